@@ -17,8 +17,8 @@ const latencyMilliseconds = 20;
 const streams = 1000;
 
 /**
- * `apns-session`: notifications per second over one connection to the stand-in, 1,000 under way, through the relay's
- * session (waiting line, stream count, timeouts, resending) against a bare `node:http2` loop without any of these.
+ * `apns-session`: notifications per second over one connection to the stand-in with 1,000 in flight. Compares the
+ * relay's session (queue, stream count, timeouts, resending) with a bare `node:http2` loop without any of these.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -69,7 +69,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** As little as can be done with `node:http2`. */
+/** The minimum that works with `node:http2`. */
 class BareSession {
   readonly #session: ClientHttp2Session;
   readonly #authorization: string;

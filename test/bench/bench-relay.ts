@@ -8,7 +8,7 @@ import { requestMaker } from './relay-register.js';
 
 const warmUpMilliseconds = 1000;
 
-/** Relays and servers as operators run them, on databases of their own. */
+/** Creates relays and servers as operators run them, on new databases. */
 export async function createBenchWorld(postgresUrl: string | undefined, users = 0): Promise<CrashWorld> {
   const world = await createCrashWorld({ postgresUrl, users });
   // In tests a spawned program checks its own answers; here that would be measured too.
@@ -25,7 +25,9 @@ export function registrationMaker({ constellation }: CrashWorld): Promise<() => 
   return requestMaker({ authorization, bouncerPublicKey, realmUuid });
 }
 
-/** Registers new phones with the relay at `port` as fast as it answers, over so many connections. */
+/**
+ * Opens a load that registers new phones with the relay at `port` as fast as it answers, over this many connections.
+ */
 export async function openRegistrationLoad(
   world: CrashWorld,
   port: number,
@@ -34,7 +36,7 @@ export async function openRegistrationLoad(
   return HttpLoad.open({ port, connections, nextRequest: await registrationMaker(world) });
 }
 
-/** A relay whose log, a line for each request as by default, goes to a file, and who registers phones with it. */
+/** Starts a relay that logs each request to a file, as by default, and a load that registers phones with it. */
 export async function openWholeRelay(
   postgresUrl: string | undefined,
   connections: number,
@@ -54,7 +56,7 @@ export async function openWholeRelay(
   try {
     await relay.readyAt(`${relayUrl}/health/ready`);
     load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
-    // At once, since a connection that has sent nothing yet is closed after a few seconds.
+    // At once: a connection that has sent nothing is closed after a few seconds.
     await load.run(warmUpMilliseconds);
     return { load, close };
   } catch (error) {

@@ -6,7 +6,10 @@ import { HttpLoad } from './http-load.js';
 const rounds = 7;
 const roundMilliseconds = 1000;
 
-/** What a program that is measured says when it listens: the product, and the same whose handler keeps nothing durable. */
+/**
+ * The ready message of a measured program: ports of the product, and of the same product with a handler that stores
+ * nothing.
+ */
 export interface DurableAndMemory {
   readonly durablePort: number;
   readonly memoryPort: number;
@@ -16,8 +19,8 @@ export interface DurableAndMemory {
 export type Ask = <Answer>(question: unknown) => Promise<Answer>;
 
 /**
- * Starts a program that is measured, of the built product, and hands on what it says of itself once it listens; it ends
- * afterwards.
+ * Starts a measured program of the built product, and calls back with its ready message once it listens. Ends the
+ * program afterwards.
  */
 export async function withBenchTarget<Target, Result>(
   program: URL,
@@ -44,13 +47,13 @@ export async function withBenchTarget<Target, Result>(
     const [target] = await Promise.race([once(child, 'message'), failed]);
     return await Promise.race([measure(target as Target, ask), failed]);
   } finally {
-    // It may have ended already; its end was waited for from the start.
+    // It may have exited already; the exit was awaited from the start.
     child.kill('SIGTERM');
     await exited;
   }
 }
 
-/** Requests a second that each of the two answers over so many connections, in turns. */
+/** Requests per second that each of the two answers over this many connections, alternately. */
 export function durableAgainstMemory<Target extends DurableAndMemory>(
   program: URL,
   connections: number,

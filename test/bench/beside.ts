@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { type BenchResult, median } from './bench-result.js';
 
 export interface BesideOptions {
-  /** Of another checkout of this repository, with its dependencies installed. */
+  /** Another checkout of this repository, with its dependencies installed. */
   readonly folder: string;
   readonly turns: number;
   /** Flags of `npm run bench`. */
@@ -18,7 +18,7 @@ export interface Comparison {
   readonly there: number;
   /** The median ratio of the figures here and there, per round. */
   readonly quotient: number;
-  /** The same of the figures relative to the limit or peer of their own run. */
+  /** The same ratio of the figures relative to the limit or peer of their own run. */
   readonly quotientOfRatios: number;
 }
 
@@ -32,13 +32,13 @@ export async function measureBeside({ folder, turns, flags }: BesideOptions): Pr
       async () => here.push(await runBench(process.cwd(), flags)),
       async () => there.push(await runBench(folder, flags)),
     ];
-    // The first run may find the machine in another state: the order alternates.
+    // The order alternates, because the first run may find the machine in another state.
     for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
   }
   return compareRuns(here, there);
 }
 
-/** What both have measured, one run of each a turn; what one of them lacks in any turn is left out. */
+/** Figures that both checkouts measured in every round, one run of each per round. */
 export function compareRuns(
   here: readonly (readonly BenchResult[])[],
   there: readonly (readonly BenchResult[])[],

@@ -1,9 +1,9 @@
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-// Benchmarks measure what operators run: an import of a source file of the product gets its build instead.
+// Benchmarks measure the built product, as operators run it: an import of a source file loads its build instead.
 if (isMainThread) register(import.meta.url);
-// A target process ends with the benchmark that measures it, even if that is killed.
+// A measured process ends with its benchmark, even if that is killed.
 if (isMainThread && process.connected) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   // Listening alone must not keep the process alive.

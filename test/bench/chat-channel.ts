@@ -3,7 +3,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ChatServer } from './chat-server.js';
 
-/** A channel of the bench, and who sends to it. */
+/** A channel of the benchmark, and its sender. */
 export interface ChatChannel {
   readonly id: number;
   readonly senderId: number;
@@ -13,13 +13,16 @@ export interface ChatChannel {
 interface ChannelWish {
   readonly name: string;
   readonly subscribers: number;
-  /** How many of the subscribers have a live queue for messages. */
+  /** Number of subscribers with a live queue for messages. */
   readonly queues: number;
   /** The sender's role; default: member. */
   readonly role?: Role;
 }
 
-/** Makes a public channel with subscribers, the first of which sends; inserts rows, since thousands of users take long. */
+/**
+ * Creates a public channel with subscribers, the first of which is the sender. Inserts rows directly, because requests
+ * for thousands of users would take long.
+ */
 export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<ChatChannel> {
   const { name, subscribers, queues, role = roles.member } = wish;
   const { userId: senderId, authorization } = await chat.addAccount(`${name}@example.com`, role);
@@ -61,7 +64,7 @@ export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<
   return { id, senderId, authorization };
 }
 
-/** Empties the queues, as clients that acknowledge every event do; the server drops a queue that grows too long. */
+/** Empties the queues like clients that acknowledge every event. The server drops a queue that grows too long. */
 export async function emptyQueues({ server: { database } }: ChatServer): Promise<void> {
   await database.write(async ({ db }) => {
     await db.deleteFrom('queued_events').execute();
@@ -70,7 +73,7 @@ export async function emptyQueues({ server: { database } }: ChatServer): Promise
   });
 }
 
-/** The bytes of a request that sends a message to the channel. */
+/** Bytes of a request that sends a message to the channel. */
 export function sendRequest({ id, authorization }: ChatChannel, content: string): Buffer {
   const body = new URLSearchParams({ type: 'channel', to: String(id), topic: 'bench', content }).toString();
   return Buffer.from(

@@ -10,8 +10,8 @@ const few = 50;
 const many = 5000;
 
 /**
- * `chat-fanout`: what a message to a channel of 5,000 subscribers costs, all of them with a live queue, over what it costs
- * with 50, divided by 100: 1 would mean that a message costs nothing but its queues.
+ * `chat-fanout`: cost of a message to a channel of 5,000 subscribers with live queues, divided by 100 times the cost
+ * with 50 subscribers. 1 would mean that only the queues cost anything.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();

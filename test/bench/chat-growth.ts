@@ -7,7 +7,7 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 const sizes = [100, 1000, 10_000, 100_000];
 const rounds = 30;
 const registerName = 'chat-register';
-/** The state of a queue names every user, so registering one is not compared with a small organization. */
+/** Registering a queue lists every user, so it is not compared with a small organization. */
 const registeringUsers = 10_000;
 const registerMilliseconds = 40;
 
@@ -19,9 +19,9 @@ type Ask = (
 type Answer = Record<string, unknown>;
 
 /**
- * `chat-growth-…`: the processor time of sending, editing and changing a channel in an organization of 100,000 users, over
- * the same with 100. One event queue is open, and the channel has one subscriber. `chat-register`: the processor time of
- * registering a queue with all state among 10,000 users, its client included, against 40 ms.
+ * `chat-growth-…`: CPU time of sending, editing and changing a channel in an organization of 100,000 users, relative to
+ * 100 users. One event queue is open, and the channel has one subscriber. `chat-register`: CPU time of registering a
+ * queue with all state among 10,000 users, including the client's, against 40 ms.
  */
 export async function run(): Promise<BenchResult[]> {
   const costs = new Map<string, number[]>();
@@ -49,7 +49,7 @@ export async function run(): Promise<BenchResult[]> {
   });
 }
 
-/** The median processor time of each operation, in milliseconds. */
+/** Median CPU time of each operation, in milliseconds. */
 async function costsOf(chat: ChatServer, users: number): Promise<Record<string, number>> {
   await addUsers(chat, users);
   const { authorization } = await chat.addAccount('ada@example.com', 100);
@@ -70,16 +70,16 @@ async function costsOf(chat: ChatServer, users: number): Promise<Record<string, 
     for (const [name, act] of Object.entries(operations))
       times.get(name)?.push(await processorTime(() => act(round)));
   }
-  // Afterwards, because each opens a queue that gets the events of the others.
+  // Last, because each opens a queue that gets the events of the others.
   const register: number[] = [];
   for (let round = 0; round < rounds; round++)
     register.push(await processorTime(() => ask('POST', 'register', {})));
   times.set(registerName, register);
-  // The first rounds compile, and write what was seeded to the database file.
+  // The first rounds include compilation, and writing the seed data to the database file.
   return Object.fromEntries([...times].map(([name, all]) => [name, median(all.slice(rounds / 3))]));
 }
 
-/** In milliseconds. */
+/** CPU time in milliseconds. */
 async function processorTime(act: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await act();
@@ -105,7 +105,7 @@ function askingAs({ port }: ChatServer, authorization: string): Ask {
   };
 }
 
-/** Members, all in one public channel and in the group of members. */
+/** Adds members, all in one public channel and in the group of members. */
 async function addUsers({ server: { database } }: ChatServer, users: number): Promise<void> {
   const rows = Array.from({ length: users }, (_, number) => ({ number }));
   await database.write(async ({ db }) => {

@@ -16,8 +16,8 @@ interface Edited {
 }
 
 /**
- * `chat-history`: the processor time of reading a history of a hundred edits of the longest text, over one of ten short
- * edits. The client reads in the same process, and is counted.
+ * `chat-history`: CPU time of reading a history of a hundred edits of the longest text, relative to ten short edits.
+ * Includes the client, which runs in the same process.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -44,7 +44,7 @@ export async function run(): Promise<BenchResult[]> {
       times.short.push(await costOf(() => readHistory(chat, channel.authorization, first.id)));
       times.long.push(await costOf(() => readHistory(chat, channel.authorization, second.id)));
     }
-    // The first rounds compile.
+    // The first rounds include compilation.
     const [value, against] = [times.long, times.short].map((all) => median(all.slice(rounds / 3))) as [
       number,
       number,
@@ -83,7 +83,7 @@ async function addEdits(
   );
 }
 
-/** Milliseconds of processor time. */
+/** CPU time in milliseconds. */
 async function costOf(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();

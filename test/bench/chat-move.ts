@@ -13,13 +13,13 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 const moved = 100_000;
 const rounds = 3;
 const pauseMilliseconds = 10;
-/** The p99 that docs/limits.md promises to others during an expensive request. */
+/** The p99 of other users' requests during an expensive one that docs/limits.md promises. */
 const promisedMilliseconds = 200;
 
 /**
- * `chat-move…`: p99 of other users' requests while 100,000 messages move to another topic, or to another channel and back,
- * against what docs/limits.md promises. Half of the requests send messages to a third channel. PostgreSQL is left out when
- * `WAXWING_TEST_POSTGRES_URL` is not set.
+ * `chat-move…`: p99 of other users' requests while 100,000 messages move to another topic, or to another channel and
+ * back, against the promise of docs/limits.md. Half of the requests send messages to a third channel. Skips PostgreSQL
+ * if `WAXWING_TEST_POSTGRES_URL` is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const results = await onDatabase('sqlite', undefined);
@@ -44,7 +44,7 @@ async function onDatabase(kind: string, databaseUrl: string | undefined): Promis
     const large = await makeChannel(chat, { name: 'large', subscribers: 20, queues: 5, role: roles.owner });
     const target = await makeChannel(chat, { name: 'target', subscribers: 20, queues: 5 });
     const other = await makeChannel(chat, { name: 'other', subscribers: 20, queues: 5 });
-    // Another user: a message that waits for the database keeps the requests of its sender waiting.
+    // A separate user: a message that waits for the database blocks its sender's other requests.
     const reader = { ...other, ...(await chat.addAccount('reader@example.com')) };
     const firstId = await fillTopic(chat, large);
     const p99OfMove = async (name: string, where: (turn: number) => Record<string, string>) => {
@@ -78,13 +78,13 @@ async function onDatabase(kind: string, databaseUrl: string | undefined): Promis
 
 interface Others {
   readonly ask: Ask;
-  /** The channel that gets messages meanwhile. */
+  /** Channel that gets messages meanwhile. */
   readonly other: ChatChannel;
   readonly reader: ChatChannel;
 }
 
 interface Taken {
-  /** Milliseconds of each. */
+  /** Milliseconds of each read. */
   readonly reads: number[];
   readonly writes: number[];
 }
@@ -122,7 +122,7 @@ function asker({ port }: ChatServer, agent: Agent): Ask {
   };
 }
 
-/** Reads and writes again and again, two of each at a time with a pause after each, until `end`. */
+/** Reads and writes repeatedly, two of each at a time with a pause after each, until `end`. */
 async function askUntil(end: Promise<unknown>, { ask, other, reader }: Others, taken: Taken): Promise<void> {
   let isOver = false;
   const ended = end.finally(() => {
@@ -144,7 +144,7 @@ async function askUntil(end: Promise<unknown>, { ask, other, reader }: Others, t
   await Promise.all([ended, ...reading, ...writing]);
 }
 
-/** The id of the first of the messages. */
+/** Fills a topic. Resolves to the id of the first message. */
 async function fillTopic({ server: { database } }: ChatServer, channel: ChatChannel): Promise<number> {
   const numbers = Array.from({ length: moved }, (_, number) => ({ number }));
   return database.write(async ({ db }) => {

@@ -8,8 +8,8 @@ import { HttpLoad } from './http-load.js';
 import { keepBusy } from './keep-busy.js';
 
 /**
- * The process that `chat-read` measures: a chat server with a channel of more messages than are read at a time. Told how
- * long, it makes the bare query of them itself, and says how often a second.
+ * The process that `chat-read` measures: a chat server with a channel of more messages than one read returns. On
+ * request, runs the bare query itself for a given time and reports its rate per second.
  */
 
 const messages = 100;

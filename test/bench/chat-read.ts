@@ -4,21 +4,21 @@ import { HttpLoad } from './http-load.js';
 
 const rounds = 9;
 const roundMilliseconds = 1000;
-/** Readings before a measurement: V8 is still compiling before that, and a reading takes twice as long. */
+/** Reads before a measurement. Until then V8 is compiling, and a read takes twice as long. */
 const warmingReadings = 3000;
 
 /** The ready message of the measured process. */
 export interface ReadTarget {
   readonly port: number;
-  /** Concurrent readings. */
+  /** Number of concurrent reads. */
   readonly atOnce: number;
   readonly request: string;
 }
 
 /**
- * `chat-read`: readings a second of a channel's newest 100 messages, rendered, through HTTP, against the bare query of the
- * same rows and their JSON. Both run in a process of their own, because reading an answer of that size costs the client
- * as well.
+ * `chat-read`: reads per second of a channel's newest 100 rendered messages over HTTP, against the bare query of the
+ * same rows and their JSON. Both run in a separate process, because receiving such large answers costs the client CPU
+ * time too.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-read-target.ts', import.meta.url);

@@ -13,8 +13,8 @@ const wish = { name: 'bench', subscribers: 1000, queues: 200 };
 const content = 'a message that is **neither** long nor short, and that nobody waits for';
 
 /**
- * `chat-send`: messages a second through HTTP to a channel of 1,000 subscribers with 200 live queues, durable, against the
- * bare statements of as many messages in one commit on a database of the same rows.
+ * `chat-send`: durable messages per second over HTTP to a channel of 1,000 subscribers with 200 live queues, against
+ * the bare statements of the same number of messages in one commit on a database with the same rows.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -37,7 +37,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** The statements that a message needs at least, written by hand and prepared once. */
+/** The minimum statements of a message, written by hand and prepared once. */
 class BareStatements {
   readonly #database: Database;
   readonly #channel: ChatChannel;

@@ -15,17 +15,17 @@ import { defaultHttpLimits } from '@waxwing/service/http-settings';
 import { createLogger } from '@waxwing/service/logging';
 import { sql } from 'kysely';
 
-/** A chat server assembled as in production, in this process, on its own database. */
+/** A chat server assembled as in production, in this process, on a new database. */
 export interface ChatServer {
   readonly server: Server;
   readonly port: number;
   readonly databaseUrl: string;
-  /** Adds an account; its `Authorization` header. */
+  /** Adds an account. Returns its `Authorization` header. */
   addAccount(
     email: string,
     role?: Role,
   ): Promise<{ readonly userId: number; readonly authorization: string }>;
-  /** Copies its SQLite file; the path of the copy, which lasts until `close`. */
+  /** Copies its SQLite file. Returns the path of the copy, which exists until `close`. */
   copyDatabase(): Promise<string>;
   close(): Promise<void>;
 }
@@ -33,9 +33,9 @@ export interface ChatServer {
 const realm = { url: 'https://chat.example.com', name: 'Bench' };
 
 export interface ChatServerOptions {
-  /** By default a SQLite file. */
+  /** Default: a SQLite file. */
   readonly databaseUrl?: string | undefined;
-  /** By default none. */
+  /** Default: none. */
   readonly relayUrl?: string;
 }
 

@@ -6,13 +6,13 @@ import { HttpLoad } from './http-load.js';
 import { startMinimalChat } from './minimal-chat.js';
 
 /**
- * The process that `chat-writes` measures: a chat server, and the minimal one on a copy of its database. Told anything, it
- * empties the queues of the first, and says how many seconds of processor time it has used.
+ * The process that `chat-writes` measures: a chat server, and the minimal one on a copy of its database. On any
+ * message, empties the queues of the first and reports the CPU seconds used.
  */
 
-/** As many as requests are in flight: a server works on few requests of one user at a time. */
+/** Equals the number of requests in flight: a server handles few requests of one user at a time. */
 const users = 16;
-/** How long each sends messages, which are edited later. */
+/** How long each user sends messages, which are edited later. */
 const sendingMilliseconds = 100;
 
 const chat = await startChatServer();

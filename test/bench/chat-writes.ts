@@ -4,7 +4,7 @@ import { type ChatChannel, sendRequest } from './chat-channel.js';
 import { HttpLoad } from './http-load.js';
 
 const rounds = 7;
-/** Short: the server removes a queue with a thousand events, and it is emptied between two rounds. */
+/** Short, because the server removes a queue with a thousand events; queues are emptied between rounds. */
 const roundMilliseconds = 700;
 const connections = 16;
 
@@ -13,14 +13,14 @@ export interface WritesTarget {
   readonly port: number;
   readonly minimalPort: number;
   readonly senders: readonly ChatChannel[];
-  /** Each with its sender. */
+  /** Each message with its sender. */
   readonly messages: readonly { readonly id: number; readonly authorization: string }[];
 }
 
 /**
- * `chat-send-one`, `chat-edit` and `chat-channel`: messages that are sent to one subscriber, edits of them, and changes of
- * the channel's description, in a second of processor time, durable on SQLite. Each against a minimal Fastify handler that
- * commits the same rows and events in the same process.
+ * `chat-send-one`, `chat-edit` and `chat-channel`: per second of CPU time, messages to one subscriber, edits of them,
+ * and changes of the channel's description, durable on SQLite. Each against a minimal Fastify handler in the same
+ * process that commits the same rows and events.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-writes-target.ts', import.meta.url);
@@ -77,7 +77,7 @@ function operationsOn({ senders, messages }: WritesTarget) {
   ];
 }
 
-/** Returns one of the items after the other, and begins again. */
+/** Returns the items one after another, starting over at the end. */
 function inTurn<Item>(items: readonly Item[]): () => Item {
   let next = 0;
   return () => items[next++ % items.length] as Item;

@@ -19,15 +19,15 @@ import { watchHolds } from './longest-hold.js';
 import { fillDevices } from './many-devices.js';
 
 const manyRows = 1_000_000;
-// The longest stop of a round is one moment, which whatever else runs on the machine may lengthen.
+// The longest stall of a round is a single event, which other programs on the machine may prolong.
 const rounds = 7;
 const batches = 400;
 const registrationsPerBatch = 64;
 const clock = systemClock;
 
 /**
- * `checkpoint-stall`: the longest time for which the event loop stands still while registrations are kept on SQLite,
- * beside a million devices, where each row lies on a page of its own, against a database that has none.
+ * `checkpoint-stall`: the longest block of the event loop while registrations are stored on SQLite in a database with a
+ * million devices, where each row is on a different page, against an empty database.
  */
 export async function run(): Promise<BenchResult[]> {
   const many = await openStore(manyRows);

@@ -5,12 +5,12 @@ import { accountIdText, realmId, relayDeviceId } from '../support/ids.js';
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(748, 7).toString('base64');
 
-/** A token of its own for each index, as Apple would issue it. */
+/** Returns a unique token for each index, in the form of Apple's tokens. */
 export function apnsToken(index: number): string {
   return index.toString(16).padStart(64, '0');
 }
 
-/** A notification of usual size for one phone, as it stands before a sender. */
+/** Returns a notification of usual size for one phone, as a sender gets it. */
 export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery {
   const now = Date.now();
   return {

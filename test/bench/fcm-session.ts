@@ -18,7 +18,7 @@ const connections = 256;
 
 /**
  * `fcm-session`: notifications per second to the stand-in over 256 kept connections, through the relay's sender against
- * a bare undici loop with an access token in hand.
+ * a bare undici loop with a cached access token.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);

@@ -7,7 +7,7 @@ export interface HttpLoadOptions {
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
-  /** A text that an answer must contain to count; by default the HTTP status 200 is enough. */
+  /** Text that an answer must contain to count. Default: any answer with HTTP status 200 counts. */
   readonly expected?: string;
   /** Called for each answer that counts, with the milliseconds since its request was sent. */
   onSuccess?(milliseconds: number): void;
@@ -56,7 +56,7 @@ export class HttpLoad {
     return (answers * 1000) / (performance.now() - start);
   }
 
-  /** Runs until so many answers arrived, however slow the machine is. @throws Error when every request is refused. */
+  /** Runs until this many answers arrived, however slow the machine is. @throws Error if every request is refused. */
   async repeat(answers: number): Promise<void> {
     for (let answered = 0; answered < answers; ) {
       const start = performance.now();
@@ -114,7 +114,7 @@ function startsWith(bytes: Buffer, start: Buffer): boolean {
   return bytes.subarray(0, start.length).equals(start);
 }
 
-/** Bytes of the answer at the front, headers and body; `undefined` while its headers are not there in full. */
+/** Length in bytes of the first answer, headers and body; `undefined` while its headers are incomplete. */
 export function answerLength(received: Buffer): number | undefined {
   const end = received.indexOf(endOfHeaders);
   if (end < 0) return undefined;

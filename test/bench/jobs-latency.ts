@@ -3,11 +3,11 @@ import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { withPgBoss } from './with-pg-boss.js';
 
 const jobs = 400;
-/** So far below what either queue does that no job waits for others. */
+/** A rate so low that no job waits for another in either queue. */
 const everyMilliseconds = 10;
 const jobsAtOnce = 64;
 
-/** Milliseconds from before a job is added, in a commit of its own, until its handler begins; jobs come one by one. */
+/** Milliseconds from just before a job is added in its own commit until its handler starts. Jobs come one by one. */
 export async function queueLatencies(url: string): Promise<number[]> {
   const database = await openDatabaseWithJobs({
     url,
@@ -38,7 +38,7 @@ export async function queueLatencies(url: string): Promise<number[]> {
   return latencies;
 }
 
-/** The same of pg-boss and its worker. */
+/** The same for pg-boss and its worker. */
 export function bossLatencies(url: string): Promise<number[]> {
   return withPgBoss(url, 'k', async (boss) => {
     const arrivals = new Arrivals();

@@ -11,8 +11,8 @@ const jobs = 10_000;
 const jobsPerCommit = 64;
 
 /**
- * `jobs-sqlite`: jobs added, claimed and done per second through the queue, each durably, against bare SQLite doing
- * what a queue must do at least: an insert, a lease and a delete of each job, as many to a commit as the queue puts there.
+ * `jobs-sqlite`: jobs durably added, claimed and done per second through the queue, against bare SQLite with a queue's
+ * minimum: an insert, a lease and a delete of each job, with as many per commit as in the queue.
  */
 export async function run(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
@@ -36,7 +36,7 @@ export async function run(): Promise<BenchResult[]> {
 
 function bareRate(path: string): number {
   const database = new DatabaseSync(path);
-  // The settings that the product gives every file of its own.
+  // The product's settings for every database file.
   database.exec('pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 8192');
   database.exec(
     'create table jobs (id integer primary key autoincrement, kind text, payload text, run_at, leased)',

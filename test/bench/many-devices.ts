@@ -9,10 +9,10 @@ import { openRelayDatabase } from '#relay/open-database.js';
 import { bindingOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../support/ids.js';
 
-/** A world that was just made has one. */
+/** A new world has one realm. */
 const onlyRealm = 1;
 
-/** What seals the tokens of the relay with these settings: beside others it is never ready. */
+/** Opens the token vault of a relay with these settings. It is never ready while another relay uses the ring. */
 export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): Promise<TokenVault> {
   const clock = systemClock;
   const { sodium } = await loadFastestSodium();
@@ -26,7 +26,7 @@ export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): 
   }
 }
 
-/** Has random devices of the first realm in the relay's SQLite file, while no relay has it open. */
+/** Inserts random devices of the first realm into the relay's SQLite file, while no relay has it open. */
 export function fillDevices(path: string, rows: number, vault: TokenVault): void {
   const database = new DatabaseSync(path);
   try {
@@ -45,7 +45,7 @@ export function fillDevices(path: string, rows: number, vault: TokenVault): void
   }
 }
 
-/** A device as random as real ones, so that it lies anywhere in an index, with a token of FCM's usual length. */
+/** A row as random as real ones, so that it is inserted anywhere in an index, with a token of FCM's usual length. */
 export function newDeviceRow(vault: TokenVault, realm: number): TokenRow & { readonly token: string } {
   const token = randomBytes(71).toString('hex');
   const [token_lookup] = vault.lookups(token);

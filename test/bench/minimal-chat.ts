@@ -16,9 +16,9 @@ type Write = (fields: Fields, id: number, userId: number) => void;
 const html = (content: string) => `<p>${content}</p>`;
 
 /**
- * A chat server that does the least it can: it authenticates, commits the same rows and events as the product on a SQLite
- * database of the same tables, and lets the requests of one event-loop tick share a commit. It checks no permission.
- * Returns its port.
+ * A minimal chat server: it authenticates, commits the same rows and events as the product on a SQLite database with
+ * the same tables, and batches the requests of one event-loop tick into one commit. It checks no permissions. Returns
+ * its port.
  */
 export async function startMinimalChat(file: string): Promise<number> {
   const database = new DatabaseSync(file);

@@ -9,7 +9,7 @@ import { type RelayBenchTarget, registrationRequest } from './relay-register.js'
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 25;
-// Many short rounds, because what is compared differs by less than a busy machine does from second to second.
+// Many short rounds: the compared rates differ by less than a busy machine varies from second to second.
 const roundMilliseconds = 400;
 const connections = 256;
 const latencyMilliseconds = 20;
@@ -17,9 +17,9 @@ const firstRegistrations = 3000;
 const goal = 0.95;
 
 /**
- * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol against the older one, by one
- * relay process. Registrations are each of a new phone. Notifications go to the stand-in for APNs in requests of a hundred
- * phones, and in `notify-newer-single` in requests of one.
+ * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol against the older one, in
+ * one relay process. Each registration is of a new phone. Notifications go to the stand-in for APNs in requests of a
+ * hundred phones, and in `notify-newer-single` in requests of one.
  */
 export async function run(): Promise<BenchResult[]> {
   const shared = { goal, better: 'higher' } as const;
@@ -50,7 +50,7 @@ function registerRates(): Promise<Rates> {
   });
 }
 
-/** One round over connections of its own: one on which nothing is asked between rounds would be closed. */
+/** Runs one round over new connections: a connection that is idle between rounds would be closed. */
 async function freshLoad(open: () => Promise<HttpLoad>): Promise<number> {
   const load = await open();
   try {
@@ -60,7 +60,7 @@ async function freshLoad(open: () => Promise<HttpLoad>): Promise<number> {
   }
 }
 
-/** Registrations of phones that each register once. `refill` seals so many beforehand. */
+/** Registrations of phones that each register once. `refill` seals a number of them in advance. */
 async function newPhones(target: RelayBenchTarget, generation: 'older' | 'newer') {
   const { sodium } = await loadFastestSodium();
   const publicKey = new Uint8Array(Buffer.from(target.bouncerPublicKey, 'base64'));
@@ -84,7 +84,7 @@ async function newPhones(target: RelayBenchTarget, generation: 'older' | 'newer'
   };
 }
 
-/** Random, as clients pick them, and always of 19 digits. */
+/** Random, as clients choose them, and always with 19 digits. */
 function randomAccount(): string {
   return String(10n ** 18n + BigInt(Math.floor(Math.random() * 8e15)) * 1000n);
 }

@@ -16,7 +16,7 @@ import { keepBusy } from './keep-busy.js';
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 9;
-// Filling and draining the pipe of whole requests is a small part of it.
+// Filling and draining the pipeline of requests is a small part of this time.
 const roundMilliseconds = 1500;
 const latencyMilliseconds = 20;
 const underWay = 1000;
@@ -24,9 +24,9 @@ const phonesPerRequest = 100;
 const phones = 1000;
 
 /**
- * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's whole notify endpoint (HTTP,
- * authentication, look-up and decryption of tokens, delivery, results), against `@parse/node-apn` called directly. Both
- * keep 1,000 notifications in flight.
+ * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's complete notify endpoint
+ * (HTTP, authentication, lookup and decryption of tokens, delivery, results), against direct calls of
+ * `@parse/node-apn`. Both keep 1,000 notifications in flight.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -44,7 +44,7 @@ export async function run(): Promise<BenchResult[]> {
     const ourRound = async () => (await load.run(roundMilliseconds)) * phonesPerRequest;
     const theirRound = () => keepBusy(underWay, roundMilliseconds, theirs);
     await ourRound();
-    // Alone, because it sends more than the one stream that a new connection is allowed, and fails for it.
+    // Alone, because it exceeds the one stream that a new connection allows, and fails.
     await theirs();
     await theirRound();
     const fresh = async (round: () => Promise<number>): Promise<number> => {
@@ -65,16 +65,16 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** A relay that listens, and the phones that it knows. */
+/** A listening relay, and the phones that it knows. */
 export interface NotifyTarget {
   readonly port: number;
   readonly authorization: string;
   readonly deviceIds: readonly number[];
-  /** The same phones, registered in the newer generation too. */
+  /** The same phones, also registered in the newer generation. */
   readonly tokenIds: readonly string[];
 }
 
-/** Has a relay listen, once it knows a thousand phones. */
+/** Makes a relay listen after it has registered a thousand phones. */
 export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<NotifyTarget> {
   const deviceIds: number[] = [];
   const tokenIds: string[] = [];
@@ -89,19 +89,19 @@ export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<Noti
 
 interface NotifyLoadOptions {
   readonly phonesPerRequest: number;
-  /** Notifications in flight. */
+  /** Number of notifications in flight. */
   readonly underWay: number;
   readonly generation?: 'older' | 'newer';
 }
 
-/** An element of the newer generation, as long as `apnsRequest`. */
+/** An element of the newer generation with the same length as `apnsRequest`. */
 export function apnsElement(tokenId: string): object {
   const { device_id: _none, payload, ...others } = apnsRequest(0) as { device_id: number; payload: object };
   const { push_account_id: _account, ...content } = payload as { push_account_id: bigint };
   return { token_id: tokenId, ...others, payload: { push_key_id: 4_294_967_295, ...content } };
 }
 
-/** Requests of so many phones each, as many in flight as make so many notifications. */
+/** Opens a load of requests with this many phones each, and this many notifications in flight. */
 export function openNotifyLoad(
   { port, authorization, deviceIds, tokenIds }: NotifyTarget,
   { phonesPerRequest, underWay, generation = 'older' }: NotifyLoadOptions,

@@ -3,12 +3,12 @@ import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import { startDeliveriesUnderTest } from '../apps/relay/deliveries/deliveries-under-test.js';
 import { listenWithPhones } from './notify-endpoint.js';
 
-/** The process that `notify-single` measures: a relay that delivers to the stand-ins that its argument names, as JSON. */
+/** The process that `notify-single` measures: a relay that delivers to the stand-ins given in its argument as JSON. */
 
 const relay = await startDeliveriesUnderTest({
   vendors: JSON.parse(process.argv[2] ?? '{}'),
   timings: productionTimings,
-  // The line of each request is made, as in production, and dropped.
+  // Log lines of requests are formatted, as in production, and dropped.
   log: createLogger('bench', 'info', { write: () => undefined }),
   environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000' },
 });

@@ -10,9 +10,9 @@ const phonesPerRequest = 100;
 
 /**
  * `notify-single`: notifications per second to the stand-in for APNs through the relay's notify endpoint in requests of
- * one, against the same in requests of a hundred. The relay is a process of its own, because a hundred times as many
- * requests cost the client as well. 1,000 notifications are in flight in requests of a hundred, 400 in requests of one:
- * more than the relay answers within 300 ms would be refused, which is what `overload` measures.
+ * one, against requests of a hundred. The relay is a separate process, because a hundred times as many requests cost
+ * the client CPU time too. 1,000 notifications are in flight in requests of a hundred, and 400 in requests of one: the
+ * relay would refuse more than it answers within 300 ms, which `overload` measures.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -37,7 +37,7 @@ async function singlyAgainstTogether(target: NotifyTarget, stand: VendorsProcess
   };
   const oneRound = () => singly.run(roundMilliseconds);
   await fresh(oneRound);
-  // Opened only now: a connection on which nothing is asked for long is closed.
+  // Opened only now, because an idle connection is closed.
   const together = await openNotifyLoad(target, { phonesPerRequest, underWay: 1000 });
   const manyRound = async () => (await together.run(roundMilliseconds)) * phonesPerRequest;
   await fresh(manyRound);

@@ -4,7 +4,10 @@ import { answerLength } from './http-load.js';
 
 export interface OpenLoadOptions {
   readonly port: number;
-  /** Connections that may have a request in flight; what is due while all have waits here, and its time counts. */
+  /**
+   * Number of connections that may have a request in flight. Further due requests wait here, and their waiting time
+   * counts.
+   */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
@@ -12,11 +15,13 @@ export interface OpenLoadOptions {
 
 /** The results of requests that were due at a rate. */
 export interface OpenLoadReport {
-  /** From when each that succeeded was due to its answer, in milliseconds, in no order. */
+  /** Milliseconds from each successful request's due time to its answer, unordered. */
   readonly successes: readonly number[];
-  /** The same of each that was answered 503 with `Retry-After`. */
+  /** The same for each request that was answered 503 with `Retry-After`. */
   readonly refusals: readonly number[];
-  /** By how long this program itself was late at each look, in milliseconds: it shares the machine with what it measures. */
+  /**
+   * Milliseconds by which this program itself was late at each check: it shares the machine with the measured process.
+   */
   readonly ownMilliseconds: readonly number[];
 }
 
@@ -31,7 +36,7 @@ const patienceMilliseconds = 15_000;
 const statusAt = 'HTTP/1.1 '.length;
 const retryAfter = /\r\nretry-after: \d+\r\n/i;
 
-/** Sends requests at a rate, as many people do who know nothing of each other. */
+/** Sends requests at a rate, like many independent users. */
 export class OpenLoad {
   readonly #options: OpenLoadOptions;
   readonly #sockets: readonly Socket[];
@@ -60,8 +65,9 @@ export class OpenLoad {
   }
 
   /**
-   * Sends for so long, so many requests each second whether or not those before were answered, and waits for all answers.
-   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and for none in 15 seconds.
+   * Sends requests for this long at this rate, whether or not earlier ones were answered, and waits for all answers.
+   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and for a missing answer after 15
+   * seconds.
    */
   async run(milliseconds: number, perSecond: number): Promise<OpenLoadReport> {
     const startedAt = performance.now();
@@ -89,7 +95,9 @@ export class OpenLoad {
     return report;
   }
 
-  /** Keeps so many requests in flight for so long; how many were answered in a second. @throws as {@link run}. */
+  /**
+   * Keeps this many requests in flight for this long. Returns the number of answers per second. @throws as {@link run}.
+   */
   async saturate(milliseconds: number, underWay: number): Promise<number> {
     const startedAt = performance.now();
     while (performance.now() - startedAt < milliseconds) {

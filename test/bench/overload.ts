@@ -8,17 +8,20 @@ import type { BenchOptions, BenchResult } from './bench-result.js';
 import { OpenLoad, type OpenLoadReport } from './open-load.js';
 
 const users = 20;
-/** As few as keep a process busy, so that its capacity is what it answers in time. */
+/** The minimum that keeps a process busy, so that its capacity is the rate that it answers in time. */
 const busyConnections = 64;
 const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
-/** For so long all that are due may be in flight, so that they wait at the process that is measured, and not here. */
+/**
+ * All requests that become due within this time may be in flight, so that they queue at the measured process and not
+ * here.
+ */
 const underWaySeconds = 1;
 const mostConnections = 9000;
 const recoveryMilliseconds = 5000;
-/** What an answer may take again after that, at a third of the capacity. */
+/** Maximum latency of an answer afterwards, at a third of the capacity. */
 const usualMilliseconds = 300;
 const mostMemoryGrowth = 2;
 
@@ -30,9 +33,9 @@ interface Subject {
 }
 
 /**
- * `overload`: within how long the relay registers phones, and the server sends messages, or refuses to, at three times the
- * load that either can carry: the slower one's p99 of all answers, against a second. Refuses to give a figure where memory
- * doubles, or answers are not as before within five seconds.
+ * `overload`: how fast the relay registers phones, and the server sends messages, or refuses to, at three times their
+ * capacity. The figure is the slower one's p99 of all answers, against a second. Fails if memory doubles, or if answers
+ * are not back to normal within five seconds.
  */
 export async function run({ full }: BenchOptions): Promise<BenchResult[]> {
   const world = await createBenchWorld(undefined, users);
@@ -57,7 +60,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
     RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
-    // A connection may wait for long until it is its turn to be used.
+    // A connection may wait long until it is used.
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
     RELAY_REQUEST_TIMEOUT_SECONDS: '300',
   });
@@ -69,7 +72,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
   };
 }
 
-/** Users write to themselves; one of them half of all. */
+/** Users write to themselves; one user sends half of all messages. */
 async function serverSubject({ constellation, users: all }: CrashWorld): Promise<Subject> {
   const { child } = await constellation.startServer({
     SERVER_MAXIMUM_REQUESTS_PER_USER: '10000',
@@ -102,11 +105,11 @@ interface Measured {
   readonly capacity: number;
   readonly overloaded: OpenLoadReport;
   readonly afterwards: OpenLoadReport;
-  /** The most memory meanwhile, against before. */
+  /** Maximum memory during the load, relative to before. */
   readonly growth: number;
 }
 
-/** The p99 of all answers in milliseconds. @throws Error where the process is not what it was before. */
+/** The p99 of all answers in milliseconds. @throws Error if the process does not recover. */
 async function overloadedFor(subject: Subject, milliseconds: number): Promise<number> {
   const { capacity, overloaded, afterwards, growth } = await measure(subject, milliseconds);
   const { successes, refusals } = overloaded;
@@ -132,8 +135,8 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    // Each connection has been used, as those of a process at rest have: the first request of one that was not accepted
-    // yet is sent again by the kernel, at ever longer intervals.
+    // Uses each connection once, as in a process at rest: the kernel resends the first request of a connection that is
+    // not accepted yet, at ever longer intervals.
     await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
@@ -147,7 +150,7 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   }
 }
 
-/** How many requests a second are answered in time. */
+/** Number of requests per second that are answered in time. */
 async function capacityOf({ port, nextRequest }: Pick<Subject, 'port' | 'nextRequest'>): Promise<number> {
   const load = await OpenLoad.open({ port, connections: busyConnections, nextRequest });
   try {
@@ -162,7 +165,7 @@ function p99(milliseconds: readonly number[]): number {
   return shareOf(milliseconds, 0.99);
 }
 
-/** Looks every tenth of a second; gives the most that it was. */
+/** Samples memory every tenth of a second. The returned function gives the maximum. */
 function watchMemory(pid: number): () => number {
   let most = residentBytes(pid);
   const looks = setInterval(() => {

@@ -20,12 +20,13 @@ import { ringOnDisk, sodium } from '../apps/relay/keyring/ring-material.js';
 import { accountIdText } from '../support/ids.js';
 
 /**
- * The process that `p99-seeded` measures: a relay with so many servers of one realm each, and so many devices that belong
- * to them in turns, every second one of the newer generation. Its argument is {@link SeededParameters} as JSON.
+ * The process that `p99-seeded` measures: a relay with this many servers of one realm each, and this many devices that
+ * belong to them round-robin, every second one in the newer generation. Its argument is {@link SeededParameters} as
+ * JSON.
  */
 export interface SeededParameters {
   readonly vendors: DeliveriesUnderTest['vendors'];
-  /** A SQLite file of its own by default. */
+  /** Default: a new SQLite file. */
   readonly databaseUrl?: string;
   readonly servers: number;
   readonly devices: number;
@@ -36,7 +37,7 @@ export interface SeededServer {
   readonly realmUuid: string;
 }
 
-/** A device that can be notified, by the place of its server. */
+/** A device that can be notified, with the index of its server. */
 export interface SeededDevice {
   readonly server: number;
   readonly id: number | TokenId;
@@ -46,7 +47,7 @@ export interface SeededTarget {
   readonly port: number;
   readonly bouncerPublicKey: string;
   readonly servers: readonly SeededServer[];
-  /** At most a few thousand of all. */
+  /** At most a few thousand devices. */
   readonly devices: readonly SeededDevice[];
 }
 
@@ -59,13 +60,13 @@ const relay = await startDeliveriesUnderTest({
   ...options,
   ring: await ringOnDisk(keys, Date.now),
   timings: productionTimings,
-  // The line of each request is made, as in production, and dropped.
+  // Log lines of requests are formatted, as in production, and dropped.
   log: createLogger('bench', 'info', { write: () => undefined }),
   environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000' },
 });
 const seeded = await insertServers(relay.database);
 const named = await insertDevices(relay.database);
-// As autovacuum does in time.
+// As autovacuum eventually does.
 if (isPostgres(relay.database.db)) await sql`analyze`.execute(relay.database.db);
 await relay.app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = relay.app.server.address() as AddressInfo;

@@ -12,7 +12,7 @@ import { randomAccount, registrationRequest } from './relay-register.js';
 import { VendorsProcess } from './vendors-process.js';
 
 const seeded = { servers: 1000, devices: 100_000 };
-/** It needs some that it can notify. */
+/** A relay with just enough devices to notify. */
 const empty = { servers: 1, devices: 100 };
 const connections = 16;
 const rounds = 9;
@@ -20,9 +20,9 @@ const requestsPerRound = 1000;
 const latencyMilliseconds = 20;
 
 /**
- * `p99-seeded-register` and `-notify`: the 99th percentile in milliseconds of each operation, both generations in turns, at
- * a relay with 1,000 servers and 100,000 devices against one that is empty. Requests come from all the servers. On SQLite,
- * and as `…-postgres` on PostgreSQL if WAXWING_TEST_POSTGRES_URL is set.
+ * `p99-seeded-register` and `-notify`: p99 latency in milliseconds of each operation, alternating both generations, at
+ * a relay with 1,000 servers and 100,000 devices, against an empty one. Requests come from all servers. On SQLite, and
+ * as `…-postgres` on PostgreSQL if WAXWING_TEST_POSTGRES_URL is set.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -79,7 +79,7 @@ async function measure(
   );
 }
 
-/** Sends the requests over a few connections of their own, and returns the 99th percentile of their milliseconds. */
+/** Sends the requests over a few new connections, and returns the p99 of their milliseconds. */
 async function p99Of(port: number, requests: Buffer[]): Promise<number> {
   const milliseconds: number[] = [];
   const load = await HttpLoad.open({
@@ -116,7 +116,7 @@ async function registrations({ servers, bouncerPublicKey }: SeededTarget): Promi
   return async () => Array.from({ length: requestsPerRound }, one);
 }
 
-/** Notifications of one phone each, as servers with few users send them. */
+/** Requests of one notification each, as servers with few users send them. */
 async function notifications({ servers, devices }: SeededTarget): Promise<NextRound> {
   const one = (): Buffer => {
     const { server, id } = devices[Math.floor(Math.random() * devices.length)] as SeededDevice;

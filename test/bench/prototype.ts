@@ -11,8 +11,8 @@ import sodium from 'sodium-native';
 import type { PrototypeTarget } from './relay-whole.js';
 
 /**
- * What `relay-whole` measures the relay against: the least that registers a phone durably, with its token encrypted at
- * rest and a line in a log. It checks nothing that it need not, has one server, one key and no rotation.
+ * The prototype that `relay-whole` compares the relay with. It does the minimum to register a phone durably, with its
+ * token encrypted at rest and a log line. It makes no optional checks, and has one server, one key and no rotation.
  */
 
 interface Waiting {
@@ -84,7 +84,7 @@ function isAuthenticated({ headers: { authorization = '' } }: FastifyRequest): b
   return name === serverId && timingSafeEqual(sha256(key), serverKeyHash);
 }
 
-/** All requests of one turn of the event loop: opened one right after the other and kept in one commit. */
+/** Registers all requests of one event-loop tick: opens them one after another and stores them in one commit. */
 function registerWaiting(): void {
   const batch = waiting;
   waiting = [];

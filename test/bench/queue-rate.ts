@@ -7,7 +7,7 @@ export interface QueueRateOptions {
   readonly concurrency: number;
 }
 
-/** Jobs per second through the queue: all added, each in a write of its own, then all done. */
+/** Jobs per second through the queue. All are added first, each in a separate write, and then done. */
 export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): Promise<number> {
   const database = await openDatabaseWithJobs({
     url,

@@ -22,13 +22,15 @@ import {
 import { type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const manyKeys = 1000;
-// Short turns, so that a machine that is busy with something else for a moment hurts both alike.
+// Short rounds, so that a busy moment of the machine affects both equally.
 const rounds = 61;
 const roundMilliseconds = 60;
 
 const { sodium } = await loadFastestSodium();
 
-/** `register-keys`: finding the key of a registration and opening it, with 1,000 keys in the ring against one. */
+/**
+ * `register-keys`: finding a registration's key and opening the registration, with 1,000 keys in the ring against one.
+ */
 export async function run(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
   const many = await openRing(join(folder, 'many'), manyKeys);
@@ -55,7 +57,7 @@ interface BenchRing {
   close(): Promise<void>;
 }
 
-/** A live ring in a file, as a relay has it. */
+/** Opens a live ring in a file, as a relay does. */
 async function openRing(folder: string, keys: number): Promise<BenchRing> {
   const configuration: KeyRingConfiguration = {
     location: { kind: 'file', path: join(folder, 'ring.age') },
@@ -96,7 +98,7 @@ async function openRing(folder: string, keys: number): Promise<BenchRing> {
   };
 }
 
-/** Opens one registration at each call, each sealed to another key of the ring. */
+/** Returns a function that opens one registration per call, each sealed to another key of the ring. */
 function opening({ keyRing, publicKeys }: BenchRing): () => void {
   const registration = encodePushRegistration({
     tokenKind: 'fcm',

@@ -17,12 +17,12 @@ const connections = 64;
 const workers = 2;
 const threadsPerWorker = 4;
 const folder = join(import.meta.dirname, 'peer');
-// Debian's, which finds Debian's packages, whatever else stands first in the path.
+// Debian's Python, which finds Debian's packages, even if PATH has another one first.
 const python = '/usr/bin/python3';
 
 /**
- * `relay-peer`, `relay-peer-sqlite`: registrations a second by the relay as shipped, on PostgreSQL and on SQLite, against
- * a stand-in for a relay in Django, PyNaCl and PostgreSQL. Left out where one of them is missing.
+ * `relay-peer`, `relay-peer-sqlite`: registrations per second by the relay as shipped, on PostgreSQL and on SQLite,
+ * against a stand-in for a relay in Django, PyNaCl and PostgreSQL. Skipped if one of them is missing.
  */
 export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
@@ -67,7 +67,7 @@ async function relayAgainst(
   }
 }
 
-/** The stand-in with its own database, and who registers phones with it. */
+/** Starts the stand-in with a new database, and a load that registers phones with it. */
 async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close(): Promise<void> }> {
   const database = await createTemporaryPostgres(postgresUrl);
   const { sodium } = await loadFastestSodium();
@@ -114,7 +114,7 @@ async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close()
 
 function gunicornArguments(port: number): string[] {
   const size = ['--workers', `${workers}`, '--worker-class', 'gthread', '--threads', `${threadsPerWorker}`];
-  // Connections stay open between the turns.
+  // Connections stay open between rounds.
   const manner = ['--bind', `127.0.0.1:${port}`, '--keep-alive', '600', '--log-level', 'warning'];
   return ['-B', '-m', 'gunicorn', ...size, ...manner, 'relay:application'];
 }

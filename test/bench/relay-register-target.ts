@@ -29,7 +29,7 @@ const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
 const keys = newKeyRing(sodium, Date.now());
 const ring = await ringOnDisk(keys, Date.now);
-// The line of each request is made, as in production, and dropped.
+// Log lines of requests are formatted, as in production, and dropped.
 const log = createLogger('bench', 'info', { write: () => undefined });
 const environment = {
   RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
@@ -61,7 +61,7 @@ async function listen(app: HttpService['app']): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** The relay's operations, with the same promise about registrations but without a database: in memory alone. */
+/** Creates the relay's operations with a store in memory, which keeps the same guarantees without a database. */
 function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
   const registrations = new RegistrationBatches({
     ...durable,

@@ -7,7 +7,7 @@ const connections = 512;
 const sealedRegistrations = 8192;
 const accountName = 'push_account_id=';
 
-/** What the relay process says when it listens. */
+/** The relay process's ready message. */
 export interface RelayBenchTarget extends DurableAndMemory {
   readonly authorization: string;
   readonly realmUuid: string;
@@ -15,8 +15,8 @@ export interface RelayBenchTarget extends DurableAndMemory {
 }
 
 /**
- * `relay-register`: registrations a second through HTTP, each a new RelayDevice, with the durable commit against the
- * same handler that keeps them in memory. Both run in one process, this one only sends.
+ * `relay-register`: registrations per second over HTTP, each of a new device, with the durable commit, against the same
+ * handler with a store in memory. Both run in one process; this process only sends.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./relay-register-target.ts', import.meta.url);
@@ -25,8 +25,8 @@ export async function run(): Promise<BenchResult[]> {
 }
 
 /**
- * Registrations sealed beforehand, as our client seals them, each sent for a push account that has none yet: nothing but
- * its number is made when it is sent, because the client shares the processor with the relay that is measured.
+ * Seals registrations in advance, as our client does. Each is sent for a new push account, and only that account's
+ * number is generated when it is sent: the client shares the CPU with the measured relay.
  */
 export async function requestMaker(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
@@ -54,7 +54,7 @@ export async function requestMaker(
   };
 }
 
-/** The request for a sealed registration. `named` has the field of its account or token. */
+/** Returns the request for a sealed registration. `named` has the field of its account or token. */
 export function registrationRequest(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
   sealed: Uint8Array,
@@ -73,7 +73,7 @@ export function registrationRequest(
   );
 }
 
-/** Random, as clients pick them, so that rows of one moment lie far apart in the index; always of 19 digits. */
+/** Random, as clients choose them, so that simultaneous rows are far apart in the index; always with 19 digits. */
 export function randomAccount(): string {
   const low = Math.floor(Math.random() * 1e9);
   return `${1e9 + Math.floor(Math.random() * 8e9)}${String(low).padStart(9, '0')}`;

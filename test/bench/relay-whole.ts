@@ -8,15 +8,15 @@ const rounds = 9;
 const roundMilliseconds = 1000;
 const connections = 64;
 
-/** What the prototype says when it listens. */
+/** The prototype's ready message. */
 export interface PrototypeTarget
   extends Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'> {
   readonly port: number;
 }
 
 /**
- * `relay-whole`: registrations a second by the relay as shipped, on SQLite, durable and with its log in a file, against
- * a prototype that does the least it can with the same promises.
+ * `relay-whole`: registrations per second by the relay as shipped, on SQLite, durable and with its log in a file,
+ * against a minimal prototype with the same guarantees.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await openWholeRelay(undefined, connections);

@@ -85,7 +85,7 @@ async function measureHere(): Promise<void> {
       const measured = await run({ full: values.full });
       results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
     } catch (error) {
-      // The figures of all others are worth having.
+      // Continue, because the other figures are still useful.
       process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
       process.exitCode = 1;
     }

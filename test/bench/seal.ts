@@ -22,7 +22,7 @@ const content: MessageContent = {
 
 /**
  * `seal-native` and `seal-wasm`: notifications that the server builds, pads and seals, each for one device of another
- * user, against the bare library sealing as many bytes.
+ * user, against the bare library sealing the same number of bytes.
  */
 export async function run(_options: BenchOptions): Promise<BenchResult[]> {
   const results = [await measure('seal-wasm', await loadWasmSodium(), await bareWasm())];

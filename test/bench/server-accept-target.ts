@@ -20,15 +20,15 @@ import { userId } from '../support/ids.js';
 import type { ServerBenchTarget } from './server-accept.js';
 
 /**
- * The process that `server-accept` measures: the operation on two ports, one that stores and one that does not. No job
- * runs.
+ * The process that `server-accept` measures: the operation on two ports, of which one stores and the other does not. No
+ * jobs run.
  */
 
-// As many as keep few phones each.
+// Enough users that each has only a few phones.
 const users = 20_000;
 const clock = systemClock;
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-// The line of each request is made, as in production, and dropped.
+// Log lines of requests are formatted, as in production, and dropped.
 const log = createLogger('bench', 'info', { write: () => undefined });
 const { sodium } = await loadFastestSodium();
 const database = await openServerDatabase({

@@ -5,15 +5,15 @@ import { type DurableAndMemory, durableAgainstMemory } from './bench-target.js';
 
 const connections = 128;
 
-/** What the server process says when it listens. */
+/** The server process's ready message. */
 export interface ServerBenchTarget extends DurableAndMemory {
   /** `Authorization` headers of its users. */
   readonly users: readonly string[];
 }
 
 /**
- * `server-accept`: registrations a second that a server accepts, each a new device, against the same operation whose
- * handler keeps nothing. Both run in one process, this one only sends.
+ * `server-accept`: registrations per second that a server accepts, each a new device, against the same operation with a
+ * handler that stores nothing. Both run in one process; this process only sends.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./server-accept-target.ts', import.meta.url);
@@ -38,7 +38,7 @@ export function registrationMaker({ users }: Pick<ServerBenchTarget, 'users'>): 
 const pushPublicKey = Buffer.from(randomBytes(32)).toString('base64');
 const sealed = Buffer.alloc(560, 7).toString('base64');
 
-/** The parameters of a new phone's registration, sized as phones make them. */
+/** The parameters of a new phone's registration, with realistic sizes. */
 export function registrationForm(): string {
   return new URLSearchParams({
     token_kind: 'fcm',

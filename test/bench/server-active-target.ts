@@ -3,7 +3,7 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 import type { ActiveBenchTarget, BenchPhone } from './server-active.js';
 
 /**
- * The process that `server-active` measures: one server that forwards to the relay at the address given, and one that
+ * The process that `server-active` measures: a server that forwards to the relay at the given address, and one that
  * accepts registrations but runs no jobs.
  */
 
@@ -26,7 +26,7 @@ process.once('SIGTERM', async () => {
   process.exit(0);
 });
 
-/** Users, each with a queue for what becomes of its devices. */
+/** Adds users, each with an event queue for the status of the user's devices. */
 async function addPhones(chat: ChatServer): Promise<BenchPhone[]> {
   const accounts = await Promise.all(
     Array.from({ length: users }, (_, index) => chat.addAccount(`user${index}@example.com`)),

@@ -28,7 +28,7 @@ export interface BenchPhone {
   readonly authorization: string;
 }
 
-/** What the server process says when it listens. */
+/** The server process's ready message. */
 export interface ActiveBenchTarget {
   /** Forwards to the relay. */
   readonly forwardingPort: number;
@@ -40,9 +40,9 @@ export interface ActiveBenchTarget {
 }
 
 /**
- * `server-active`: phones a second that become active, 64 at once, each from its request to the event on its long poll,
- * against the registrations a second that a server of the same process accepts over as many connections. The relay answers
- * at once, in this process, which sends all of it.
+ * `server-active`: phones per second that become active, 64 at a time, each measured from its request to the event on
+ * its long poll. Against the registrations per second that a server in the same process accepts over the same number of
+ * connections. The relay's stand-in answers at once, in this process, which also sends all requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await RelayStandIn.start({ takesMany: true });
@@ -95,7 +95,7 @@ export function answerOfRelay(
   };
 }
 
-/** Phones that register one device after the other, each while its user's long poll is open. */
+/** Registers phones one after another per user, while the user's long poll is open. */
 class PhonesLoad {
   readonly #http: Pool;
   readonly #idle: { readonly phone: BenchPhone; lastEventId: number }[];

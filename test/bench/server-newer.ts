@@ -20,9 +20,9 @@ const atOnce = 32;
 type Registrations = readonly { readonly phone: BenchPhone; readonly form: string }[];
 
 /**
- * `server-newer`: registrations a second in the newer generation of the protocol against the older one, at one server, from
- * the first request until its jobs have forwarded the last registration to the relay. The relay answers at once, in this
- * process. The devices of the newer generation are created beforehand.
+ * `server-newer`: registrations per second in the newer generation of the protocol against the older one, at one
+ * server, from the first request until its jobs have forwarded the last registration to the relay. The relay's stand-in
+ * answers at once, in this process. The devices of the newer generation are created in advance.
  */
 export async function run(): Promise<BenchResult[]> {
   let forwarded = 0;
@@ -100,7 +100,7 @@ class RegistrationsLoad {
     return made;
   }
 
-  /** Asks again while the server sheds load. @throws Error for any other answer except success. */
+  /** Retries while the server sheds load. @throws Error for any other answer except success. */
   async #ask(phone: BenchPhone, path: string, form: string): Promise<JsonObject> {
     const { authorization } = phone;
     const { statusCode, body } = await this.#http.request({
@@ -116,7 +116,7 @@ class RegistrationsLoad {
   }
 }
 
-/** Works on so many at once. */
+/** Runs `work` on all items, this many at a time. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {
@@ -125,7 +125,7 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** The same registration for a device: a key and a token in place of an account. */
+/** The same registration for a device, with a key and a token instead of an account. */
 function deviceForm(deviceId: string): string {
   const form = new URLSearchParams(registrationForm());
   form.delete('push_account_id');

@@ -7,8 +7,9 @@ const roundMilliseconds = 1500;
 const connections = 512;
 
 /**
- * `two-processes`: registrations a second by two relays on one PostgreSQL, against one of them with the same number of
- * connections; load and database share the machine. Left out when `WAXWING_TEST_POSTGRES_URL` is not set.
+ * `two-processes`: registrations per second by two relays on one PostgreSQL database, against one relay with the same
+ * number of connections. Load generator and database share the machine. Skipped if `WAXWING_TEST_POSTGRES_URL` is not
+ * set.
  */
 export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;

@@ -11,8 +11,8 @@ const rounds = 7;
 const longestHoldMilliseconds = 50;
 
 /**
- * `users-list`: lists a second of 100,000 users through HTTP, against the bare query of the same rows and their JSON.
- * @throws Error when the list held the event loop for more than 50 ms in every round.
+ * `users-list`: lists per second of 100,000 users over HTTP, against the bare query of the same rows and their JSON.
+ * @throws Error if the list blocked the event loop for more than 50 ms in every round.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();

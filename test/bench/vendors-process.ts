@@ -7,7 +7,7 @@ import type { Vendors } from '@waxwing/vendors';
 
 const program = resolve(import.meta.dirname, '../../apps/vendors/bin/waxwing-vendors.js');
 
-/** The vendors' stand-ins in a process of their own, so that they take none of the measured process's time. */
+/** The vendors' stand-ins in a separate process, so that they use none of the measured process's CPU time. */
 export class VendorsProcess {
   readonly vendors: Pick<Vendors, 'urls' | 'credentials'>;
   readonly #child: ChildProcess;
@@ -19,7 +19,7 @@ export class VendorsProcess {
     this.#dir = dir;
   }
 
-  /** @param latencyMilliseconds before each answer of FCM and APNs. */
+  /** @param latencyMilliseconds delay before each answer of FCM and APNs. */
   static async start(latencyMilliseconds: number): Promise<VendorsProcess> {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-bench-vendors-'));
     const argv = [program, '--json', '--port-base', '0', '--data-dir', dir];

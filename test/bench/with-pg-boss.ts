@@ -1,6 +1,9 @@
 import { PgBoss } from 'pg-boss';
 
-/** A started pg-boss with one queue, whose worker hears of each job by NOTIFY: it polls every two seconds otherwise. */
+/**
+ * Runs with a started pg-boss with one queue. NOTIFY wakes its worker for each job; otherwise it would poll every two
+ * seconds.
+ */
 export async function withPgBoss<Figure>(
   url: string,
   queue: string,
@@ -14,7 +17,7 @@ export async function withPgBoss<Figure>(
   });
   let isOver = false;
   boss.on('error', (error) => {
-    // A connection that is being closed may get the error that its database is dropped.
+    // A connection that is being closed may get the error that its database was dropped.
     if (!isOver) throw error;
   });
   await boss.start();

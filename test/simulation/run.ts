@@ -7,7 +7,10 @@ import { tokenVaultOf } from '../bench/many-devices.js';
 import { partitionScript } from '../support/partition-script.js';
 import { fillDevices, withClient } from './fill-devices.js';
 
-/** What `docs/scaling.md` says of many rows: registrations and look-ups beside few, many, and many in partitions. */
+/**
+ * Measures the figures of `docs/scaling.md`: registrations and lookups with few rows, many rows, and many rows in
+ * partitions.
+ */
 
 const fewRows = 10_000;
 const realms = 1000;
@@ -22,7 +25,7 @@ interface Figures {
   readonly rows: number;
   readonly partitions: number;
   readonly registrationsPerSecond: number;
-  /** Milliseconds to find 100 random devices of one realm, as each notify request does; median. */
+  /** Median milliseconds to find 100 random devices of one realm, as each notify request does. */
   readonly lookupMilliseconds: number;
   readonly tableBytesPerRow: number;
   readonly indexBytesPerRow: number;
@@ -41,7 +44,7 @@ const figures = await simulate(postgresUrl, Number(values.rows));
 process.stdout.write(values.json ? `${JSON.stringify({ figures })}\n` : table(figures));
 process.exit(0);
 
-/** Has what filling left in memory written first, so that it is not written while rates are measured. */
+/** Flushes memory left by filling to disk, so that it is not written while rates are measured. */
 async function settleDisk(serverUrl: string): Promise<void> {
   tell('waiting for a checkpoint');
   try {
@@ -59,7 +62,7 @@ interface Subject {
   close(): Promise<void>;
 }
 
-/** All of them are measured in turn, so that a machine that drifts hurts them alike. */
+/** Measures all configurations alternately, so that drift of the machine affects them equally. */
 async function simulate(serverUrl: string, rows: number): Promise<Figures[]> {
   const subjects: Subject[] = [];
   try {
