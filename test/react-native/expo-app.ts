@@ -1,4 +1,4 @@
-/** The files of an Expo app after `expo prebuild`, as far as config plugins read them: little, and all that is needed. */
+/** The files of an Expo app after `expo prebuild` that config plugins read, with minimal content. */
 export const prebuiltApp: Readonly<Record<string, string>> = {
   'package.json': '{ "name": "an-app", "version": "1.0.0" }',
   'android/app/build.gradle': "apply plugin: 'com.android.application'\n",

@@ -38,7 +38,7 @@ describe('The config plugin for Expo', () => {
 
   beforeAll(async () => {
     for (const [file, text] of Object.entries(prebuiltApp)) write(file, text);
-    // An app has the package `expo`, which passes this on.
+    // In an app, the package `expo` re-exports this.
     const real = JSON.stringify(require.resolve('@expo/config-plugins'));
     write('node_modules/expo/config-plugins.js', `module.exports = require(${real});`);
     cpSync(join(examples, 'expo/with-waxwing-push.cjs'), join(app, 'with-waxwing-push.cjs'));

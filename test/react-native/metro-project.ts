@@ -10,7 +10,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
 
-/** Packages from npm that the client and its stand-in for react-native-libsodium use. */
+/** npm packages that the client and its stand-in for react-native-libsodium use. */
 const foreignPackages = [
   '@noble/hashes',
   '@noble/curves',
@@ -19,17 +19,17 @@ const foreignPackages = [
   'metro-runtime',
 ];
 
-/** A React Native project on disk, with the client as npm would install it. */
+/** A React Native project on disk, with the client installed as by npm. */
 export interface MetroProject {
   readonly directory: string;
-  /** Bundles a module of the project for Android as a release; the bundle's path. */
+  /** Bundles a module of the project for an Android release. Resolves to the bundle's path. */
   bundle(entryFile: string): Promise<string>;
   remove(): Promise<void>;
 }
 
 /**
- * A plain project: the packed packages in `node_modules`, React Native's babel preset, Metro's default configuration
- * with the export condition that React Native adds. `files` are the project's own, by name.
+ * Creates a plain project: the packed packages in `node_modules`, React Native's babel preset, and Metro's default
+ * configuration with the export condition that React Native adds. `files` are the project's own, by name.
  */
 export async function createMetroProject(files: Readonly<Record<string, string>>): Promise<MetroProject> {
   const directory = await mkdtemp(join(tmpdir(), 'waxwing-metro-'));
@@ -55,7 +55,7 @@ export async function createMetroProject(files: Readonly<Record<string, string>>
   };
 }
 
-/** What is published, and nothing of the sources: `npm pack` decides what that is. */
+/** Installs only what is published, as `npm pack` decides, and no sources. */
 async function installPackages(modules: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });
   const packed = join(modules, '.packed');
@@ -76,7 +76,7 @@ async function installPackages(modules: string): Promise<void> {
 async function bundle(directory: string, entryFile: string): Promise<string> {
   const config = mergeConfig(await loadConfig({ cwd: directory }), {
     projectRoot: directory,
-    // Metro's own part of a bundle lies in the project of an app, and here beside Metro.
+    // Metro's own part of a bundle is in an app's project, but here in Metro's own folder.
     watchFolders: [directory, join(root, 'node_modules/metro-runtime')],
     cacheStores: [],
     fileMapCacheDirectory: directory,

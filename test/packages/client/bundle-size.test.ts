@@ -2,10 +2,10 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, it } from 'vitest';
 
-/** What an app pays for the client beside libsodium, which it would need for any encryption. */
+/** Maximum size of the client in an app, without libsodium, which any encryption would need. */
 const mostKilobytes = 90;
 
-/** Gzipped size in kB (1000 bytes) of what vite makes of a module for browsers. */
+/** Gzipped size in kB (1000 bytes) of vite's browser bundle of a module. */
 async function gzippedKilobytes(entry: string, external: string[] = []): Promise<number> {
   const result = await build({
     configFile: false,

@@ -5,7 +5,7 @@ import { createFollowingPhone } from './following-phone.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
-/** What a text can become: cut anywhere, broken by a character too many, or another program's. */
+/** Damaged forms of a text: truncated anywhere, with an extra character, or another program's text. */
 const damages = fc.oneof(
   fc.nat(1000).map((end) => (text: string) => text.slice(0, end % text.length)),
   fc.nat(1000).map((start) => (text: string) => text.slice(1 + (start % text.length))),

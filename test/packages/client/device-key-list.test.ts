@@ -34,11 +34,11 @@ describe('A phone of the newer generation', () => {
     publish({ primary: third, accepted: [second] });
     server.clientDevices.clearToken(10, [...server.clientDevices.rows.values()][0]?.push_token_id ?? '');
     for (let syncs = 0; syncs < 3; syncs += 1) await registrar.sync();
-    // The token that is registered again, and once more for the list that was fetched since.
+    // The token that is registered again, and once more for the newly fetched list.
     expect(clientRequests()).toBe(4);
   });
 
-  /** The relay has dropped the key of the list that the phone is given at first. */
+  /** The relay has dropped the key of the list that the phone starts with. */
   async function withRefusal() {
     const phone = await createPhone();
     const { server, publish } = phone;

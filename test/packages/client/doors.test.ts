@@ -1,7 +1,7 @@
 import { build } from 'vite';
 import { describe, expect, it } from 'vitest';
 
-/** What vite makes of the package's door under export conditions: its imports and the files that went into it. */
+/** Bundles the package's entry point with vite under export conditions. Returns its imports and the included files. */
 async function bundle(conditions: string[]) {
   const result = await build({
     configFile: false,

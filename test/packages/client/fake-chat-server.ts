@@ -2,7 +2,7 @@ import type { Fetch } from '@waxwing/client';
 import { openSealed, publicKeyOf, seal } from '../../support/noble-oracle.js';
 import { ModelClientDevices, Refusal } from './model-client-devices.js';
 
-/** A registration as the relay of the stand-in has opened it. */
+/** A registration that the stand-in's relay opened. */
 export interface OpenedRegistration {
   readonly pushAccountId: string;
   readonly pushPublicKey: string;
@@ -24,29 +24,29 @@ export interface FakeRequest {
 }
 
 /**
- * A chat server and its relay in one, as a `fetch`: just enough of the chat API for a phone. Sealed boxes are opened by
- * the oracle, never by the code under test. Runs in Node and in a page.
+ * A chat server and its relay in one, as a `fetch`: just enough of the chat API for a phone. The oracle opens sealed
+ * boxes, never the code under test. Runs in Node and in a page.
  */
 export class FakeChatServer {
   readonly url = 'https://chat.example.com';
   readonly email = 'hamlet@example.com';
   readonly apiKey = 'key with spaces, ünicode & signs';
   readonly userId = 10;
-  /** Who signs in with which address; all of them with the same key. */
+  /** Users by address; all of them have the same key. */
   readonly users = new Map([
     [this.email, this.userId],
     ['ophelia@example.com', 11],
   ]);
-  /** Whether `/register` says whose queue it is. */
+  /** Whether `/register` returns the user's id. */
   tellsUserId = true;
-  /** Where the organization says that it is. */
+  /** The realm URL that the organization announces. */
   realmUrl: string | undefined = this.url;
   realmUuid: string | undefined = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
-  /** Whether `/register` says which level the server has. */
+  /** Whether `/register` returns the server's feature level. */
   tellsFeatureLevel = true;
-  /** What it announces; from 468 on it has devices of the newer generation too. */
+  /** The announced feature level. From 468 on, the server also has devices of the newer generation. */
   featureLevel = 431;
-  /** Base64 public -> private keys that the relay opens registrations with. */
+  /** Base64 public -> private keys with which the relay opens registrations. */
   readonly bouncerKeys = new Map<string, Uint8Array>();
   readonly devices = new Map<string, FakeDevice>();
   /** The devices of the newer generation. */
@@ -59,22 +59,22 @@ export class FakeChatServer {
   });
   readonly registrations: OpenedRegistration[] = [];
   readonly requests: FakeRequest[] = [];
-  /** Revocations that the relay has opened: the JSON, and whether the phone sent it there itself. */
+  /** Revocations that the relay opened: the JSON, and whether the phone sent it directly to the relay. */
   readonly revocations: { readonly isDirect: boolean; readonly fields: Record<string, unknown> }[] = [];
-  /** Unix milliseconds by the server's clock. */
+  /** Unix milliseconds of the server's clock. */
   now = Date.UTC(2026, 10, 20, 12);
-  /** How much later than `now` its answers claim that it is, in milliseconds. */
+  /** Milliseconds by which its answers claim to be later than `now`. */
   claimedLateness = 0;
-  /** Whether a registration is decided at once, or stays pending until `decide`. */
+  /** Whether registrations are decided at once. Otherwise they stay pending until `decide`. */
   relayIsUp = true;
-  /** Answers instead of the operation at this path, unless it returns `undefined`. */
+  /** Overrides of the operation at a path. An override may return `undefined` to use the operation. */
   readonly overrides = new Map<string, () => Response | undefined | Promise<Response>>();
   /** The answer of `GET /mobile_push/bouncer_keys`; none by default. */
   keyList: Record<string, unknown> | undefined;
   #events: Record<string, unknown>[] = [];
   #lastEventId = -1;
 
-  /** Adds a bouncer key pair made of one repeated byte; its public half in base64. */
+  /** Adds a bouncer key pair made of one repeated byte. Returns its public half in base64. */
   addBouncerKey(privateByte: number): string {
     const privateKey = new Uint8Array(32).fill(privateByte);
     const publicKey = toBase64(publicKeyOf(privateKey));
@@ -113,14 +113,14 @@ export class FakeChatServer {
     return this.answer({ result: 'error', msg: `refused: ${code}`, code, ...fields }, { status, headers });
   }
 
-  /** What the relay says to a registration that it was handed. */
+  /** The relay's verdict on a registration. */
   verdictOn({ bouncerPublicKey, registration }: OpenedRegistration): string | null {
     if (!this.bouncerKeys.has(bouncerPublicKey)) return 'INVALID_BOUNCER_PUBLIC_KEY';
     const age = Math.floor(this.now / 1000) - Number(registration.timestamp);
     return age > 86_400 ? 'REQUEST_EXPIRED' : null;
   }
 
-  /** Ends the pending state of a device, as when the relay has answered. */
+  /** Ends the pending state of a device, as the relay's answer does. */
   decide(pushAccountId: string, errorCode: string | null): void {
     const status = errorCode === null ? 'active' : 'failed';
     this.devices.set(pushAccountId, { status, error_code: errorCode });
@@ -128,7 +128,7 @@ export class FakeChatServer {
     this.#emit(errorCode === null ? event : { ...event, error_code: errorCode });
   }
 
-  /** A push as FCM hands it to the app, sealed to the public key of the last registration by the oracle. */
+  /** A push as FCM delivers it to the app, sealed by the oracle to the public key of the last registration. */
   pushTo(notification: Record<string, unknown> | string, ephemeralByte = 7) {
     const { pushAccountId, pushPublicKey } = this.lastRegistration;
     const plaintext = new TextEncoder().encode(
@@ -207,7 +207,7 @@ export class FakeChatServer {
   #pollEvents(lastEventId: number): Response {
     const events = this.#events.filter((event) => Number(event.id) > lastEventId);
     if (events.length === 0) {
-      // A long poll takes its time: the clock of the test goes on instead.
+      // A long poll takes time: advance the test's clock instead.
       this.now += 45_000;
       this.#emit({ type: 'heartbeat' });
       return this.#pollEvents(lastEventId);

@@ -14,7 +14,7 @@ export const [builtIn, second, third, thiefKey] = [1, 2, 3, 66].map(bouncerKey) 
   string,
 ];
 
-/** A phone that follows key lists; its relay holds the keys 1 to 3, and the thief's to see what is sealed to it. */
+/** A phone that follows key lists. Its relay has the keys 1 to 3, and the thief's key, to show what is sealed to it. */
 export async function createFollowingPhone({
   withRecovery = false,
   store = createMemoryKeyListStore(),
@@ -28,7 +28,7 @@ export async function createFollowingPhone({
   const phone = await createPhone({ ...options, keyList });
   for (const byte of [2, 3, 66]) phone.server.addBouncerKey(byte);
   const now = () => Math.floor(phone.server.now / 1000);
-  /** Lets the server pass on a list, issued now unless the plan says otherwise. */
+  /** Makes the server publish a list, issued now unless the plan says otherwise. */
   const publish = (
     plan: Partial<KeyListPlan> = {},
     change?: (document: Record<string, unknown>) => unknown,

@@ -38,7 +38,7 @@ describe('registrar.forget', () => {
       id: String(pushAccountId),
       told,
       syncOther: () => client.registrar(ophelia).sync(),
-      /** Another start of the app on the same phone. */
+      /** Restarts the app on the same phone. */
       async restart() {
         const { client: next } = await createPhone({ ...stores(), fetch, clock: () => server.now });
         return next.registrar(ophelia);
@@ -131,7 +131,7 @@ describe('registrar.forget', () => {
       const { url: realmUrl, email, apiKey, now } = server;
       const [row] = await accounts.list();
       const pushAccountId = row?.pushAccountId as PushAccountId;
-      // What is there when the app ends between the two stores.
+      // The state if the app ends between the two stores.
       await stores().forgotten.put({ pushAccountId, realmUrl, email, apiKey, forgottenAt: now });
       if (whose !== 'its own') {
         await syncOther();

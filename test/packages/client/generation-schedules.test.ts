@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { day, MortalPhone } from './mortal-phone.js';
 
-/** Everything works: the phone must get to one device that is active, and be shown each message once. */
+/** Everything works: the phone must end up with one active device, and each message must be shown once. */
 async function expectRecovery(phone: MortalPhone) {
   const { server } = phone;
   phone.isOffline = false;
   phone.bringRelayUp();
   await phone.sync();
-  // By then the phone knows that a device is stuck.
+  // The phone knows by then that a device is stuck.
   server.now += day + 2000;
   await phone.sync();
   await expect(phone.sync()).resolves.toMatchObject({ code: 'active' });
@@ -57,7 +57,7 @@ function dropDevices({ server: { clientDevices, userId } }: MortalPhone) {
   for (const id of clientDevices.rows.keys()) clientDevices.remove(userId, id);
 }
 
-/** The server waits for a relay that it does not ask any more. */
+/** The server waits for a relay that it no longer asks. */
 function getStuck({ server }: MortalPhone) {
   const [row] = server.clientDevices.rows.values();
   Object.assign(row ?? {}, { push_token_id: null, pending_push_token_id: 'AAAAAAAAAAE=' });
@@ -98,7 +98,7 @@ describe('An app that ends before any step of a sync, and starts again', () => {
   });
 });
 
-/** What can happen, and how it changes what the phone may rely on. */
+/** Possible events, and how each changes what the phone may rely on. */
 const actions: Readonly<Record<string, (phone: MortalPhone, steps: number) => unknown>> = {
   sync: (phone) => phone.sync(),
   'sync, interrupted': (phone, steps) => phone.sync(steps),

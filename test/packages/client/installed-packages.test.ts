@@ -16,7 +16,7 @@ interface Manifest {
   readonly scripts?: Record<string, string>;
 }
 
-/** The manifest that `npm publish` would send, as npm itself packs it. */
+/** The manifest that `npm publish` would send, packed by npm itself. */
 async function publishedManifest(name: string): Promise<Manifest> {
   const folder = join(root, 'packages', name);
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: folder });
@@ -32,7 +32,9 @@ async function manifestOf(name: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(folder, name, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** What npm installs along with a package: dependencies, optional ones too, and peers unless they are optional. */
+/**
+ * Packages that npm installs along with a package: dependencies, optional ones too, and peers that are not optional.
+ */
 function installedWith({ dependencies, optionalDependencies, ...peers }: Manifest): string[] {
   const required = Object.keys(peers.peerDependencies ?? {}).filter(
     (name) => peers.peerDependenciesMeta?.[name]?.optional !== true,

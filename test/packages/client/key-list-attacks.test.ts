@@ -15,7 +15,9 @@ import {
 import { endorse, inDomain, type KeyListPlan, keyListAnswer } from './key-list-maker.js';
 
 describe('An attack on the key list fails', () => {
-  /** Attempts that a phone which has followed one good list must refuse. Each tries to have the thief's key used. */
+  /**
+   * Attacks that a phone must refuse after it has followed one good list. Each tries to make it use the thief's key.
+   */
   const attacks: readonly [
     string,
     string,

@@ -21,7 +21,7 @@ export function bouncerKey(privateByte: number): string {
   return toBase64(publicKeyOf(new Uint8Array(32).fill(privateByte)));
 }
 
-/** `domain`, a zero byte, and the content: written out from the published format, not taken from the code under test. */
+/** `domain`, a zero byte, and the content, written from the published format and not from the code under test. */
 export function inDomain(domain: string, content: Uint8Array | string): Uint8Array {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return Uint8Array.of(...new TextEncoder().encode(domain), 0, ...bytes);
@@ -41,9 +41,9 @@ export interface KeyListPlan {
   readonly accepted?: readonly string[];
   readonly revoked?: readonly string[];
   readonly signer: Signer;
-  /** The chain of signing keys with their endorsements; the signer alone by default. */
+  /** The chain of signing keys with their endorsements. Default: the signer alone. */
   readonly chain?: readonly { readonly public_key: string; readonly endorsement: string | null }[];
-  /** The recovery key that the list names; none by default. */
+  /** The recovery key in the list. Default: none. */
   readonly recovery?: Signer;
 }
 

@@ -22,13 +22,13 @@ export interface RelayJob {
   readonly sealed: string;
 }
 
-/** A token registration as the relay has opened it. */
+/** A token registration that the relay opened. */
 export interface OpenedToken {
   readonly bouncerPublicKey: string;
   readonly registration: Record<string, unknown>;
 }
 
-/** Why an operation is refused: the code, and the message of stock servers. */
+/** A refusal of an operation, with its code and the message of stock servers. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(message: string, code = 'BAD_REQUEST') {
@@ -49,7 +49,7 @@ const keyFields = ['push_key_id', 'push_key'];
 const tokenFields = ['token_kind', 'token_id', 'bouncer_public_key', 'encrypted_push_registration'];
 type Fields = ReadonlyMap<string, string>;
 
-/** The devices of the newer generation, exactly as a stock server keeps them: order of checks, texts, no-ops, events. */
+/** Keeps the devices of the newer generation exactly as a stock server does: order of checks, texts, no-ops, events. */
 export class ModelClientDevices {
   readonly rows = new Map<number, ModelDevice>();
   /** Token registrations that the relay opened, oldest first. */
@@ -104,7 +104,7 @@ export class ModelClientDevices {
     for (const job of this.jobs.splice(0)) this.#decide(job);
   }
 
-  /** The relay says that a token is dead: only rows of the notified user forget it. */
+  /** Handles a token that the relay reports as dead: clears it only in rows of the notified user. */
   clearToken(userId: number, tokenId: string): void {
     for (const [id, row] of this.rows) {
       if (row.userId === userId && row.push_token_id === tokenId)

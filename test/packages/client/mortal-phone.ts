@@ -16,7 +16,7 @@ export const day = 86_400_000;
 const vendorsKeepMilliseconds = 30 * day;
 const sodium = await loadWasmSodium();
 
-/** One start of the app. With no steps left it has ended, and nothing that it still wanted to do happens. */
+/** One run of the app. Without steps left it has ended, and its remaining work never happens. */
 interface Life {
   stepsLeft: number;
   steps: number;
@@ -24,7 +24,7 @@ interface Life {
 
 const immortal = (): Life => ({ stepsLeft: Number.POSITIVE_INFINITY, steps: 0 });
 
-/** A push on its way to the phone. */
+/** A push in flight to the phone. */
 interface InFlight {
   readonly data: Record<string, string>;
   readonly messageId: number;
@@ -33,7 +33,7 @@ interface InFlight {
   readonly generation: 'older' | 'newer';
 }
 
-/** A phone whose app can end before any step, beside the model of a server. Its storage outlives the app. */
+/** A phone whose app can end before any step, together with the model of a server. Its storage outlives the app. */
 export class MortalPhone {
   readonly server = new FakeChatServer();
   readonly storage = new TextsInMemory();
@@ -46,17 +46,20 @@ export class MortalPhone {
   readonly shown = new Map<number, number>();
   /** Messages that must be shown once they are delivered. */
   readonly owed = new Set<number>();
-  /** Whether the last sync said that notifications are on, and nothing has happened since that it must see first. */
+  /**
+   * Whether the last sync reported that notifications are on, and nothing has happened since that the phone must react
+   * to.
+   */
   isCovered = false;
   #messageId = 0;
   #restore = () => {};
-  /** How many steps the last start of the app took. */
+  /** Number of steps of the app's last run. */
   steps = 0;
 
   constructor() {
     const { server } = this;
     const decide = server.decide.bind(server);
-    // Of the accounts with one token, the server keeps the one that registered last.
+    // Of the accounts with one token, the server keeps the latest registration.
     server.decide = (id, errorCode) => {
       decide(id, errorCode);
       const tokenOf = (account: string) =>
@@ -80,7 +83,7 @@ export class MortalPhone {
   async forget(steps = Number.POSITIVE_INFINITY): Promise<void> {
     this.isCovered = false;
     this.owed.clear();
-    // A server that is restored to before a sign-out goes on notifying the phone: no client can prevent that.
+    // A server that is restored to a state before a sign-out keeps notifying the phone; no client can prevent that.
     this.#restore = () => {};
     await this.#live(steps, (registrar) => registrar.forget());
   }
@@ -108,7 +111,7 @@ export class MortalPhone {
     if (this.isCovered) this.owed.add(messageId);
   }
 
-  /** Delivers what is in flight, the newest first: vendors promise no order. */
+  /** Delivers pushes in flight, newest first: vendors promise no order. */
   async deliver(): Promise<void> {
     const client = await this.#client(immortal());
     const pushes = this.inFlight.splice(0).reverse();
@@ -121,7 +124,7 @@ export class MortalPhone {
     }
   }
 
-  /** Why what was shown is not what should have been; `undefined` if all is well. */
+  /** Returns the difference between the shown and the expected messages; `undefined` if there is none. */
   complaint(): string | undefined {
     for (const [id, times] of this.shown) if (times > 1) return `message ${id} was shown ${times} times`;
     if (this.inFlight.length > 0) return undefined;
@@ -136,7 +139,7 @@ export class MortalPhone {
     for (const [id, { status }] of devices) if (status === 'pending') this.server.decide(id, null);
   }
 
-  /** The vendor says that the token is dead, and the server clears it. */
+  /** Reports the token as dead, so that the server clears it. */
   loseToken(): void {
     this.isCovered = false;
     this.server.clientDevices.clearToken(this.server.userId, modelTokenId(this.token));
@@ -166,15 +169,15 @@ export class MortalPhone {
     this.#restore();
   }
 
-  /** How many push keys the storage holds. */
+  /** Number of push keys in the storage. */
   storedKeys(): number {
     return (this.storage.texts.get('waxwing.accounts') ?? '').split('"pushKeyId"').length - 1;
   }
 
-  /** How many devices of either generation would get a message to this phone. */
+  /** Number of devices of either generation that would notify this phone. */
   devicesWithToken(): number {
     const { server, token } = this;
-    // Of an account that is signed out and given up, the phone has nothing to recognize its registration by.
+    // After an account was signed out and dropped, the phone cannot recognize its registration.
     const isStored = (id: string) => this.storage.texts.get('waxwing.accounts')?.includes(`"${id}"`) ?? false;
     const older = [...server.devices.keys()].filter((id) => isStored(id) && this.#olderToken(id) === token);
     const rows = server.featureLevel < 468 ? [] : [...server.clientDevices.rows.values()];
@@ -208,7 +211,7 @@ export class MortalPhone {
     }
   }
 
-  /** Another start of the app. */
+  /** Starts the app again. */
   async #client(life: Life) {
     const texts = this.storage;
     const afterStep = <Result>(task: () => Result): Result => {
@@ -225,7 +228,7 @@ export class MortalPhone {
     const fetch: Fetch = async (url, init) => {
       if (this.isOffline) throw new TypeError('fetch failed');
       const answer = await afterStep(() => this.server.fetch(url, init));
-      // Or the server has done it, and the app does not learn of it.
+      // Or the server has done it, but the app does not learn of it.
       return afterStep(() => answer);
     };
     return createPushClient({

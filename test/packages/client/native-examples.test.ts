@@ -150,7 +150,7 @@ describe('The background handler', () => {
   });
 });
 
-/** Whether libsodium can be compiled against; says in a sentence how to get it when it cannot. */
+/** Whether libsodium's headers are installed; otherwise prints how to install them. */
 function hasLibsodium(): boolean {
   try {
     execFileSync('cc', ['-E', '-include', 'sodium.h', '-x', 'c', '/dev/null', '-o', '/dev/null'], {
@@ -199,7 +199,7 @@ describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
     }
   }
 
-  // Step 4 needs a parser of JSON, which C has not: these two reasons are checked in what it prints.
+  // Step 4 needs a JSON parser, which C lacks: these two reasons are checked in the program's output.
   it.each(vectors.pushes)('$name', ({ push, expect: expected }) => {
     const printed = open(push);
     if (!('ignored' in expected)) expect(printed.trimEnd()).toBe(expected.plaintext);

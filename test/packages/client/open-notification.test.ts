@@ -34,7 +34,7 @@ const message = {
 const otherId = '9007199254740993';
 const otherOrganization = 'https://other.example.com';
 
-/** A phone with the account of the vectors, and one of another organization. */
+/** A phone with the account of the vectors, and an account of another organization. */
 async function phone({ capacity = 2000, seen = createMemorySeenNotifications(capacity) } = {}) {
   const accounts = createMemoryPushAccountStore();
   for (const [pushAccountId, realmUrl] of [

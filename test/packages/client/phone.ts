@@ -8,12 +8,12 @@ import {
 } from '@waxwing/client';
 import { FakeChatServer } from './fake-chat-server.js';
 
-/** A phone beside a stand-in for its chat server; the test turns its knobs. */
+/** A phone with a stand-in for its chat server, both adjustable by the test. */
 export async function createPhone(options: Partial<PushClientOptions> = {}) {
   const server = new FakeChatServer();
   const bouncerPublicKey = server.addBouncerKey(1);
   const accounts = createMemoryPushAccountStore();
-  /** How far the phone's clock is off, in milliseconds. */
+  /** Milliseconds by which the phone's clock is wrong. */
   const knobs: { token: PushToken | undefined; clockErrorMilliseconds: number } = {
     token: { tokenKind: 'fcm', token: 'fcm-token-1:APA91bExample_-' },
     clockErrorMilliseconds: 0,
@@ -38,7 +38,7 @@ export async function createPhone(options: Partial<PushClientOptions> = {}) {
 
 export type Phone = Pick<Awaited<ReturnType<typeof createPhone>>, 'server' | 'registrar'>;
 
-/** Has the phone register again, as a server can at any time by losing the device. */
+/** Makes the phone register again, as a server can at any time by losing the device. */
 export async function registerAgain({ server, registrar }: Phone) {
   server.devices.clear();
   const status = await registrar.sync();

@@ -4,7 +4,7 @@ import { createPhone, type Phone, registerAgain } from './phone.js';
 const day = 86_400_000;
 
 describe('A phone whose account the relay refuses', () => {
-  /** The relay of the stand-in: refuses what is dated or numbered for a day to come, and all of a victim's account. */
+  /** Makes the stand-in's relay refuse registrations dated or numbered a day ahead, and all of a victim's account. */
   function guard({ server }: Phone, victim = '') {
     server.verdictOn = ({ pushAccountId, registration }) => {
       const latest = server.now + day + 999;

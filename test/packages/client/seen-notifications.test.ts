@@ -10,7 +10,7 @@ import fc from '../../support/fast-check.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
 const [one, other] = [1n, -9_223_372_036_854_775_808n] as unknown as readonly [PushAccountId, PushAccountId];
-/** Of each account, of `createTextStores`. */
+/** Capacity per account of `createTextStores`. */
 const textCapacity = 150;
 
 function message(time: number, name = 'AAAA', pushAccountId = one): SeenNotification {
@@ -25,7 +25,7 @@ async function addAll(seen: SeenNotifications, notifications: readonly SeenNotif
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => message(index));
 
-/** Those with a small capacity, and those of the app. */
+/** Stores with a small capacity, and those of the app. */
 const kinds: readonly [string, number, () => SeenNotifications][] = [
   ['in memory', 3, () => createMemorySeenNotifications(3)],
   ['as text', textCapacity, () => createTextStores(new TextsInMemory()).seen],
@@ -50,7 +50,7 @@ describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity
     await addAll(seen, upTo(capacity + 1));
     const answers = await addAll(seen, [message(-1), message(0), message(0, 'BBBB'), message(1)]);
     expect(answers).toEqual([false, false, false, false]);
-    // The one of time 1 is known by its name; another one of the same time is new.
+    // The message of time 1 is known by its name; another one of the same time is new.
     expect(await addAll(seen, [message(1, 'BBBB'), message(1, 'CCCC')])).toEqual([true, false]);
   });
 
@@ -136,7 +136,7 @@ describe('What a phone remembers as text', () => {
       await seen.addIfNew(message(now + index, '+/+/'));
     const [[name, text] = ['', '']] = storage.texts;
     expect([...storage.texts.keys()]).toEqual([`waxwing.seen.${one}`]);
-    // Letters that every storage takes in a name.
+    // Characters that every storage allows in a name.
     expect(name).toMatch(/^[\w.-]+$/);
     expect(text.length).toBeLessThanOrEqual(2048);
     expect(text.split(' ')).toHaveLength(2 + textCapacity);

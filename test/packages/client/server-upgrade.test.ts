@@ -8,14 +8,14 @@ import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
 const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
-/** A phone that is registered in the older generation, with a server that was upgraded since. */
+/** A phone that registered in the older generation, with a server that was upgraded since. */
 async function registeredBefore() {
   const phone = await createUpgradedPhone();
   phone.server.featureLevel = 431;
   await phone.registrar.sync();
   phone.server.featureLevel = 500;
   const former = phone.server.lastRegistration.pushAccountId;
-  /** The ids of the registrations of the older generation that the phone had deleted. */
+  /** Ids of the older generation's registrations that the phone deleted. */
   const deleted = () =>
     phone.server.requests
       .filter((request) => request.method === 'DELETE' && request.path === path)
@@ -177,7 +177,7 @@ describe('When a server is downgraded', () => {
     expect(server.devices.size).toBe(0);
     for (const push of inFlight) expect(await client.open(push)).toMatchObject({ kind: 'notification' });
     expect(await notify(3)).toMatchObject([{ kind: 'notification' }]);
-    // The key is in use: it is not destroyed 30 days after the answer, but once another one has replaced it.
+    // The key is in use: it is not destroyed after 30 days, but when another one has replaced it.
     server.now += 31 * day;
     const last = clientDevices.sealFor(
       device(),

@@ -9,7 +9,7 @@ import {
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { FakeChatServer } from './fake-chat-server.js';
 
-/** A storage with promises, such as AsyncStorage, whose answers take a random short time. */
+/** A storage with promises, such as AsyncStorage, that answers after a random short time. */
 function slowStorage(texts: Map<string, string>): TextStorage {
   const soon = () => new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 2));
   return {
@@ -103,7 +103,7 @@ describe('two clients on one store', () => {
     const server = new FakeChatServer();
     const { accounts } = createTextStores(slowStorage(texts));
     await (await registrarOn(server, accounts)).sync();
-    // The sync as a whole; the new account, and its registration before and after it is sent.
+    // The locks of the whole sync, the new account, and its registration before and after it is sent.
     const stores = ['waxwing.stores', 'waxwing.stores', 'waxwing.stores'];
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });

@@ -8,7 +8,7 @@ const day = 86_400_000;
 const sodium = await loadWasmSodium();
 let otherTab: typeof thisTab;
 
-/** The client's code once more: what it holds in memory is not shared, as between two processes without Web Locks. */
+/** Loads the client's code a second time: the two copies share no memory, like two processes without Web Locks. */
 beforeAll(async () => {
   vi.resetModules();
   otherTab = await import('@waxwing/client');
@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 type Step = () => Promise<void>;
 
-/** Two tabs of one browser, which share the texts of their storage and nothing else. */
+/** Two tabs of one browser, which share only their storage. */
 class TwoTabs {
   readonly server = new FakeChatServer();
   readonly storage = new TextsInMemory();
@@ -49,7 +49,7 @@ class TwoTabs {
     return client.registrar({ realmUrl, userId, email, apiKey });
   }
 
-  /** What the phone holds and what would deliver to it. */
+  /** The phone's stored data, and the devices that would notify it. */
   left() {
     const { server, storage } = this;
     const accounts = storage.texts.has('waxwing.accounts');
@@ -63,7 +63,7 @@ const nothing = { accounts: false, older: 0, newer: 0 };
 
 interface Case {
   readonly name: string;
-  /** The level at which the account registered before; `undefined` if it has not. */
+  /** The feature level at the account's earlier registration; `undefined` if there was none. */
   readonly from?: number;
   readonly to: number;
   readonly change?: (tabs: TwoTabs) => void;

@@ -2,7 +2,7 @@ import type { PushClientOptions } from '@waxwing/client';
 import type { ModelDevice } from './model-client-devices.js';
 import { createPhone } from './phone.js';
 
-/** A phone beside a server of the newer generation. */
+/** A phone with a server of the newer generation. */
 export async function createUpgradedPhone(options: Partial<PushClientOptions> = {}) {
   const phone = await createPhone(options);
   const { server } = phone;
@@ -16,13 +16,13 @@ export async function createUpgradedPhone(options: Partial<PushClientOptions> = 
     if (account === undefined) throw new Error('The phone has no account.');
     return account;
   };
-  /** The only device that the server has. */
+  /** Returns the server's only device. */
   const device = (): ModelDevice => {
     const [only, ...others] = clientDevices.rows.values();
     if (only === undefined || others.length > 0) throw new Error(`${clientDevices.rows.size} devices`);
     return only;
   };
-  /** Sends a message of the server to every device, and returns what the phone makes of each push. */
+  /** Sends a message to every device. Returns how the phone opens each push. */
   let pushes = 0;
   const nextNonce = () => {
     pushes += 1;

@@ -39,7 +39,7 @@ describe('What an app without types hands over', () => {
     ],
   ])('is refused as a push token by its field: %s', async (_, pushToken, message) => {
     const { server, knobs, registrar } = await createPhone();
-    // Even where nothing would have to be sent.
+    // Even if nothing needs to be sent.
     await registrar.sync();
     knobs.token = pushToken as PushToken;
     const refused = registrar.sync();

@@ -5,7 +5,7 @@ import { processorMilliseconds, slownessOfMachine } from '../../support/processo
 import { arbitraryLongText, fill, pieces } from './arbitrary-texts.js';
 import { facts } from './facts.js';
 
-/** Maximum CPU time to render or diff messages of maximum length, on a machine of usual speed. Blocks the event loop. */
+/** Maximum CPU time to render or diff messages of maximum length, on an ordinary machine. Blocks the event loop. */
 const limitMilliseconds = 50;
 
 function isSlow(run: () => unknown): boolean {

@@ -127,7 +127,7 @@ describe('JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
-        // What JSON writes without an exponent and a double cannot be trusted to hold comes back as a bigint.
+        // JSON integers without an exponent that a double may not hold exactly become bigints.
         const isLong = (found: unknown) =>
           Number.isInteger(found) && !Number.isSafeInteger(found) && Math.abs(found as number) < 1e21;
         const expected = JSON.parse(text, (_name, found) => (isLong(found) ? BigInt(String(found)) : found));

@@ -121,7 +121,7 @@ const pushDeviceEvent = fc.record(
   { requiredKeys: ['type', 'push_account_id', 'status'] },
 );
 
-/** What breaks a shape most likely: values on the edge of what its fields allow. */
+/** Values that are most likely to break a shape: at the limits of its fields. */
 const awkward: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom<JsonValue>(
     null,
@@ -145,7 +145,7 @@ const awkward: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.jsonValue({ noUnicodeString: false }) as fc.Arbitrary<JsonValue>,
 );
 
-/** The same value with one thing in it changed, left out or added. */
+/** Returns the value with one part changed, removed or added. */
 function mutate(value: JsonValue, path: readonly number[], change: JsonValue | undefined): JsonValue {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== 'object' || value === null) return change ?? null;
@@ -162,7 +162,7 @@ function mutate(value: JsonValue, path: readonly number[], change: JsonValue | u
   return { ...others, [name]: mutate(inner ?? null, rest, change) };
 }
 
-/** Valid values, the same with up to three mutations, and values that have nothing to do with the shape. */
+/** Valid values, the same with up to three mutations, and unrelated values. */
 function wireValues(valid: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> {
   const mutation = fc.tuple(
     fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 3 }),
@@ -177,7 +177,7 @@ function wireValues(valid: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> {
 }
 
 const bytesOf = (value: JsonValue): Uint8Array => new TextEncoder().encode(stringifyJson(value));
-/** As it comes off the wire: without prototypes of ours and with bigints where they belong. */
+/** The value as received: without our prototypes, and with bigints where they belong. */
 const overTheWire = (value: JsonValue): JsonValue => parseJson(stringifyJson(value));
 
 describe.each([
@@ -229,7 +229,7 @@ describe.each([
       }),
       { numRuns: 2000 },
     );
-    // Both kinds came up often, or the comparison would say little.
+    // Both results occurred often enough to make the comparison meaningful.
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(200);
   });
 });

@@ -13,7 +13,8 @@ function byPlatform(bytes: Uint8Array): string | undefined {
   }
 }
 
-// Overlong forms, surrogates, beyond U+10FFFF, cut short, a byte order mark: where lenient decoders differ.
+// Cases in which lenient decoders differ: overlong forms, surrogates, above U+10FFFF, truncated, with a byte order
+// mark.
 const awkward = ['c080', 'e0809f', 'eda080', 'f4908080', 'f09f98', '80', 'ff', 'efbbbf7b7d', 'f09f9880', ''];
 
 describe.each(['with TextDecoder', 'where there is no TextDecoder'])('UTF-8 %s', (platformName) => {

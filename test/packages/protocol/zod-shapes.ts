@@ -9,7 +9,7 @@ import {
 } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** The shapes that a phone checks by hand, once more in zod: what one takes and makes of it, the other has to as well. */
+/** The shapes that a phone checks by hand, written in zod: both must accept the same values with the same results. */
 
 const id = z.union([z.number().int(), z.bigint()]);
 const everyNotification = { realm_url: z.string(), realm_name: z.string().optional(), user_id: id };
@@ -80,7 +80,7 @@ export const pushDeviceEvent = z.object({
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** What `parseNotification` returns, by zod. */
+/** The result of `parseNotification`, by zod. */
 export function parseNotificationByZod(bytes: Uint8Array): unknown {
   try {
     return notification.safeParse(parseJson(utf8.decode(bytes))).data;
@@ -116,7 +116,7 @@ const sealedShape = z.object({
   sequence: z.number().int().nonnegative().nullish(),
 });
 
-/** What `parsePushRegistration` returns, by zod. */
+/** The result of `parsePushRegistration`, by zod. */
 export function parsePushRegistrationByZod(bytes: Uint8Array): unknown {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;

@@ -18,9 +18,9 @@ const revocation = {
 
 eachBackend((backend) => {
   let server: PushServer;
-  /** Paths of the requests that end what a phone gets, in order. */
+  /** Paths of the requests that end a phone's notifications, in order. */
   let asked: string[];
-  /** The relay's reaction to those, if not its own. */
+  /** The relay's reaction to those requests, if not its own. */
   let reaction: RelayReaction | undefined;
   beforeEach(async () => {
     server = await PushServer.start(backend);
@@ -61,7 +61,7 @@ eachBackend((backend) => {
     server.relay.isDown = false;
     const tried = asked.length;
     expect(await waiting()).toEqual([removalKind, revocationKind]);
-    // At the same time: their own backoff is not over.
+    // At the same time: their own backoff has not ended.
     await server.activeAccount(bob, '6');
     await expect
       .poll(async () => {

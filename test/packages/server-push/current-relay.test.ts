@@ -29,7 +29,7 @@ function account(authorities: string, serverKey = 'key'): RelayAccount {
 }
 
 it('new certificates of authorities are used from the next request on, and not before', async () => {
-  // What a probe needs.
+  // Options of a probe.
   const options = { relay: account(otherCa), clock: Date.now, realm: { uuid: 'x' } };
   const records = { monitor: { report: async () => undefined }, results: {} };
   const current = new CurrentRelay(options as unknown as ServerPushOptions, records as never);

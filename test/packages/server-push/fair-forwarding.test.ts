@@ -17,7 +17,7 @@ const now = 1_773_000_000_000;
 const [ada, bob] = [user(7), user(8)];
 const testMilliseconds = 60_000;
 
-/** A server whose registrations wait until `forward` starts to take them to the relay. */
+/** A server whose registrations wait until `forward` starts to send them to the relay. */
 async function waitingServer(backend: TestBackend) {
   const relay = await RelayStandIn.start();
   relay.otherwise(registered(1));
@@ -63,13 +63,13 @@ async function waitingServer(backend: TestBackend) {
           const accepted = await acceptRegistration(transaction, userId, registration, now);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');
           await enqueueForwarding(database, transaction, accepted, now);
-          // Of a phone that registers again and again while all others of its user wait.
+          // A phone that registers repeatedly while its user's other phones wait.
           for (let again = 0; again < repeats; again += 1) {
             await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
           }
         }
       }),
-    /** Until the relay was asked about an account: the accounts in the order in which it was. */
+    /** Forwards until the relay was asked about an account. Returns the accounts in the order of the requests. */
     async forward(pushAccountId: number): Promise<string[]> {
       const asked = () =>
         relay.requests.map(({ body }) => new URLSearchParams(body).get('push_account_id') ?? '');
@@ -93,7 +93,7 @@ eachBackend((backend) => {
     'a registration is forwarded after a few others, though five thousand of another user are queued before it',
     async () => {
       const server = await waitingServer(backend);
-      // As many devices as a user may have.
+      // The maximum number of devices of a user.
       for (let first = 1; first <= 1000; first += 100) await server.accept(ada, numbers(first, 100), 4);
       await server.accept(bob, [5000], 0);
       const asked = await server.forward(5000);
@@ -122,7 +122,7 @@ eachBackend((backend) => {
       const ahead = asked.slice(0, asked.indexOf(String(turn)));
       const ofTurn = (wanted: number) => ahead.filter((id) => Number(id) % 100 === wanted).length;
       expect(ofTurn(turn)).toBeGreaterThan(50);
-      // What was asked at the same time.
+      // Requests at the same time.
       expect(ofTurn(turn + 1)).toBeLessThanOrEqual(40);
       expect(ofTurn(turn + 2)).toBe(0);
       await server.close();
@@ -137,7 +137,7 @@ it('all pending registrations of a user are forwarded soon after the relay is ba
     const phones = Array.from({ length: 12 }, (_, index) => testPhone(String(index)));
     const account = await test.addAccount('ada@example.com');
     for (const { fields } of phones) await test.register(account, fields);
-    // Until they are tried only every few minutes.
+    // Until they are retried only every few minutes.
     for (let hour = 0; hour < 10; hour += 1) {
       await test.settle();
       test.now += 3_600_000;

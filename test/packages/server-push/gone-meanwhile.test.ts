@@ -18,7 +18,7 @@ const message = {
   recipient: { kind: 'direct', userIds: [ada, bob] },
 } as const;
 
-/** The answer of a stock relay, which reports no result for each device. */
+/** The answer of a stock relay, which has no result per device. */
 function asStock(reaction: RelayReaction): RelayReaction {
   if (typeof reaction === 'string') return reaction;
   return { ...reaction, body: { ...Object(reaction.body), results: undefined } };
@@ -118,7 +118,7 @@ eachBackend((backend) => {
 
     it('reaches no further batch of a user who was deactivated', async () => {
       meanwhile = removeAll;
-      // A relay that takes many, as it has shown; more devices than one request may name.
+      // A relay known to accept several, and more devices than one request may name.
       server.relay.around = (_, react) => react();
       await server.notify(ada);
       await server.database.write(async ({ db }) => {

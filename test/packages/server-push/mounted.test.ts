@@ -52,7 +52,7 @@ eachBackend((backend) => {
       relay = await RelayStandIn.start();
       url = await backend.freshUrl();
       host = await (backend.name === 'sqlite' ? connectSqlite(url) : connectPg(url));
-      // A table of the host's, which is in the same database.
+      // A table of the host in the same database.
       await host.run('create table orders (id integer)');
       database = await openPushDatabase({ url });
       const options: MountOptions = {

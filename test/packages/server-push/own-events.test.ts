@@ -116,7 +116,7 @@ eachBackend((backend) => {
         apiKey: 'key',
       });
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
-      // Again, when nothing is pending.
+      // Once more, when nothing is pending.
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
       expect(Object.values(await push.clientDevicesOf(userId as never))).toHaveLength(1);
       await registrar.forget();
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       ]);
       const ids = [queue.last_event_id, ...events.map(({ id }) => id)];
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-      // A poll that waits is answered by the change, and not before.
+      // The change answers the waiting poll, and nothing answers it earlier.
       const next = poll(userId, { ...queue, last_event_id: events.at(-1)?.id ?? 0 });
       await registerToken(userId, deviceId, 'a token');
       const [, update] = (await next).events;

@@ -43,7 +43,7 @@ eachBackend((backend) => {
   });
   afterEach(() => server.close());
 
-  /** What the relay was given, as the phone gets it. */
+  /** The relay's notifications in the form in which the phone gets them. */
   const arrived = () =>
     server.relay.stand.requests
       .filter(({ path }) => path.endsWith('/notify'))
@@ -58,7 +58,7 @@ eachBackend((backend) => {
     account: 2n ** 62n,
     text: '\0\ud83d\ude00',
   };
-  /** Its JSON takes `bytes` in all. */
+  /** A payload with `bytes` of JSON in total. */
   const ofSize = (bytes: number): JsonObject => {
     const around = { type: 'payload', id: 'a', time: 1_773_000_000, payload: { text: '' } };
     const realm = { realm_url: 'https://chat.example.com', realm_name: '', user_id: ada };
@@ -74,11 +74,11 @@ eachBackend((backend) => {
         kind: 'notification',
         notification: { type: 'payload', id: 'order-1', time: 1_773_000_000, payload },
       });
-      // An app may write what it got into its log.
+      // An app may log what it got.
       expect(JSON.parse(JSON.stringify(opened))).toMatchObject({
         notification: { payload: { ...payload, account: '4611686018427387904' } },
       });
-      // Sealed again, and with another text: it is the same notification.
+      // Sealed again and with another text, it is still the same notification.
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload: {} });
       expect(await phone.open(arrived()[1] ?? {})).toMatchObject({ reason: 'repeat' });
       await server.notify(ada, { type: 'payload', id: 'order-2', time: 1_773_000_000, payload });

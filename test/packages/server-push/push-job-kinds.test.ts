@@ -20,6 +20,6 @@ it('the kinds of jobs that a status checks are those that push handles', async (
   });
   await push.close();
   const kinds = handle.mock.calls.map(([kind]) => kind).filter((kind) => !kind.startsWith('schedule/'));
-  // A receipt that is awaited is no fault.
+  // A pending receipt is not a fault.
   expect(kinds.sort()).toEqual([...pushJobKinds, readReceiptsJob].sort());
 });

@@ -18,7 +18,7 @@ interface Receipt {
 
 eachBackend((backend) => {
   let server: PushServer;
-  /** What the relay remembers of each notification that it queued. */
+  /** Receipts that the relay keeps of queued notifications. */
   let receipts: Map<string, Receipt>;
   /** The ids of each request for receipts. */
   let asked: string[][];

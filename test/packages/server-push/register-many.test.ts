@@ -40,7 +40,7 @@ interface SentRegistration {
   readonly bouncer_public_key: string;
 }
 
-/** What a request for many holds; the account ids of these tests are small. */
+/** The registrations in a batch request; the account ids of these tests are small. */
 function sentIn({ body }: RelayRequest): SentRegistration[] {
   return (JSON.parse(body) as { registrations: SentRegistration[] }).registrations;
 }
@@ -77,7 +77,7 @@ eachBackend((backend) => {
     await database.jobs.start();
   }
 
-  /** Accepts them in one transaction, so that they wait for the relay together; resolves when all were tried. */
+  /** Accepts them in one transaction, so that they wait for the relay together. Resolves when all were tried. */
   async function accept(ids: readonly number[], sealed = 'sealed'): Promise<void> {
     await database.write(async (transaction) => {
       for (const id of ids) {
@@ -97,7 +97,7 @@ eachBackend((backend) => {
     await idle(database.jobs);
   }
 
-  /** Takes all registrations, however they come. */
+  /** Accepts all registrations, in single or batch requests. */
   const takeAll = (request: RelayRequest) =>
     request.path === manyPath
       ? registeredMany(

@@ -108,7 +108,7 @@ eachBackend((backend) => {
       await idle(database.jobs);
     }
 
-    /** The ids of each removal that the relay was asked for. */
+    /** The ids in each removal request to the relay. */
     const removals = () =>
       relay.requests
         .filter(({ path }) => path === removePath)
@@ -212,7 +212,7 @@ eachBackend((backend) => {
     it('include one whose registration was no longer wanted when the relay took it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
-      // The user goes while the relay is being asked.
+      // The user leaves while the relay is being asked.
       const gone = new Promise<void>((resolve) => {
         relay.otherwise(({ path }) => {
           if (path === removePath) return { status: 404 };

@@ -92,7 +92,7 @@ describe('a registration that is not renewed', () => {
       expect(await metrics.text()).toContain('waxwing_rows_removed_total{kind="unrenewed-push-device"} 1');
       await register(ada);
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });
-      // A clock that jumps ahead removes nothing: no phone would have registered since.
+      // A clock that jumps ahead removes nothing, because no phone could have registered since.
       await pass(500 * day);
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });
       expect(await push.pushDevicesOf(bob)).toEqual({ [bob]: active });

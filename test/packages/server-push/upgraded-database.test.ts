@@ -9,7 +9,10 @@ import { eachBackend } from '../../support/test-databases.js';
 const ada = user(7);
 const hour = 3_600_000;
 
-/** The newest migration of versions whose databases must migrate: of the older generation alone, and the last one. */
+/**
+ * The newest migration of the versions that must be upgradable: the last one with the older generation only, and the
+ * latest.
+ */
 const versions = ['0007-registered-at', '0010-relay-accounts'] as const;
 const names = Object.keys(serverPushMigrations.migrations);
 
@@ -21,7 +24,7 @@ function upTo(version: string) {
   return [{ ...serverPushMigrations, migrations }];
 }
 
-/** The tables whose rows a version had. */
+/** Tables with rows in that version. */
 const filled = [
   'client_devices',
   'jobs',
@@ -97,7 +100,7 @@ eachBackend((backend) => {
       const reached = server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId);
       const tokens = hasDevices ? ['active', 'waiting', 'added'] : ['added'];
       expect(reached).toEqual([1, expect.any(Number), ...tokens.map(tokenIdOf)]);
-      // What an older version registered can be changed as ever.
+      // Registrations of an older version can be changed as usual.
       for (const id of [active, waiting, added]) {
         if (id !== undefined) expect(await server.register(ada, id, keyGroup(9))).toEqual({});
       }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const entry = 'virtual:entry';
 
-/** A module given by its text, so that a bundle needs no files of its own. */
+/** A module from a text, so that a bundle needs no files. */
 function virtualModule(id: string, code: string): Plugin {
   return {
     name: id,
@@ -14,7 +14,7 @@ function virtualModule(id: string, code: string): Plugin {
   };
 }
 
-/** What vite makes of the package's main door for a browser: one file, as its text and its imports. */
+/** Bundles the package's main entry point with vite for a browser. Returns the single file's text and imports. */
 async function bundle(conditions: string[], plugins: Plugin[] = []) {
   const result = await build({
     configFile: false,

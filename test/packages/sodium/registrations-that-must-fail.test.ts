@@ -17,7 +17,7 @@ const keyPairs = new Map(
   ]),
 );
 
-/** Canonical base64 is what encoding gives back. */
+/** Accepts only base64 that re-encodes to the same text. */
 function decodeCanonicalBase64(text: string): Uint8Array | undefined {
   const compact = text.replace(/[\t\n\f\r ]/g, '');
   const bytes = Buffer.from(compact, 'base64');

@@ -6,7 +6,7 @@ import { sodiumBackends } from '../../support/sodium-backends.js';
 const { wasm, native } = await sodiumBackends();
 const { libsodium: heap } = libsodium as unknown as { libsodium: { readonly HEAPU8: Uint8Array } };
 
-/** Whether any 16 bytes in a row of these are somewhere in WebAssembly memory. */
+/** Whether any 16 consecutive bytes of the secret occur in WebAssembly memory. */
 function isInHeap(secret: Uint8Array): boolean {
   const memory = Buffer.from(heap.HEAPU8.buffer);
   for (let offset = 0; offset + 16 <= secret.length; offset += 1) {
@@ -79,7 +79,7 @@ it('Only memory that was handed out is wiped, once, and a memory that is wiped a
   expect([...memory.HEAPU8]).toEqual([7, 7, 7, 7, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 7, 7]);
   memory.HEAPU8.fill(9);
   memory._free(4);
-  // Where there was no room.
+  // At a position without room.
   next = 0;
   memory._free(memory._malloc(16));
   expect([...memory.HEAPU8]).toEqual(Array(16).fill(9));

@@ -4,7 +4,7 @@ import { type Libsodium, wrapLibsodium } from '#sodium/wrap-libsodium.js';
 
 await libsodium.ready;
 
-/** A library as react-native-libsodium is: one that lacks the scalar multiplication, and on which one function fails. */
+/** A library like react-native-libsodium, without scalar multiplication, and with one failing function. */
 function wrapWith(replacements: Partial<Libsodium>) {
   const { crypto_scalarmult_base: _lacking, ...functions } = libsodium;
   return wrapLibsodium({ ...functions, ...replacements }, 'native');

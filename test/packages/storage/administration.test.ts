@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Types a command about the database at `url`; `agrees` is what a person says to a question. */
+/** Runs a command on the database at `url`. `agrees` is a person's answer to a question. */
 async function run(url: string, argv: readonly string[], agrees = true) {
   const printed: string[] = [];
   const said: string[] = [];
@@ -273,7 +273,7 @@ describe('the commands about the queue', () => {
 
 it('the list of jobs names every state in its help', () => {
   const queue = new Command();
-  // Help asks for none of the options.
+  // Help uses none of the options.
   addQueueCommands(queue, {} as AdministrationOptions);
   const list = queue.commands.find((command) => command.name() === 'list');
   const described = list?.options.find(({ long }) => long === '--state')?.description;

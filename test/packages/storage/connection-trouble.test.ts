@@ -19,7 +19,9 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** Listens as a PostgreSQL that gives each client one answer for each message, and then hangs up. */
+/**
+ * Listens like a PostgreSQL server that answers each message of a client with the next answer, and then disconnects.
+ */
 async function listenAnswering(...answers: Buffer[]): Promise<number> {
   const server = createServer((socket) => {
     const left = [...answers];
@@ -36,7 +38,7 @@ async function listenAnswering(...answers: Buffer[]): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** A message of PostgreSQL's: its letter, its length, and what is in it. */
+/** Builds a PostgreSQL message: its letter, its length, and its content. */
 function message(letter: string, content: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.write(letter);
@@ -111,7 +113,9 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
   });
 });
 
-/** Speaks TLS as PostgreSQL does, when it is asked for it, with a certificate of 127.0.0.1, and then refuses the user. */
+/**
+ * Speaks TLS like PostgreSQL if the client requests it, with a certificate for 127.0.0.1, and then refuses the user.
+ */
 async function listenWithTls(): Promise<{ readonly port: number; readonly ca: string }> {
   const { certificate, privateKey, ca } = await makeTlsIdentity(['127.0.0.1', 'birds.example.org']);
   const secureContext = createSecureContext({ cert: certificate, key: privateKey });

@@ -11,7 +11,7 @@ it('commits writes of the same event-loop tick together, and waits one more tick
   const begun: string[] = [];
   const begin = (name: string) => async () => void begun.push(name);
 
-  // The turn is asked for first, so that it comes before any that a write asks for.
+  // The tick is requested first, so that it precedes any that a write requests.
   let turn = nextTurn().then(() => [...begun]);
   const alone = database.write(begin('alone'));
   expect(await turn).toEqual([]);
@@ -23,7 +23,10 @@ it('commits writes of the same event-loop tick together, and waits one more tick
   await gathered;
 });
 
-/** In how many commits writes end after a first one; each turn brings some, gathered or not, and takes so long. */
+/**
+ * Returns the number of commits in which writes end after a first one. Each tick adds some, batched or not, and takes
+ * this long.
+ */
 async function commitsOf(turns: readonly (readonly boolean[])[], turnMilliseconds: number): Promise<number> {
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);

@@ -27,7 +27,7 @@ const mebibyte = 1024 * 1024;
 const limit = 32 * mebibyte;
 const writerProgram = fileURLToPath(new URL('../../support/sqlite-writer.ts', import.meta.url));
 
-/** Commits so many notes of one mebibyte each, or of so many. */
+/** Commits this many notes of one mebibyte, or of the given size. */
 async function writeMebibytes(
   database: DatabaseWithJobs<Tables>,
   count: number,
@@ -43,7 +43,7 @@ async function writeMebibytes(
   }
 }
 
-/** A program of the operator's that reads the notes, and goes on reading them as they are now. */
+/** A program of the operator that reads the notes and keeps its snapshot open. */
 function readForLong(path: string): InstanceType<typeof DatabaseSync> {
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('begin');
@@ -67,7 +67,7 @@ describe('the write-ahead log of a SQLite file', () => {
   it('is checkpointed while a process writes', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 40);
-    // What was copied back is in the file itself; nothing else would write there before the database is closed.
+    // Checkpointed data is in the file itself; nothing else would write there before the database is closed.
     await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(limit), { timeout: 20_000 });
     expect(await count(database)).toBe(40);
   });
@@ -91,14 +91,15 @@ describe('the write-ahead log of a SQLite file', () => {
   });
 
   /**
-   * Fills the log beside a reader, ends that one, and expects what must come of it; `breakThread` answers how to mend it.
+   * Fills the log while a reader is active, ends the reader, and expects the result. `breakThread` returns a function
+   * that repairs the thread.
    */
   async function fillBesideReader(breakThread: (path: string) => () => void): Promise<void> {
     const { database, path, logBytes } = await open({ onJobError: () => undefined });
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
     const mend = breakThread(path);
-    // The second begins just below the bound, and is as long as one commit may be.
+    // The second commit starts just below the bound, and may be as long as one commit can be.
     const refusal = await writeMebibytes(database, 3, 110).catch((error: unknown) => error);
     mend();
     expect(refusal).toBeInstanceOf(DatabaseUnavailableError);

@@ -109,13 +109,13 @@ eachPostgres((backend) => {
 
   async function recognize(url: string, free: number): Promise<void> {
     const warm = new pg.Pool({ connectionString: url, max: free });
-    // Transactions at the same time make the pooler open this many connections, and keep them.
+    // Concurrent transactions make the pooler open and keep this many connections.
     const clients = await Promise.all(Array.from({ length: free }, () => warm.connect()));
     for (const client of clients) await client.query('begin');
     for (const client of clients) await client.query('commit');
     for (const client of clients) client.release();
     await warm.end();
-    // Each query before the question passes on whose turn it is.
+    // Each query before it shifts which connection is used.
     for (const queries of [0, 1, 2]) {
       const onConnect = async (client: pg.ClientBase) => {
         for (let query = 0; query < queries; query++) await client.query('select 1');

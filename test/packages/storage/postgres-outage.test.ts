@@ -43,7 +43,7 @@ function insert(database: DatabaseWithJobs<Tables>, text: string): Promise<unkno
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
-/** It is asked until it answers in time: a machine may be busy with something else. */
+/** Polls until the database answers in time: the machine may be busy. */
 async function expectAnswers(database: DatabaseWithJobs<Tables>): Promise<void> {
   await expect.poll(() => database.check(), { timeout: 15_000 }).toBeUndefined();
 }
@@ -127,7 +127,7 @@ describe('a database that goes away', () => {
       try {
         await database.signals.listen('birds', heard.listener);
         proxy.silence();
-        // The next question to the listening connection, and its patience with the answer.
+        // The interval of the listening connection's check, and its timeout.
         for (const milliseconds of [10_000, 5000]) await vi.advanceTimersByTimeAsync(milliseconds);
         // A new connection, as soon as the old one has ended.
         const afterAnother = async (milliseconds: number) => {
@@ -143,7 +143,7 @@ describe('a database that goes away', () => {
 
     it('leaves no connection behind that waits for an answer', async () => {
       const url = new URL(await backend.freshUrl());
-      // Its tables may take longer to make than a query may take then.
+      // Creating its tables may take longer than a query may take then.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
       url.searchParams.set('query_timeout', '5000');
       const database = await backend.open<Tables>({ migrations: [notes], url: url.href, connections: 2 });

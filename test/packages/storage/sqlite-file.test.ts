@@ -223,7 +223,7 @@ describe('a SQLite file', () => {
     await command.write(async ({ db }) => {
       await db.insertInto('notes').values({ text: 'of the command' }).execute();
       written = insert(serving, 'of the process');
-      // Turns of the event loop pass meanwhile, and the other one is tried in them.
+      // The other connection retries during these event-loop ticks.
       for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
       expect(await count(serving)).toBe(0);
     });
@@ -278,7 +278,7 @@ describe('a database URL', () => {
   });
 });
 
-/** SQLite then says what it says when the file system has no room. */
+/** Makes SQLite report the error of a full file system. */
 async function setMaximumPages(database: DatabaseWithJobs<Tables>, pages: number): Promise<void> {
   await sql`pragma max_page_count = ${sql.lit(pages)}`.execute(database.db);
 }

@@ -1,5 +1,5 @@
-// What React Native adds to its engine, as far as the client uses it. The bare engine has none of these; like React
-// Native's, this `URL` and these answers' bodies are of no use, so they are left out.
+// The parts of React Native's platform that the client uses, all missing in the bare engine. Like React Native's, this
+// `URL` and these response bodies would be useless, so they are omitted.
 globalThis.TextEncoder = class {
   encode(text) {
     const bytes = [];

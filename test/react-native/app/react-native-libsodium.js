@@ -1,11 +1,11 @@
-// Stands in for the native module, which is machine code for phones: the same functions on the tests' oracle, which is
-// loaded when it is first used, because it needs more of the platform than the client does when it is imported.
+// Stands in for the native module, which is machine code for phones: the same functions on the tests' oracle. The
+// oracle is loaded lazily, because its import needs more of the platform than the client's.
 const oracle = () => require('../../noble-oracle');
 const curves = () => require('@noble/curves/ed25519.js');
 
 let drawn = 0;
 
-// Not random, and all different: the test does not hide anything.
+// All different, but not random: the test hides nothing.
 function randombytes_buf(length) {
   drawn += 1;
   return Uint8Array.from({ length }, (_, index) => (drawn * 31 + index * 7) % 256);

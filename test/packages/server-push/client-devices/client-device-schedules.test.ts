@@ -37,17 +37,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'restart' }) },
 );
 
-/** What a phone knows of its device. */
+/** A phone's knowledge of its device. */
 interface KnownDevice {
   readonly id: ClientDeviceId;
   readonly userId: UserId;
   key: number | null;
 }
 
-/** Two phones with an account of each user, beside one server. */
+/** Two phones with one account of each user, and one server. */
 class World {
   readonly server: PushServer;
-  /** By account: the user is its parity, the phone its half. */
+  /** By account number: odd and even for the two users, lower and upper half for the two phones. */
   readonly devices = new Map<number, KnownDevice>();
   readonly #tokens = [0, 0];
   #keys = 0;
@@ -77,7 +77,7 @@ class World {
     if (kind === 'notify') return this.#notify(userId);
     const device = this.devices.get(chosen);
     if (kind === 'create') {
-      // An app that was installed again: the former device stays behind.
+      // A reinstalled app: the old device stays behind.
       this.devices.set(chosen, { id: await this.server.createDevice(userId), userId, key: null });
     } else if (device === undefined) return;
     else if (kind === 'remove') {
@@ -102,7 +102,10 @@ class World {
     return `token ${phone} ${this.#tokens[phone]}`;
   }
 
-  /** A phone gets a notification at most once, with the newest key of its device, and only while it has a device. */
+  /**
+   * Notifies a user. Each phone gets a notification at most once, with the newest key of its device, and only while it
+   * has a device.
+   */
   async #notify(userId: UserId): Promise<void> {
     const { relay } = this.server;
     const wanted = new Map<string, number | null>();
@@ -118,7 +121,7 @@ class World {
     expect(relay.deliveries.map(({ tokenId, keyId }) => [tokenId, keyId])).toEqual([...wanted]);
   }
 
-  /** What the events add up to is what the server answers, and no registration is pending for more than a day. */
+  /** Checks that the events add up to the server's answer, and that no registration is pending for more than a day. */
   async check(): Promise<void> {
     for (const userId of users) {
       const devices = await this.server.push.clientDevicesOf(userId);
@@ -134,7 +137,7 @@ class World {
     expect(ofUsers.flatMap((devices) => Object.keys(devices))).toEqual(expect.arrayContaining(known));
   }
 
-  /** With a relay that works, every phone that registers is reached, and the relay keeps no token that is unused. */
+  /** With a working relay, every phone that registers is reached, and the relay keeps no unused token. */
   async settleEverything(): Promise<void> {
     await this.take({ kind: 'relay', is: 'up' });
     await this.take({ kind: 'pass', hours: 25 });
@@ -164,7 +167,7 @@ class World {
   }
 }
 
-/** What a client makes of the events of its queue. */
+/** The devices that a client derives from the events of its queue. */
 function sumOf(events: readonly JsonObject[]): Record<string, ClientDeviceOnWire> {
   const devices: Record<string, ClientDeviceOnWire> = {};
   for (const { type: _type, op, device_id: id, ...fields } of events) {

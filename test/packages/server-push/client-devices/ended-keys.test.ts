@@ -44,7 +44,7 @@ eachBackend((backend) => {
     expect(await tokenOf(second, bob)).toBe(token);
     await signOut(bob, second);
     await server.settle();
-    // With the token goes all that the relay holds for it.
+    // Removing the token removes everything that the relay stores for it.
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], [token]]);
   });
 

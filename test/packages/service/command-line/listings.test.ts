@@ -6,7 +6,7 @@ interface Bird {
   readonly name: string;
 }
 
-/** Lists birds; tells which pages had been read, and what was printed, in order. */
+/** Lists birds. Returns the sequence of pages read and lines printed. */
 async function list(
   pages: readonly (readonly Bird[])[],
   { json, columns }: { readonly json?: true; readonly columns?: number } = {},

@@ -1,7 +1,7 @@
 import { FairQueue } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 
-/** Work that the test ends. */
+/** Work that runs until the test ends it. */
 function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];

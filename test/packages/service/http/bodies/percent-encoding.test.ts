@@ -56,7 +56,7 @@ function multipart(part: Buffer, charset = ''): Promise<[number, unknown]> {
   return ask({ url: '/thing', type: 'multipart/form-data; boundary=x', payload });
 }
 
-/** Bytes that are no UTF-8: half characters, surrogates, overlong forms, code points beyond the last one. */
+/** Bytes that are not UTF-8: truncated characters, surrogates, overlong forms, and code points above the maximum. */
 const notUtf8 = [
   ...['\xe9', 'caf\xe9 & more', 'caf\xc3', '\x80', '\xff', '\xf0\x9f\x98', '\xc3\x28'],
   ...['a\xed\xa0\xbdb', '\xed\xa0\xbd\xed\xb8\x80', 'a\xc0\xafb', '\xe0\x80\xaf', '\xf4\x90\x80\x80'],

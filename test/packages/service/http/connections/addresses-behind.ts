@@ -4,7 +4,7 @@ import { AddressRanges } from '@waxwing/service/http-settings';
 import { ClientAddresses } from '#service/http/connections/client-addresses.js';
 import { createMemoryLog } from '../../../../support/memory-log.js';
 
-/** Where requests come from when these proxies are trusted, and the warnings about it. */
+/** The client addresses of requests if these proxies are trusted, and the warnings about them. */
 export function addressesBehind(...proxies: string[]) {
   const logged = createMemoryLog();
   const addresses = new ClientAddresses({
@@ -12,7 +12,7 @@ export function addressesBehind(...proxies: string[]) {
     log: logged.log,
     settingsPrefix: 'RELAY_',
   });
-  /** What is said of a request over a connection from that address. */
+  /** The address and warnings for a request over a connection from this address. */
   const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const request = new IncomingMessage(socket);

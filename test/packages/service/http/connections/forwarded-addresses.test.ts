@@ -4,7 +4,7 @@ import { addressesBehind } from './addresses-behind.js';
 
 const proxy = '10.0.0.1';
 
-/** The ways to write one address, and what it counts as. */
+/** Spellings of one address, and the client that it counts as. */
 const clients: readonly { readonly group: string; readonly written: readonly string[] }[] = [
   {
     group: '203.0.113.7',
@@ -36,7 +36,7 @@ const clients: readonly { readonly group: string; readonly written: readonly str
   { group: 'fe80:0:0:0::/64', written: ['fe80::1', 'fe80::1%eth0', 'FE80::1%12', 'fe80::1%25en_0'] },
 ];
 
-/** The ways in which proxies dress an address: bare, with a port, in brackets, in quotes. */
+/** Forms in which proxies write an address: bare, with a port, in brackets, in quotes. */
 const dresses: Readonly<Record<string, (address: string) => readonly string[]>> = {
   bare: (address) => [address, ` ${address}`, `${address}\t`, `"${address}"`],
   'with a port': (address) =>
@@ -54,7 +54,7 @@ const readable = clients.flatMap(({ group, written }) =>
   ),
 );
 
-// Without brackets a port shows where it cannot be a part of the address.
+// Without brackets, a port is visible where it cannot be part of the address.
 for (const text of ['2001:db8:1:2:3:4:5:6:4711', '2001:db8:1:2::5:47110'])
   readable.push({ text, group: '2001:db8:1:2::/64' });
 
@@ -106,7 +106,7 @@ const unreadable = [
   ...['::ffff:203.0.113.256', '%eth0', ':', '::%', 'x'.repeat(10_000)],
 ];
 
-/** What a client may write itself before a proxy adds what it sees. */
+/** Text that a client may send itself before a proxy appends the address that it sees. */
 const invented = ['', '9.9.9.9, ', 'unknown, ', 'x, 9.9.9.9,, ', ', ', '"[2001:db8:9::9]:1" , '];
 
 describe('a forwarded address', () => {

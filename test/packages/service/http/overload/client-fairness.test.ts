@@ -5,7 +5,7 @@ import { authorization, ListeningApp, type RawConnection, request } from '../lis
 let app: ListeningApp;
 const ada = authorization('ada');
 const crowdSize = 120;
-/** Requests of the crowd before those of the others: more than can begin in time. The rest of the crowd follows. */
+/** Requests of the crowd before those of the others: more than can start in time. The rest of the crowd follows. */
 const crowdBefore = 90;
 const elsewhere = '127.0.0.2';
 const ask = `${ada}content-length: 0\r\n`;

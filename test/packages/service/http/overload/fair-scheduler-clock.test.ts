@@ -167,7 +167,7 @@ it('the pace decays once the queue is empty', () => {
   expect(admitted()).toBe(100);
 });
 
-/** Adds requests within one poll phase. Returns the numbers of refused and of begun ones. */
+/** Adds requests within one poll phase. Returns the numbers of refused and of started ones. */
 function refuseFor(scheduler: FairScheduler, milliseconds: number, perMillisecond: number): [number, number] {
   [begun, refused] = [[], []];
   for (let passed = 0; passed < milliseconds; passed += 1) {

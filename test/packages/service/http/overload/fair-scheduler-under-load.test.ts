@@ -18,7 +18,7 @@ describe('the fair scheduler under overload', () => {
     expect(shareOf(process.refusedAfter, 0.99)).toBeLessThan(10);
   });
 
-  // At nine times the load, or with a tenth of a CPU, refusing alone takes more time than there is.
+  // At nine times the load, or with a tenth of a CPU, the refusals alone take more time than is available.
   for (const [part, times, stall] of [
     [1, 9, 0],
     [0.5, 9, 0],

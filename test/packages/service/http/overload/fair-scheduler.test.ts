@@ -92,7 +92,7 @@ describe('the fair scheduler', () => {
     while (begun.length + refused.length < 510) await wait();
     expect(begun.filter((client) => client !== 'ada')).toHaveLength(10);
     expect(refused.every((client) => client === 'ada')).toBe(true);
-    // Those of a fifth of a second, and a few while the others are refused.
+    // A fifth of a second's worth, and a few more while the others are refused.
     expect(begun.length).toBeLessThan(200);
   });
 

@@ -57,7 +57,7 @@ describe('an overloaded operation', () => {
   it('refuses a request without reading its body', async () => {
     await start();
     const half = `${ada}content-type: application/x-www-form-urlencoded\r\ncontent-length: 9\r\n`;
-    // A request whose body is still to come does not count as late.
+    // A request whose body has not arrived does not count as late.
     for (let sent = 1; sent <= 3; sent += 1) {
       await send(request('POST /body', half, 'half'));
       await expect.poll(async () => (await app.counts())[1]).toBe(sent);

@@ -13,10 +13,13 @@ const bob = authorization('bob');
 const streams = 30;
 const chunksOfList = 8;
 
-/** Chunks of `GET /list`, in the order in which they were made. */
+/** Chunks of `GET /list`, in order of creation. */
 interface Work {
   made: number;
-  /** Ends a stream, of which each waits after its first chunk; `undefined` for streams that do not wait. */
+  /**
+   * Functions that let a stream continue, each of which waits after its first chunk; `undefined` for streams that do
+   * not wait.
+   */
   readonly waiting: (() => void)[] | undefined;
 }
 
@@ -26,7 +29,7 @@ function keepBusy(milliseconds: number): void {
 }
 
 async function authenticate(head: RequestHead): Promise<void> {
-  // As asynchronous as a database query: what follows it is not in the tick of the request.
+  // As asynchronous as a database query: the code after it runs in another tick than the request.
   await new Promise((resolve) => setImmediate(resolve));
   head.setActor(head.basicCredentials().username);
 }
@@ -83,7 +86,7 @@ async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerAc
     for (const { socket } of opened) socket.destroy();
     await app.close();
   });
-  /** Sends requests at once, each on a connection of its own. */
+  /** Sends requests at once, each on a separate connection. */
   const sendAll = async (count: number, path: string, who: string): Promise<RawConnection[]> => {
     const all = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
     opened.push(...all);
@@ -119,7 +122,7 @@ describe('a piece of work', () => {
     await expect.poll(() => sent.every(isAnswered), { timeout: 20_000 }).toBe(true);
     isOver = true;
     expect(work.made).toBe(streams * chunksOfList);
-    // Ten milliseconds of a tick, and what began in it.
+    // Ten milliseconds of a tick, and requests that started in it.
     expect(most).toBeLessThanOrEqual(6);
   });
 
@@ -133,7 +136,7 @@ describe('a piece of work', () => {
     work.waiting?.[0]?.();
     const other = await send('/open', bob);
     await expect.poll(() => other.statuses).toEqual([200]);
-    // The chunk that it waited for was made, and nothing after it.
+    // The chunk that was being created is finished, and no further one.
     expect(work.waiting).toHaveLength(1);
     expect(work.made).toBeLessThanOrEqual(2);
   });
@@ -163,7 +166,7 @@ describe('a piece of work', () => {
     const own = await send('/open', ada);
     for (const end of work.waiting?.splice(0, 2) ?? []) end();
     await expect.poll(() => sent.flatMap(({ statuses }) => statuses)).toEqual([200, 200]);
-    // Both took long, so that only one more begins, beside the poll.
+    // Both took long, so only one more starts besides the poll.
     await expect.poll(() => work.waiting).toHaveLength(2);
     sent.at(-1)?.socket.destroy();
     expect(own.statuses).toEqual([]);

@@ -15,7 +15,7 @@ export interface SimulatedLoad {
 }
 
 export interface SimulatedProcessOptions {
-  /** The part of a CPU that the process gets. */
+  /** The fraction of a CPU that the process gets. */
   readonly part: number;
   /** Milliseconds per second without CPU time. */
   readonly stall?: number;
@@ -24,7 +24,7 @@ export interface SimulatedProcessOptions {
 /** Maximum throughput in requests per millisecond. */
 export const capacityPerMillisecond = 1 / answering;
 
-/** Simulates a process with Node's event loop and a part of a CPU, on a simulated clock. */
+/** Simulates a process with Node's event loop and a fraction of a CPU, on a simulated clock. */
 export class SimulatedProcess {
   readonly #options: SimulatedProcessOptions;
   readonly #scheduler: FairScheduler;

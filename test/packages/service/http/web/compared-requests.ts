@@ -8,7 +8,7 @@ import { testOperation } from '../../../../support/test-operation.js';
 
 export const path = '/api/v1/thing';
 const schema = z.object({ name: z.string(), count: z.string().regex(/^\d+$/, 'must be digits').optional() });
-/** What handlers were given, and how their signals ended. */
+/** The requests that handlers received, and how their signals ended. */
 export const seen: unknown[] = [];
 
 async function* chunks() {

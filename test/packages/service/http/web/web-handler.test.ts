@@ -40,7 +40,7 @@ describe('operations that a host serves', () => {
   let plain: Server;
   let host: FastifyInstance;
   const listener = toNodeListener(handler, logged.log);
-  /** Whether another hook of the host saw a request of ours. */
+  /** Whether a hook of the host saw a request of ours. */
   const hooked: string[] = [];
 
   beforeAll(async () => {
