@@ -3,7 +3,7 @@ import type { Fetch } from '@waxwing/client';
 /** The last feature level at which phones register in the older generation. */
 export const olderLevel = 431;
 
-/** A phone's `fetch` whose servers announce another feature level than their own; their own for `undefined`. */
+/** A phone's `fetch` whose servers announce another feature level; `undefined` keeps their own. */
 export function announcing(level: () => number | undefined, inner: Fetch = fetch): Fetch {
   return async (url, init) => {
     const answer = await inner(url, init);

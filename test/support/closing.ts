@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Resolves when the connection has closed, even after an error, at which `once` of `node:events` would reject. */
+/** Resolves when the connection has closed, even after an error: `once` of `node:events` would reject then. */
 export function closing(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     socket.on('error', () => undefined).once('close', () => resolve());

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** What a proxy was asked to connect to, with which credentials. */
+/** Target of a CONNECT request to the proxy, and its credentials. */
 interface Tunnel {
   readonly to: string;
   readonly credentials: string | undefined;

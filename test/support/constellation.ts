@@ -30,13 +30,13 @@ export interface Delivery {
   readonly vendor: 'fcm' | 'apns';
   readonly headers: Record<string, string>;
   readonly body: unknown;
-  /** The body's exact text within the answer: 64-bit numbers are not rounded here. */
+  /** The exact text of the body within the answer, in which 64-bit numbers are not rounded. */
   readonly text: string;
 }
 
 /**
- * Relay and server as real processes with databases of their own, the vendors' stand-ins within the test. Each can be
- * ended and started again on the same data and ports.
+ * Relay and server as real processes with their own databases, and the vendors' stand-ins within the test. Each can be
+ * ended and restarted on the same data and ports.
  */
 export class Constellation {
   readonly dir: string;
@@ -61,7 +61,7 @@ export class Constellation {
     this.bouncerPublicKey = parts.bouncerPublicKey;
   }
 
-  /** Provisions everything with the commands that operators and admins type; starts no relay and no server yet. */
+  /** Provisions everything with the commands of operators and admins. Starts no relay and no server. */
   static async create(
     extra: { relay?: Record<string, string>; server?: Record<string, string> } = {},
   ): Promise<Constellation> {
@@ -72,7 +72,7 @@ export class Constellation {
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
-    // Each command is a process: those that need nothing of each other run at the same time.
+    // Each command is a process; independent ones run concurrently.
     const [, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand('waxwing-server', ['db', 'migrate'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),
@@ -132,7 +132,7 @@ export class Constellation {
     return spawned;
   }
 
-  /** Adds another server to the relay, which must not run. No process of it exists: a test speaks for it. */
+  /** Adds another server to the relay, which must not be running. It has no process: a test acts for it. */
   async addRelayServer(): Promise<{ readonly realmUuid: string; readonly authorization: string }> {
     const realmUuid = randomUUID();
     const args = ['servers', 'add', '--realm', realmUuid];
@@ -149,7 +149,7 @@ export class Constellation {
     return runJsonCommand('waxwing-server', args, { env: this.serverEnv });
   }
 
-  /** A phone of a user, which registers in the generation that the server announces, or that `featureLevel` belongs to. */
+  /** A phone of a user. It registers in the generation that the server announces, or in the one of `featureLevel`. */
   async phone(
     user: ConstellationUser,
     token: PushToken,
@@ -185,7 +185,7 @@ export class Constellation {
     return { status: response.status, text: await response.text() };
   }
 
-  /** The vendors' deliveries for a token; waits for the first one. */
+  /** Returns the vendors' deliveries for a token. Waits for the first one. */
   async deliveriesTo(token: string): Promise<Delivery[]> {
     for (;;) {
       const response = await fetch(`${this.vendors.urls.http}/deliveries?token=${encodeURIComponent(token)}`);
@@ -208,7 +208,7 @@ export class Constellation {
   }
 }
 
-/** Settings of a relay with all its files in `dir`, which delivers to the stand-ins. Writes its apps file. */
+/** Settings of a relay that delivers to the stand-ins, with all its files in `dir`. Writes its apps file. */
 export function relayEnvironment(
   dir: string,
   port: number,

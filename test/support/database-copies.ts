@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Copies of the databases that no process has open. */
+/** Copies databases that no process has open. */
 export interface DatabaseCopies {
   url(name: string): string;
   /** Creates an empty one. */
@@ -26,7 +26,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
   };
 }
 
-/** Databases of a PostgreSQL server, of which `serverUrl` names any. */
+/** Databases of a PostgreSQL server. `serverUrl` names any of its databases. */
 export function postgresCopies(serverUrl: string): DatabaseCopies {
   const prefix = `waxwing_test_${process.pid}_${Date.now()}`;
   const made = new Set<string>();

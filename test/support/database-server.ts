@@ -1,6 +1,6 @@
 /**
- * What a command of this repository means by `--backend`: `undefined` for SQLite, otherwise the PostgreSQL on which it
- * makes its databases. `refuse` says what is wrong, and ends the process.
+ * Interprets `--backend` of this repository's commands: `undefined` for SQLite, otherwise the PostgreSQL server on
+ * which it creates databases. `refuse` prints the problem and ends the process.
  */
 export function databaseServer(backend: string, refuse: (why: string) => never): string | undefined {
   if (backend === 'sqlite') return undefined;

@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the system's ephemeral ports, so that no other program gets one of these in the moment before a process takes it,
-// or while that process is being restarted.
+// Below the system's ephemeral ports, so that no other program takes one of these just before a process does, or while
+// it restarts.
 const [lowestPort, highestPort] = [20_000, 32_000];
 
-/** The first of so many ports in a row that are free on loopback. */
+/** Returns the first of this many consecutive ports that are free on loopback. */
 export async function freePort(inARow = 1): Promise<number> {
   for (;;) {
     const first = randomInt(lowestPort, highestPort - inARow);

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Holds an answer against what its operation declares. Tests load this within their own process and, by
- * `hold-answers.mjs`, within the programs that they spawn; it loads nothing of the product that is not loaded already.
+ * Checks an answer against its operation's declaration. Tests load this in their own process and, through
+ * `hold-answers.mjs`, in the programs that they spawn. It loads no module of the product that is not loaded already.
  */
 export async function holdAnswer({ declared, code, fields }) {
   const name = `${declared.method} ${declared.path}`;
   if (code !== undefined) {
-    // A process that sends answers has it loaded already.
+    // A process that sends answers has already loaded it.
     const { codesOf } = await import('@waxwing/service/http');
     const provoked = `${name} ${code}`;
     return codesOf(declared).includes(code)

@@ -1,9 +1,10 @@
-/** Keeps something open, such as a transaction, while a test looks at its waiters. */
+/** Keeps something open, such as a transaction, while a test observes the operations that it blocks. */
 export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 
   /**
-   * Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws what `work` throws before.
+   * Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws the earlier errors of
+   * `work`.
    */
   hold(work: (stay: () => Promise<void>) => Promise<unknown>): Promise<void> {
     return new Promise((held, failed) => {
@@ -21,7 +22,7 @@ export class HeldOpen {
     });
   }
 
-  /** Lets it end, and waits until it has. */
+  /** Lets the work end, and waits for its end. */
   async release(): Promise<void> {
     await this.#release();
   }

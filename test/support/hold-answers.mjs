@@ -2,8 +2,8 @@ import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import { holdAnswer } from './held-answer.mjs';
 
-// A spawned program loads this before anything of its own: what is wrong with its answers goes to the file of the test
-// file that spawned it. Whole lines, since several programs write to it.
+// A spawned program loads this first. It appends wrong answers to the file of the test file that spawned the program.
+// Writes whole lines, because several programs share the file.
 
 const file = process.env.WAXWING_TEST_WRONG_ANSWERS;
 if (file !== undefined) {

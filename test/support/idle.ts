@@ -8,7 +8,7 @@ export async function idle<Tables>(jobs: JobQueue<Tables>): Promise<void> {
   const { leases, runner } = jobs;
   await runner.renewal.renew();
   await leases.takeOver();
-  // A running look at the schedules may have used an earlier time.
+  // A schedule check in progress may have used an earlier time.
   await ended(runner);
   runner.wake();
   await ended(runner);

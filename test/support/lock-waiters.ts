@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * How many statements wait for another transaction, in this PostgreSQL database; of those alone whose text is like
- * `text`.
+ * Number of statements that wait for another transaction in this PostgreSQL database. With `text`, counts only matching
+ * statements.
  */
 export async function lockWaiters(db: Pick<Kysely<never>, 'getExecutor'>, text = '%'): Promise<number> {
   const { rows } = await sql<{ count: number }>`

@@ -2,8 +2,9 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { expect } from 'vitest';
 
 /**
- * Holds a transaction open on PostgreSQL while `meanwhile` makes a request that must wait for it. Resolves to that answer
- * once the transaction is committed. `finish` runs when the request waits, or was answered without waiting.
+ * Holds a transaction open on PostgreSQL while `meanwhile` makes a request that must wait for it. Resolves to the
+ * request's answer after the transaction is committed. `finish` runs when the request waits, or was answered without
+ * waiting.
  */
 export async function whileLocked<Tables, Result>(
   db: Kysely<Tables>,
@@ -25,7 +26,7 @@ export async function whileLocked<Tables, Result>(
   return answer;
 }
 
-/** How many transactions of this database wait for a lock. */
+/** Number of transactions of this database that wait for a lock. */
 export async function waitingForLocks<Tables>(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql`
     select pid from pg_stat_activity

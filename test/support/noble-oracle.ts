@@ -4,7 +4,7 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 
 /**
- * A third implementation of libsodium's operations, written from its documentation on the primitives of @noble
+ * A third implementation of libsodium's operations, written from its documentation with the primitives of @noble
  * (https://doc.libsodium.org/public-key_cryptography/sealed_boxes). Slow and independent: for tests only.
  */
 
@@ -27,7 +27,7 @@ export function seal(
   return sealWithSharedSecret(plaintext, publicKey, ephemeralPublicKey, shared);
 }
 
-/** A sealed box around a given X25519 result, which lets a test claim an ephemeral key that must be refused. */
+/** A sealed box for a given X25519 result, with which a test can claim an ephemeral key that must be refused. */
 export function sealWithSharedSecret(
   plaintext: Uint8Array,
   publicKey: Uint8Array,
@@ -82,7 +82,7 @@ export function keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array {
   return blake2b(message, { key, dkLen: 32 });
 }
 
-/** `crypto_sign_detached`: libsodium's private key is seed and public key, of which the seed is enough. */
+/** `crypto_sign_detached`. libsodium's private key consists of seed and public key; the seed is enough. */
 export function signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
   return ed25519.sign(message, privateKey.slice(0, 32));
 }
@@ -120,7 +120,7 @@ function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   return whole;
 }
 
-// @noble throws plain Errors for a refused point, authenticator or signature, and has no other way to say so.
+// @noble reports a refused point, authenticator or signature only by a plain Error.
 function undefinedIfRefused<T>(attempt: () => T): T | undefined {
   try {
     return attempt();

@@ -5,9 +5,9 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
 
-// Every test file loads this: each answer that an app gives, in the test's own process or in a program that it spawned,
-// is held against what its operation declares. It loads nothing of the product itself, which would cost each test file
-// that needs none of it.
+// Every test file loads this. Each answer of an app, in the test's own process or in a program that it spawned, is
+// checked against its operation's declaration. Loads no module of the product, which would slow down test files that
+// need none.
 
 // Files that share a worker share the watch: the first one starts it.
 
@@ -40,7 +40,7 @@ afterEach(async () => {
 });
 
 afterAll(() => {
-  // Also what programs wrote after the last test, such as at exit.
+  // Includes answers that programs sent after the last test, such as at exit.
   expectDeclared(takeWrongAnswers());
   const file = process.env.WAXWING_PROVOKED_CODES;
   if (file === undefined) return;

@@ -11,7 +11,7 @@ export interface ObservedQuery {
 }
 
 /**
- * Calls back for every successful query of this thread on any database of the same kind, except begin and commit; the
+ * Calls back for every successful query of this thread on any database of the same kind, except begin and commit. The
  * returned function stops that.
  */
 export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {

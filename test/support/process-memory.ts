@@ -47,7 +47,7 @@ function readMemory(memory: number, position: number, length: number): Buffer {
 function occurrences(chunk: Buffer, needle: Uint8Array, overlap: number): number {
   let count = 0;
   for (let at = chunk.indexOf(needle); at >= 0; at = chunk.indexOf(needle, at + 1)) {
-    // The former chunk has counted matches within itself.
+    // The previous chunk has counted the matches within itself.
     if (at + needle.length > overlap) count += 1;
   }
   return count;

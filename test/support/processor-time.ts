@@ -1,8 +1,8 @@
 const maxRuns = 8;
 
 /**
- * The processor time of the fastest of some runs, in milliseconds; other processes on the machine do not count. What is slow
- * in the first run, because it is compiled then or memory is tidied up, is measured again until it takes `enough` or less.
+ * CPU time of the fastest of some runs, in milliseconds, without other processes. Repeats the run until it takes
+ * `enough` or less: the first one may include compilation or garbage collection.
  */
 export function processorMilliseconds(run: () => unknown, enough = 0): number {
   let fastest = Number.POSITIVE_INFINITY;

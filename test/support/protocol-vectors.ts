@@ -78,14 +78,14 @@ export function relayProtocolVectors(): RelayProtocolVectors {
   return readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
 }
 
-/** Registrations that a relay must refuse, and some on the edge that it must accept. */
+/** Registrations that a relay must refuse, and some borderline ones that it must accept. */
 export function registrationVectors(): RegistrationVectors {
   return readJson(registrationVectorsUrl) as RegistrationVectors;
 }
 
 const registrationVectorsUrl = new URL('registrations-that-must-fail.json', vectorsDirectory);
 
-/** Where the generator writes and the loader reads. */
+/** Path that the generator writes and the loader reads. */
 export const registrationVectorsPath = fileURLToPath(registrationVectorsUrl);
 
 function readJson(url: URL): unknown {

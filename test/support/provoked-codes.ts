@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Global setup: each error code that an operation declares must have been answered by it in some test. Checks nothing if
- * only some test files ran.
+ * Global setup: some test must provoke each error code that an operation declares. Checks nothing if only some test
+ * files ran.
  */
 export default function watchProvokedCodes(): () => void {
   // Each vitest project calls it; all share one watch.
@@ -20,7 +20,7 @@ export default function watchProvokedCodes(): () => void {
     if (!testFiles().every((path) => seen.has(`file ${path}`))) return;
     const missing = missingCodes(lines);
     if (missing.length === 0) return;
-    // An error thrown here is printed, and does not fail the run.
+    // A thrown error would be printed without failing the run.
     process.exitCode = 1;
     throw new Error(`No test provokes these codes, which their operations declare:\n${missing.join('\n')}`);
   };

@@ -28,12 +28,12 @@ import { TokenRelay } from './token-relay.js';
 export const pushSodium = await loadWasmSodium();
 const bouncerPublicKey = encodeBase64(pushSodium.generateKeyPair().publicKey);
 
-/** The id of a token, as a phone names it. */
+/** A token's id, as computed by a phone. */
 export function tokenIdOf(token: string): TokenId {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }
 
-/** A push key whose bytes all are the key's id: a test finds the key again. */
+/** A push key whose bytes all equal the key's id, so that a test can recognize it. */
 export function keyOf(id: number): Uint8Array {
   return new Uint8Array(32).fill(id);
 }
@@ -53,7 +53,7 @@ interface PublishedEvent {
   readonly audience: readonly number[];
 }
 
-/** A server's half of push on a database, beside a relay that keeps tokens. Operations are called without HTTP. */
+/** The push part of a server on a database, with a relay that stores tokens. Operations are called without HTTP. */
 export class PushServer {
   now = 1_773_000_000_000;
   readonly relay: TokenRelay;
@@ -73,7 +73,7 @@ export class PushServer {
     this.relay = relay;
   }
 
-  /** Starts a server on an empty database, or on that of `url`. */
+  /** Starts a server on an empty database, or on the one at `url`. */
   static async start(backend: TestBackend, url?: string): Promise<PushServer> {
     const server = new PushServer(backend, url ?? (await backend.freshUrl()), await TokenRelay.start());
     await server.boot();

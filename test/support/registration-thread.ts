@@ -24,5 +24,5 @@ await build({
   },
 });
 
-/** The thread that writes registrations, bundled from the sources as they are now: Node runs no TypeScript in threads. */
+/** The registration worker thread, bundled from the current sources, because Node runs no TypeScript in threads. */
 export const registrationThread = pathToFileURL(join(folder, `${entry}.mjs`));

@@ -23,12 +23,12 @@ export type RelayReaction =
 
 type Reactor = (request: RelayRequest) => RelayReaction | Promise<RelayReaction>;
 
-/** Success for a registration, as a relay gives it (docs/protocol.md). */
+/** A relay's success answer to a registration (docs/protocol.md). */
 export function registered(deviceId: number): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', device_id: deviceId } };
 }
 
-/** Success for a notification; `dead` are the ids that the relay no longer knows. */
+/** A success answer to a notification. `dead` are the ids that the relay no longer knows. */
 export function notified(dead: readonly number[] = []): RelayReaction {
   const body = {
     result: 'success',
@@ -46,14 +46,14 @@ export function refused(status: number, code: string, msg = 'no'): RelayReaction
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** Success for many registrations: the result of each, in order. */
+/** A success answer to a batch registration, with the result of each, in order. */
 export function registeredMany(results: readonly object[]): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', results } };
 }
 
 /**
- * A relay's HTTP side with scripted reactions that records its requests. It takes registrations one by one: a batch is
- * answered 404 and not recorded, unless the test enables batches.
+ * A relay's HTTP interface with scripted reactions that records its requests. It accepts registrations one by one: a
+ * batch is answered 404 and not recorded, unless the test enables batches.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];
@@ -82,12 +82,12 @@ export class RelayStandIn {
     this.#next.push(...reactions);
   }
 
-  /** The reaction to all other requests; 503 at first. */
+  /** The reaction to all other requests. Initially 503. */
   otherwise(reaction: RelayReaction | Reactor): void {
     this.#otherwise = typeof reaction === 'function' ? reaction : () => reaction;
   }
 
-  /** Stops it at once, and cuts open connections. */
+  /** Stops it at once, and resets open connections. */
   async close(): Promise<void> {
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));
@@ -119,7 +119,7 @@ interface NotifyBody {
   readonly push_requests: readonly { readonly device_id?: number; readonly token_id?: string }[];
 }
 
-/** Adds what only this project's relay answers to a notify request: the result of each device. */
+/** Adds the part of an answer that only this project's relay sends: the result of each device. */
 function withResults({ path, body: asked }: RelayRequest, body: unknown): unknown {
   if (path !== relayNotifyPath || typeof body !== 'object' || body === null) return body;
   if (!('delete_device_ids' in body) || 'results' in body) return body;

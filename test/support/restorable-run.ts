@@ -20,7 +20,7 @@ import {
 export interface Arrived {
   /** Deliveries to each phone of the user, by its current token. */
   readonly perToken: ReadonlyMap<string, number>;
-  /** Tokens of the other user that got any. */
+  /** Tokens of the other user that got a delivery. */
   readonly ofOthers: readonly string[];
 }
 
@@ -34,12 +34,12 @@ interface Phone {
   token: string;
 }
 
-/** The feature level that phones are announced; the server's own if `undefined`. */
+/** The feature level announced to phones; the server's own if `undefined`. */
 interface Announced {
   level: number | undefined;
 }
 
-/** One schedule. */
+/** Executes one schedule. */
 export class Run {
   readonly #world: RestorableWorld;
   readonly #phones: readonly Phone[];
@@ -62,7 +62,9 @@ export class Run {
     this.#backups = { relay: relayCopy, server: 'server-new' };
   }
 
-  /** Begins on new databases; see {@link RestorableWorld.reset}. `isOlder`: the server announces the older generation. */
+  /**
+   * Starts on new databases; see {@link RestorableWorld.reset}. `isOlder`: the server announces the older generation.
+   */
   static async begin(
     world: RestorableWorld,
     { isAhead, isOlder }: { readonly isAhead: boolean; readonly isOlder: boolean },
@@ -100,7 +102,7 @@ export class Run {
     return (await this.#phone(phone).registrar.sync()).code;
   }
 
-  /** The vendor replaces the phone's token, and forgets the former one. */
+  /** Replaces the phone's token at the vendor, which forgets the previous one. */
   async changeToken(number: number): Promise<void> {
     const phone = this.#phone(number);
     this.#dead.push(phone.token);

@@ -114,7 +114,8 @@ export class RestorableWorld {
   }
 
   /**
-   * Puts new databases in place; the name of the relay's copy. `isAhead`: the relay's counter of ids lies ahead of the time.
+   * Installs new databases. Returns the name of the relay's copy. `isAhead`: the relay's counter of ids is ahead of the
+   * time.
    */
   async reset({ isAhead }: { readonly isAhead: boolean }): Promise<string> {
     const relayCopy = isAhead ? 'relay-ahead' : 'relay-new';
@@ -135,7 +136,7 @@ export class RestorableWorld {
 
   #relayAccount: Record<string, string> = {};
 
-  /** Adds users, and the server to the relay, before any backup. */
+  /** Adds users, and adds the server to the relay, before any backup. */
   async #provision(): Promise<void> {
     for (const side of ['relay', 'server'] as const) await this.copies.make(side);
     const server = await this.server();

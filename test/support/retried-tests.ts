@@ -1,7 +1,7 @@
 import type { Reporter, TestCase } from 'vitest/node';
 
 /**
- * Reporter that names, at the end of a run, each test that failed and passed when it was retried, with its first error. A
+ * Reporter that lists, at the end of a run, each test that failed and then passed on a retry, with its first error. A
  * retry keeps the gate green on a machine that stalls, but must not hide a flaky test.
  */
 export default class RetriedTests implements Reporter {

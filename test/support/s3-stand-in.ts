@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 
 /** The part of Amazon's S3 that the file store needs, over HTTP on loopback. */
 export class S3StandIn {
-  /** Key -> what is stored under it. */
+  /** Key -> stored object. */
   readonly objects = new Map<string, { readonly content: Buffer; readonly type: string }>();
   /** Upload id -> its parts so far. */
   readonly unfinished = new Map<string, Map<number, Buffer>>();

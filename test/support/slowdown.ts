@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Begins to measure how many times as long as on a machine of its own a process takes, because it waits for a core that
- * others use; gives what ends the measurement. 1 where the system does not tell.
+ * Starts to measure by how much a process is slowed down by waiting for cores that others use. The returned function
+ * ends the measurement and gives the factor; 1 if the system does not report it.
  */
 export function measureSlowdown(pid: number | undefined): () => number {
   const start = scheduled(pid);
@@ -13,7 +13,7 @@ export function measureSlowdown(pid: number | undefined): () => number {
   };
 }
 
-/** Nanoseconds of the main thread. */
+/** CPU time and waiting time of the main thread, in nanoseconds. */
 function scheduled(pid: number | undefined): { readonly ran: number; readonly waited: number } {
   const file = `/proc/${pid}/task/${pid}/schedstat`;
   if (!existsSync(file)) return { ran: 0, waited: 0 };

@@ -1,10 +1,7 @@
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import { loadNativeSodium } from '@waxwing/sodium/native';
 
-/**
- * The two backends that Node has. Fails, with the reason, where sodium-native does not load: half of the tests would be
- * void.
- */
+/** The two backends for Node. Fails with the reason if sodium-native does not load: half of the tests would be void. */
 export async function sodiumBackends(): Promise<{ readonly wasm: Sodium; readonly native: Sodium }> {
   let reason = '';
   const native = await loadNativeSodium((text) => {

@@ -6,7 +6,7 @@ import { hasEnded, untilReady } from './until-ready.js';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The commands, as `npx` finds them in the checkout; they run what was built. */
+/** The commands of the checkout that `npx` runs; they run the build. */
 const commands = {
   'waxwing-relay': 'apps/relay/bin/waxwing-relay.js',
   'waxwing-server': 'apps/server/bin/waxwing-server.js',
@@ -23,8 +23,8 @@ export interface SpawnOptions {
 }
 
 /**
- * A real process of one of our commands. Of the caller's environment it gets only PATH and HOME. The test fails
- * when one of its answers violates its operation's declaration.
+ * A real process of one of our commands. Gets only PATH and HOME of the caller's environment. The test fails if one of
+ * its answers violates its operation's declaration.
  */
 export class SpawnedProcess {
   readonly child: ChildProcess;
@@ -45,7 +45,7 @@ export class SpawnedProcess {
     }
   }
 
-  /** Its output so far, on both streams. */
+  /** The output so far, of both streams. */
   get output(): string {
     return this.#output;
   }
@@ -54,7 +54,7 @@ export class SpawnedProcess {
     return hasEnded(this.child);
   }
 
-  /** Resolves when `url` answers 200. @throws with its output when the process ends first. */
+  /** Resolves when `url` answers 200. @throws with the output if the process ends first. */
   async readyAt(url: string): Promise<this> {
     await untilReady(url, this.child, () => this.#output);
     return this;
@@ -99,7 +99,7 @@ export async function runCommand(
   return { status: child.exitCode, stdout, stderr };
 }
 
-/** Runs a command with `--json` and gives its answer. @throws with its messages when it fails. */
+/** Runs a command with `--json` and returns its answer. @throws with its messages if it fails. */
 export async function runJsonCommand<T>(
   command: CommandName,
   args: readonly string[],

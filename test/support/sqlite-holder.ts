@@ -1,6 +1,8 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
-/** A process that opens the database file named on its command line as a server, says so, and stays. */
+/**
+ * A process that opens the database file named on its command line as a server does, prints a line, and keeps running.
+ */
 const [path] = process.argv.slice(2);
 const database = await openDatabaseWithJobs({
   url: `sqlite:${path}`,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Has another process request an exclusive lock on the database, as versions of SQLite before 3.51 do whenever they close
- * one. A process that gets it removes the log, even if another process uses it whose locks were lost.
+ * Makes another process request an exclusive lock on the database, as SQLite before 3.51 does at each close. A process
+ * that gets the lock removes the log, even if another process uses it whose locks were lost.
  */
 export async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
   const program = `

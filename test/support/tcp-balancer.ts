@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** A TCP load balancer for several processes: round-robin, and never to one that refuses. */
+/** A TCP load balancer for several processes: round-robin, skipping processes that refuse connections. */
 export class TcpBalancer {
   readonly #ports: readonly number[];
   readonly #server: Server;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 
-/** A database of the test's own on a PostgreSQL server. */
+/** A temporary database on a PostgreSQL server. */
 export interface TemporaryPostgres {
   readonly url: string;
   /** Removes all its content. */
@@ -18,7 +18,10 @@ const dropAllSchemas = `
     create schema public;
   end $$`;
 
-/** Creates an empty database; `serverUrl` names any database of the server, with a user that may create others. */
+/**
+ * Creates an empty database. `serverUrl` names any database of the server; its user must be allowed to create
+ * databases.
+ */
 export async function createTemporaryPostgres(serverUrl: string): Promise<TemporaryPostgres> {
   const name = `waxwing_test_${randomUUID().replaceAll('-', '')}`;
   await onServer(serverUrl, `create database ${name}`);

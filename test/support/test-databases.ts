@@ -10,18 +10,18 @@ export interface TestBackend {
   /** The URL of an unused database; it is removed after the tests of this backend. */
   freshUrl(): Promise<string>;
   /**
-   * Opens a database (a new one without a URL). Closes it after the test if the test leaves it open.
-   * Errors of job handlers make the test fail, unless it brings its own `onJobError`.
+   * Opens a database; without a URL, a new one. Closes it after the test if the test leaves it open. Errors of job
+   * handlers make the test fail, unless it passes its own `onJobError`.
    */
   open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>>;
 }
 
 type TestDatabaseOptions = Pick<DatabaseWithJobsOptions, 'migrations'> & Partial<DatabaseWithJobsOptions>;
 
-/** The PostgreSQL on which tests may create databases; `undefined` if none is set. */
+/** The PostgreSQL server on which tests may create databases; `undefined` if none is set. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
 
-/** Defines the same tests for every reachable backend, and reports the ones left out. */
+/** Defines the same tests for every reachable backend, and reports the skipped ones. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
     define(sqliteBackend());
@@ -34,7 +34,7 @@ export function eachPostgres(define: (postgres: TestBackend, sqlite: TestBackend
   const url = testPostgresUrl;
   if (url === undefined) {
     tellWhatIsLeftOut();
-    // Reported as skipped, so that a file without other tests is no error.
+    // Reported as skipped, because a file without tests would be an error.
     it('on PostgreSQL', ({ skip }) => skip('WAXWING_TEST_POSTGRES_URL is not set'));
     return;
   }
@@ -51,14 +51,14 @@ function tellWhatIsLeftOut(): void {
   isTold = true;
 }
 
-/** For tests of SQLite only. */
+/** The backend for tests of SQLite only. */
 export function sqliteBackend(): TestBackend {
   return withDatabases('sqlite', sqliteDatabases());
 }
 
 interface DatabaseSource {
   make(): Promise<string>;
-  /** Empties a database for reuse: these tests spend most of their time making and removing databases. */
+  /** Empties a database for reuse: these tests spend most of their time creating and removing databases. */
   recycle(url: string): Promise<void>;
   removeAll(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export interface TestOperation
   ): Promise<JsonObject | RawAnswer | ListAnswer> | Promise<never>;
 }
 
-/** An operation for tests of the HTTP service: it may answer anything. */
+/** An operation for tests of the HTTP service, which may return any answer. */
 export function testOperation({ authenticate, handle, ...declared }: TestOperation): BoundOperation {
   const whole: AnyOperation<unknown> = {
     summary: 'For tests.',

@@ -23,23 +23,23 @@ interface NotifyEntry {
 const success = { result: 'success', msg: '' };
 
 /**
- * A relay's HTTP side that keeps the tokens of the newer generation, as a relay does: what is registered lives until it is
- * removed or dies. It takes devices of the older generation, and numbers them.
+ * A relay's HTTP interface that stores the tokens of the newer generation: a registration lives until it is removed or
+ * dies. It also accepts devices of the older generation, and numbers them.
  */
 export class TokenRelay {
   readonly stand: RelayStandIn;
   readonly tokens = new Set<string>();
   readonly deliveries: Delivery[] = [];
-  /** Token ids that were asked to be removed, in order. */
+  /** Token ids in removal requests, in order. */
   readonly removed: string[] = [];
-  /** Keys that were asked to end, as a token id and a key id, in order. */
+  /** Keys in requests to end them, as a token id and a key id, in order. */
   readonly ended: string[] = [];
-  /** Accounts of the older generation by the token that they have: it compares those that the server names. */
+  /** Accounts of the older generation by their token, for comparison with those that the server names. */
   readonly accountsOfToken = new Map<string, readonly number[]>();
   isDown = false;
   /** Refuses registrations with this code. */
   refusal: string | undefined;
-  /** Reacts to a request in place of the relay, which `react` does. */
+  /** Wraps the relay's reaction to a request; `react` calls the relay. */
   around: (request: RelayRequest, react: () => RelayReaction) => RelayReaction | Promise<RelayReaction> = (
     _,
     react,

@@ -1,11 +1,11 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** Whether a process has ended, by itself or by a signal. */
+/** Whether a process has ended, normally or by a signal. */
 export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Resolves when `url` answers 200. @throws Error when the process that should serve it ends first, with what it printed. */
+/** Resolves when `url` answers 200. @throws Error with the process's output if it ends first. */
 export async function untilReady(
   url: string,
   child: ChildProcess,
