@@ -20,15 +20,15 @@ beforeEach(async () => {
 afterEach(() => world.endProcesses());
 afterAll(() => world.close());
 
-/** How a phone's registration is: active, pending, or why the relay refused it. */
+/** Result of a phone's registration: active, pending, or the reason for the relay's refusal. */
 type Outcome = 'active' | 'pending' | { readonly refused: string };
 
 /** A phone that registers in its generation, with its own cryptography. */
 interface Peer {
   register(changes?: Record<string, string>): Promise<{ status: number; text: string }>;
-  /** What the initial state says of it. */
+  /** The phone's status in the initial state. */
   state(): Promise<Outcome | undefined>;
-  /** Reads what an event says of it; `undefined` for an event of something else. */
+  /** Reads the phone's status from an event; `undefined` for an event about something else. */
   read(event: Record<string, unknown>): Outcome | undefined;
 }
 

@@ -15,10 +15,10 @@ import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-p
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 const limitMilliseconds = 60_000;
 
-/** How much longer the work takes because other processes share the processors. */
+/** Factor by which other processes slow the work down. */
 const slowdown = () => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** The commands of a program in the README's first block that has `first`, each as its arguments. */
+/** A program's commands in the README's first block that contains `first`, each as its arguments. */
 function commandsOf(program: string, first: string): string[][] {
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const block = blocks.find((each) => each.includes(`${program} ${first}`)) ?? '';
@@ -106,7 +106,7 @@ it('leads in the README’s three commands of the operator and one of the admin 
   });
   const { user_id: userId, email, api_key: apiKey } = ada;
   const registrar = phone.registrar({ realmUrl: serverUrl, userId, email, apiKey });
-  // The server that runs learns of its account at the relay within seconds.
+  // The running server notices its account at the relay within seconds.
   await expect.poll(async () => (await registrar.sync()).code, { timeout: 30_000 }).toBe('active');
   await registrar.sendTestNotification();
   const response = await fetch(`${vendors.urls.http}/deliveries?token=${token}`);

@@ -102,7 +102,7 @@ describe('what each party stores after the journeys', () => {
       expect(server.output.includes(key)).toBe(false);
       expect(server.output.includes(email)).toBe(false);
     }
-    // The search does find what is there.
+    // Positive control: the search finds text that is there.
     expect(stored.includes(users[0]?.email ?? '')).toBe(true);
     expect(heap.includes(world.realmUuid)).toBe(true);
   }, 60_000);
@@ -134,7 +134,10 @@ function dataOf(body: unknown): Record<string, string> {
   return (body as { message: { data: Record<string, string> } }).message.data;
 }
 
-/** The field that names the addressee within a push, and its value: 64 bits in the older generation, which arrive whole. */
+/**
+ * The field that names the addressee in a push, and its value. In the older generation it has 64 bits, which must
+ * arrive exactly.
+ */
 async function addresseeOf({ generation, token }: Journey, { pushAccountId }: RegistrationStatus) {
   if (generation === 'older') return { name: 'push_account_id', id: String(pushAccountId) };
   const [user] = users as [ConstellationUser];
@@ -165,7 +168,7 @@ function filesOf(database: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
 }
 
-/** All strings of a process's heap, from its own snapshot; it keeps serving. */
+/** Returns all strings of a process's heap from its own snapshot. The process keeps serving. */
 async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buffer> {
   const before = new Set(readdirSync(world.dir));
   child.kill('SIGUSR2');
@@ -173,7 +176,7 @@ async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buf
     const name = readdirSync(world.dir).find((file) => file.endsWith('.heapsnapshot') && !before.has(file));
     if (name !== undefined) {
       const bytes = readFileSync(join(world.dir, name));
-      // The strings come last; the file is whole once it ends as JSON does.
+      // The strings come last, and the file is complete once it ends like JSON.
       if (bytes.subarray(-3).toString().trimEnd().endsWith(']}')) {
         expect((await fetch(`${url}/health/ready`)).status).toBe(200);
         return bytes;

@@ -12,7 +12,7 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const messages = 10_000;
-/** Each server is killed after so many reads that it answered during the move. */
+/** Each server is killed after this many answered reads during the move. */
 const readsUntilKill = [1, 4];
 const wholeTopic = { propagate_mode: 'change_all', send_notification_to_new_thread: 'false' };
 const timeout = 180_000;

@@ -7,7 +7,7 @@ import type { SpawnedProcess } from '../support/spawned-process.js';
 
 const token = `fcm-${'m7'.repeat(60)}:APA91b-message`;
 const secretWords = 'a rendezvous of nightjars';
-// Twice as long as the part of a text that phones get.
+// Twice as long as the excerpt that phones get.
 const content = `${secretWords} ${'chirp '.repeat(70)}`;
 
 let world: Constellation;
@@ -68,7 +68,7 @@ describe('messages on their way to a phone', () => {
     expect(told).toBe(`${[...content].slice(0, 200).join('')}…`);
 
     const deliveries = await world.deliveriesTo(token);
-    // Notifications of one size bucket look alike, whatever the lengths of their texts, in any order.
+    // Notifications of one size bucket have the same length, whatever the lengths and the order of their texts.
     const [short = 0, other = 0, long = 0] = sentIds.map((id) => sizes.get(id));
     expect([other, long > other]).toEqual([short, true]);
     for (const plaintext of [secretWords, 'sender_full_name', 'bob@system.example']) {
@@ -76,7 +76,7 @@ describe('messages on their way to a phone', () => {
       expect(relay.output.includes(plaintext)).toBe(false);
       expect(filesOf('relay.sqlite').includes(plaintext)).toBe(false);
     }
-    // The search does find what is there.
+    // Positive control: the search finds text that is there.
     expect(filesOf('server.sqlite').includes(secretWords)).toBe(true);
   }, 90_000);
 });

@@ -28,7 +28,7 @@ function table(heading: string): string[][] {
     );
 }
 
-/** The names that a reader of the environment asks for, and what it makes of an environment with nothing in it. */
+/** The names that a reader of the environment asks for, and its result for an empty environment. */
 function askedFor(read: (environment: Environment) => unknown): string[] {
   const names = new Set<string>();
   const environment = new Proxy<Environment>(

@@ -27,7 +27,7 @@ const typed = {
 };
 const cases = Object.entries(typed).map(([line, expected]) => ({ line, expected }));
 const scripts = new Map<string, string>();
-/** The script for the program of a line, printed once for all its lines. */
+/** The completion script for a line's program, printed once for all its lines. */
 function scriptFor(line: string, name: string): string {
   const program = /^waxwing-(\w+)/.exec(line)?.[1] ?? '';
   const key = `${program} ${name}`;
@@ -91,8 +91,8 @@ describe('the completion', () => {
 
   it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
     const words = line.split(' ');
-    // What zsh's own machinery does around the function: `words` and CURRENT before, and the matching
-    // afterwards, for which it finds programs in PATH.
+    // Simulates zsh around the function: `words` and CURRENT before it, and the matching after it, for which zsh finds
+    // programs in PATH.
     const found = shell(
       'zsh',
       ['-f'],

@@ -45,7 +45,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
   });
 
   it('says at a terminal that it is still at work, with its name', async () => {
-    // An export that does not arrive: a pipe without a writer.
+    // An export that never arrives: a pipe without a writer.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;

@@ -32,10 +32,10 @@ interface QuickstartFile {
   readonly vendors: { readonly url: string };
 }
 
-// It takes some of the first twenty-three from --port-base.
+// It uses some of the first twenty-three ports from --port-base.
 const portsOfQuickstart = 23;
 
-/** Where one quickstart lives. */
+/** Folder and ports of a quickstart. */
 interface Place {
   readonly dir: string;
   readonly portBase: string;
@@ -73,19 +73,19 @@ const flags = ({ dir, portBase }: Place, ...more: string[]): string[] => [
 ];
 const fileOf = ({ dir }: Place): string => join(dir, 'quickstart.json');
 
-/** Shared by most tests, as starting one takes longer than most of them. */
+/** A quickstart that most tests share, because starting one takes longer than most of them. */
 async function running(): Promise<Running> {
   if (shared === undefined || shared.process.hasExited) shared = await start(sharedPlace);
   return shared;
 }
 
-/** Starts it and waits for its file: it is written when everything is ready and the journey has passed. */
+/** Starts it and waits for its file, which is written when everything is ready and the journey has passed. */
 async function start(place: Place, ...more: string[]): Promise<Running> {
   const startedAt = Date.now();
   const quickstart = new SpawnedProcess('waxwing-quickstart', flags(place, ...more));
   started.push(quickstart);
   const file = fileOf(place);
-  // The file of an earlier start is there until this one has removed it.
+  // The file of an earlier start exists until this start has removed it.
   const writtenAt = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   while (writtenAt() < startedAt) {
     if (quickstart.hasExited) throw new Error(`it ended: ${quickstart.output}`);
@@ -102,7 +102,7 @@ interface RegisteredAtRelay {
   readonly pushAccountId: string;
 }
 
-/** Registers phones as a server does; the devices that the relay answers. */
+/** Registers phones as a server does. Returns the device ids in the relay's answer. */
 async function registerAtRelay(
   { relay, server }: QuickstartFile,
   count: number,
@@ -153,7 +153,7 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    // The fourth is the phone's, for as long as it runs.
+    // The fourth is the phone's user, who exists while it runs.
     expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',

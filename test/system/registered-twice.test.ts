@@ -25,7 +25,7 @@ beforeEach(async () => {
   [ada, bob] = (await addUsers(world, names)) as [ConstellationUser, ConstellationUser];
 });
 
-/** A user's phones, as the server knows them in each generation. */
+/** The server's data about a user's phones, in each generation. */
 async function devicesOf(user: ConstellationUser) {
   const types = JSON.stringify(['push_device', 'device']);
   const { text } = await world.request(user, 'POST', 'register', { event_types: types });
@@ -38,7 +38,7 @@ const generations = [
   ['older', olderLevel],
 ] as const;
 
-/** The user has one phone, which is notified; in the newer generation its device has a token in force. */
+/** Expects that the user has one phone, which is notified. In the newer generation its device has an active token. */
 async function expectOnePhone(pushAccountId: unknown, level: number | undefined): Promise<void> {
   const one =
     level === undefined
@@ -47,7 +47,7 @@ async function expectOnePhone(pushAccountId: unknown, level: number | undefined)
   expect(await devicesOf(ada)).toMatchObject(one);
 }
 
-/** How many deliveries the token has got after two messages. */
+/** Number of deliveries to the token after two messages. */
 async function deliveriesOfTwoMessages(token: string): Promise<number> {
   for (const content of ['one', 'two']) {
     await world.request(bob, 'POST', 'messages', { type: 'direct', to: `[${ada.user_id}]`, content });

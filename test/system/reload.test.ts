@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** Sends SIGHUP, and waits for a line of the log that follows. */
+/** Sends SIGHUP, and waits for this line in the log. */
 async function hangUp(process: SpawnedProcess, line: string): Promise<string> {
   const before = process.output.length;
   process.child.kill('SIGHUP');
@@ -76,7 +76,7 @@ describe('SIGHUP', () => {
   });
 });
 
-/** A request of the server, about phones without encryption. */
+/** Sends a request as the server, about phones without encryption. */
 async function askRelay(path: string, body: URLSearchParams | string): Promise<void> {
   const { SERVER_RELAY_SERVER_ID: id, SERVER_RELAY_SERVER_KEY_FILE: keyFile } = world.serverEnv;
   const headers = {

@@ -17,7 +17,7 @@ type Step =
   | { readonly kind: 'wait' };
 
 const mostSchedules = 20;
-/** A slow machine tries fewer schedules: one at least. */
+/** A slow machine tries fewer schedules, but at least one. */
 const enoughMilliseconds = 4000;
 
 const phone = fc.nat({ max: 3 });
@@ -40,7 +40,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('upgrade' as const, 'wait' as const) }) },
 );
 interface Schedule {
-  /** Whether the server announces the older generation at first. */
+  /** Whether the server initially announces the older generation. */
   readonly isOlder: boolean;
   readonly steps: readonly Step[];
 }
@@ -50,7 +50,9 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
   steps: fc.array(step, { minLength: 5, maxLength: 12 }),
 });
 
-/** A phone registers, its registration is lost with a restore, and another's comes: of the same user, and of another. */
+/**
+ * A phone registers, a restore loses its registration, and another phone registers: of the same user, and of another.
+ */
 const lost = (other: number, isOlder: boolean): Schedule => ({
   isOlder,
   steps: [
@@ -90,7 +92,7 @@ async function take(run: Run, each: Step): Promise<void> {
   }
 }
 
-/** After any schedule, two syncs of each phone with a message between them repair everything. */
+/** After any schedule, two syncs of each phone with a message in between repair everything. */
 async function settle(run: Run): Promise<void> {
   for (const each of [0, 1, 2, 3]) expect(await run.sync(each)).toBe('active');
   for (const to of [0, 1]) await notify(run, to);
@@ -110,12 +112,12 @@ eachBackend((backend) => {
     });
     afterAll(() => world.close());
 
-    // The first hands out ids again: its counter was far ahead once, so that the time no longer raises it.
+    // The first one reuses ids: its counter was once far ahead, so that the time no longer raises it.
     const relays: [string, boolean][] = [
       ['whose ids are handed out again', true],
       ['whose ids are not handed out again', false],
     ];
-    // To copy a database takes PostgreSQL long.
+    // Copying a database takes long on PostgreSQL.
     it.each(backend.name === 'sqlite' ? relays : relays.slice(0, 1))(
       'deliver no message to another user or twice, and phones repair the rest: a relay %s',
       async (_relay, isAhead) => {

@@ -48,7 +48,7 @@ it('a phone that signs out while its server does not listen gets nothing more, a
     await expect.poll(isKnown).toBe(false);
     expect(await world.deliveriesTo('fcm-that-leaves')).toHaveLength(1);
 
-    // The user signs in again, and the sign-out reaches the server at last.
+    // The user signs in again, and the sign-out finally reaches the server.
     isListening = true;
     const again = client.registrar(signIn);
     await expect.poll(async () => (await again.sync()).code).toBe('active');

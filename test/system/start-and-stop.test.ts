@@ -10,7 +10,7 @@ import { RelayStandIn, registered } from '../support/relay-stand-in.js';
 import { measureSlowdown } from '../support/slowdown.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
-/** A process that has not finished ten seconds after SIGTERM, by its own clock, exits with another status. */
+/** Exit status of a process that finished within ten seconds after SIGTERM, by its own clock. */
 const endedInTime = 0;
 
 let world: Constellation;
@@ -45,7 +45,7 @@ function registration(pushAccountId: string): Record<string, string> {
   };
 }
 
-/** Whether a process accepts a request; on shutdown it refuses the connection or answers 503. */
+/** Whether a process accepts a request. On shutdown it refuses the connection or answers 503. */
 async function takesRequests(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/api/v1/events`, { headers: { connection: 'close' } });

@@ -147,7 +147,9 @@ describe('two relays and two servers on one PostgreSQL', () => {
   });
 });
 
-/** Restarts what an earlier attempt of the test may have killed, and clears its deliveries from the vendors. */
+/**
+ * Restarts processes that an earlier attempt of the test may have killed, and clears its deliveries from the vendors.
+ */
 async function afterAnotherTry(): Promise<void> {
   if (relays[0].process.hasExited) relays = [await relays[0].again(), relays[1]];
   if (servers[0].process.hasExited) servers = [await servers[0].again(), servers[1]];
@@ -165,7 +167,7 @@ async function nextEvents(url: string, authorization: string, queueId: string): 
   return (parseJson(await response.text()) as { events: JsonObject[] } & JsonObject).events;
 }
 
-/** Clients of both, which fail over to the other one. */
+/** Creates clients of both processes, which fail over to the other one. */
 function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const { bouncerPublicKey, realmUuid, serverEnv } = world.constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;

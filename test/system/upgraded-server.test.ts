@@ -38,7 +38,7 @@ async function phoneOfAda(first: PushToken) {
   const tests: string[] = [];
   const notShown: string[] = [];
 
-  /** All messages that the phone has shown, in any order, each with the field that named its key. */
+  /** All messages that the phone has shown, sorted, each with the field that named its key. */
   async function messages(): Promise<[string, string][]> {
     for (const { token, key, encrypted } of await readDeliveries(world.vendors.urls.http)) {
       if (token !== knobs.pushToken.token || read.has(encrypted)) continue;
@@ -53,7 +53,7 @@ async function phoneOfAda(first: PushToken) {
   return { knobs, registrar, messages, tests, notShown };
 }
 
-/** Ada's phones as the server knows them, in each generation. */
+/** Ada's phones according to the server, in each generation. */
 async function state() {
   const types = JSON.stringify(['push_device', 'device']);
   const { text } = await world.request(ada, 'POST', 'register', { event_types: types });
@@ -86,7 +86,7 @@ it('phones of before get every message once on an upgraded server, and move with
   await write('2 without the relay');
   for (const { registrar } of moving) {
     const status = await registrar.sync({ settleTimeoutMilliseconds: 0 });
-    // The registration of before still is in force.
+    // The earlier registration is still active.
     expect(status).toMatchObject({ code: 'active', warning: expect.stringContaining('has been upgraded') });
   }
   expect(await state()).toMatchObject({ older, newer: [{ push_token_id: null }, { push_token_id: null }] });

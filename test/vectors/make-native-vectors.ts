@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { publicKeyOf, seal, sealSecretBox } from '../support/noble-oracle.js';
 import { relayProtocolVectors } from '../support/protocol-vectors.js';
 
-/** One push and what code beside an app must make of it. */
+/** One push, and the result that native code in an app must produce. */
 export interface NativeVector {
   readonly name: string;
-  /** The two fields as FCM and APNs deliver them, both as text: the id is of one generation or the other. */
+  /** The two fields as FCM and APNs deliver them, both as text. The id is of either generation. */
   readonly push: {
     readonly push_account_id?: string;
     readonly push_key_id?: string;
@@ -14,7 +14,7 @@ export interface NativeVector {
   };
   readonly expect:
     | {
-        /** The opened bytes as text, without their padding. */
+        /** The opened bytes as text, without padding. */
         readonly plaintext: string;
         readonly type: 'message' | 'remove' | 'test' | 'payload';
       }
@@ -22,7 +22,7 @@ export interface NativeVector {
     | { readonly ignored: 'not-encrypted-push' };
 }
 
-/** A message that arrives, after those before it, and whether it is shown. */
+/** A message, and whether it is shown after the previous ones. */
 interface SeenVector {
   readonly pushAccountId: string;
   readonly time: number;
@@ -33,10 +33,10 @@ interface SeenVector {
 /** `docs/examples/native/vectors.json`. */
 export interface NativeVectors {
   readonly note: string;
-  /** Each the text of `exportForExtension`. */
+  /** Each is the text of `exportForExtension`. */
   readonly accounts: readonly string[];
   readonly pushes: readonly NativeVector[];
-  /** What a phone shows that remembers `capacity` messages of each account. */
+  /** Messages that a phone shows if it remembers `capacity` messages of each account. */
   readonly seen: { readonly capacity: number; readonly messages: readonly SeenVector[] };
 }
 
@@ -56,7 +56,7 @@ const gen11Plaintext = JSON.parse(gen11.plaintext) as { realm_url: string; user_
 const pushKey = new Uint8Array(32).fill(42);
 const formerPushKey = new Uint8Array(32).fill(43);
 const [pushKeyId, formerPushKeyId, newerKeyId] = ['4294967295', '0', '20'];
-/** The key of the protocol's own vectors; on the wire a byte that names the cipher comes first. */
+/** The key of the protocol's own vectors. On the wire, a byte that identifies the cipher precedes it. */
 const newerKey = Buffer.from(newer.push_key, 'base64').subarray(1);
 
 function account(fields: Record<string, unknown>): string {
@@ -93,7 +93,7 @@ function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): N
   return { push_account_id: id, encrypted_data: base64(sealed), ...changes };
 }
 
-/** The same with a push key. */
+/** The same push with a push key. */
 function keyPush(
   plaintext: string,
   changes: Partial<NativeVector['push']> = {},
@@ -104,7 +104,7 @@ function keyPush(
   return { push_key_id: pushKeyId, encrypted_data: base64(Uint8Array.of(...nonce, ...box)), ...changes };
 }
 
-/** Pushes of the newer generation, and what is refused in it alone. */
+/** Pushes of the newer generation, including those that only it refuses. */
 function keyPushes(): readonly NativeVector[] {
   const plaintext = JSON.stringify(message);
   const good = keyPush(plaintext);
@@ -180,15 +180,15 @@ const seenMessages: readonly SeenVector[] = [
   seen(100, 1, true, gen11Id),
   // An id that a restored server uses again.
   seen(101, 1, true),
-  // One of a clock that is far ahead does not stop later ones.
+  // A message with a clock far ahead does not block later ones.
   seen(9_000_000_000, 2, true),
   seen(102, 3, true),
   seen(103, 4, true),
-  // Evicted: from here on nothing up to the time 101 is shown, the same or not.
+  // Evicted: from here on no message with a time up to 101 is shown, whether new or known.
   seen(100, 1, false),
   seen(101, 1, false),
   seen(101, 5, false),
-  // As old as one that is remembered.
+  // As old as a remembered message.
   seen(102, 6, true),
   seen(102, 3, false),
   seen(102, 7, false),
@@ -198,7 +198,7 @@ const seenMessages: readonly SeenVector[] = [
   seen(99, 1, true, gen11Id),
 ];
 
-/** All vectors, the same each time. Only @noble takes part, and what to expect is written down case by case. */
+/** Makes all vectors, the same each time. Uses only @noble, and states the expected result case by case. */
 export function makeNativeVectors(): NativeVectors {
   const good = push(JSON.stringify(message));
   const sealed = Buffer.from(good.encrypted_data, 'base64');

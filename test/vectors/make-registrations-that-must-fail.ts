@@ -9,9 +9,9 @@ import { sealedBoxCases } from './registration-cases/sealed-box-cases.js';
 import { timestampCases } from './registration-cases/timestamp-cases.js';
 
 /**
- * All vectors, the same each time: keys and ephemeral keys come from their names. Only @noble and node:crypto take
- * part, and what to expect is written down case by case from docs/protocol.md, so that no mistake of
- * the packages can hide here.
+ * Makes all vectors, the same each time: keys and ephemeral keys are derived from their names. Uses only @noble and
+ * node:crypto, and states the expected result case by case from docs/protocol.md, so that no mistake of the packages
+ * can hide here.
  */
 export function makeRegistrationVectors(): RegistrationVectors {
   return {

@@ -4,9 +4,9 @@ import { cutRequests } from './cut-requests.js';
 import { floodRequests } from './flood-requests.js';
 import { holdConnections } from './hold-connections.js';
 
-/** A process of attackers: does what its parent says first, until its parent goes away or it is done. */
+/** A process of attackers. Executes its parent's first message, until its parent exits or the attack ends. */
 const reportMilliseconds = 100;
-// The processes under attack and who measures them share the machine's cores with it.
+// The attacked processes and the measuring one share the machine's cores with this process.
 setPriority(10);
 process.once('message', (attack) => {
   const report = begin(attack as Attack);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The text of a request; the length of its body is added unless the headers say otherwise. */
+/** Text of a request. Adds the length of its body unless the headers set it. */
 export function requestText(
   start: string,
   headers: Readonly<Record<string, string>> = {},
@@ -13,14 +13,14 @@ export function requestText(
   );
 }
 
-/** As a process of attackers wants its bytes. */
+/** Encodes bytes in the form that attacker processes expect. */
 export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
 const keptFiles = 200;
 
-/** So many connections, or as many as one process of this machine may have open. */
+/** The wanted number of connections, or the maximum that one process of this machine may open. */
 export function possibleConnections(wanted: number): number {
   const files = Number(execFileSync('sh', ['-c', 'ulimit -n']).toString());
   return Number.isNaN(files) ? wanted : Math.min(wanted, files - keptFiles);

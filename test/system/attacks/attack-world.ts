@@ -16,26 +16,26 @@ import { ProcessProbe, probedEnvironment } from './process-probe.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
 export interface AttackWorldOptions {
-  /** Databases are made for relay and server on this PostgreSQL server; SQLite files where there is none. */
+  /** PostgreSQL server on which the databases of relay and server are created. Default: SQLite files. */
   readonly postgresUrl?: string | undefined;
   /** Settings of the relay and the server, without their prefixes. */
   readonly settings?: Readonly<Record<string, string>>;
   /** More settings of the server, with their prefix. */
   readonly server?: Readonly<Record<string, string>>;
-  /** Requests in flight that the relay lets each server have, and the server each user. */
+  /** Requests in flight that the relay allows per server, and the server per user. */
   readonly requestsPerActor?: number;
-  /** Of one server. */
+  /** Limit per server. */
   readonly notificationsPerMinute?: number;
 }
 
-/** Paths of a program that take bodies, and one that unauthenticated clients may get. */
+/** Paths of a program that accept bodies, and one that unauthenticated clients may request. */
 interface Paths {
   readonly form: string;
   readonly json: string;
   readonly open: string;
 }
 
-/** One of the two programs, and who attacks it or uses it. */
+/** One of the two programs, with the credentials of its attackers and users. */
 export interface Target {
   readonly name: 'relay' | 'server';
   readonly paths: Paths;
@@ -43,9 +43,9 @@ export interface Target {
   readonly port: number;
   readonly process: SpawnedProcess;
   readonly probe: ProcessProbe;
-  /** The credentials of a member of another organization, or of another user, who is not honest. */
+  /** Credentials of a dishonest member of another organization, or of another user. */
   readonly attackerAuthorization: string;
-  /** What an honest user asks for. */
+  /** Requests of an honest user. */
   readonly honest: readonly HonestRequest[];
 }
 
@@ -64,7 +64,7 @@ const serverPaths: Paths = {
   open: '/api/v1/events',
 };
 
-/** A relay and a server in processes of their own, to be attacked. */
+/** Creates a relay and a server in separate processes, to be attacked. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {
   const { postgresUrl, settings = {}, requestsPerActor = 100, notificationsPerMinute = 150_000 } = options;
   const databases = await makeDatabases(postgresUrl);
@@ -145,7 +145,7 @@ async function relayUse(constellation: Constellation): Promise<Use> {
   return { attackerAuthorization: attacker.authorization, honest: await honest.honestRequests() };
 }
 
-/** What a user's app asks the server for, and a load balancer's question. */
+/** Requests of a user's app to the server, and a load balancer's health check. */
 async function serverUse(constellation: Constellation): Promise<Use> {
   const { serverUrl } = constellation;
   const added = await addUsers(constellation, ['honest', 'attacker']);

@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
 const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
-/** Longer than whatever they ask may take, so that every attack ends where nothing is answered any more. */
+/** Longer than any request may take, so that every attack ends even if nothing is answered any more. */
 const patienceMilliseconds = 180_000;
 
 /** A running process of attackers. */
@@ -35,22 +35,28 @@ export class Attacker {
     return this.#report;
   }
 
-  /** Resolves when the attack is at its full strength. @throws when its process ends first, or gets no further. */
+  /** Resolves when the attack is at full strength. @throws Error if its process ends first or makes no progress. */
   inForce(): Promise<void> {
     return this.#until(({ isInForce }) => isInForce);
   }
 
-  /** Resolves when an attack of so many requests has made them. @throws when its process ends first, or gets no further. */
+  /**
+   * Resolves when an attack with a limited number of requests has sent them. @throws Error if its process ends first or
+   * makes no progress.
+   */
   over(): Promise<void> {
     return this.#until(({ isOver }) => isOver);
   }
 
-  /** Resolves when so many connections or requests were made. @throws when its process ends first, or gets no further. */
+  /**
+   * Resolves when this many connections or requests were made. @throws Error if its process ends first or makes no
+   * progress.
+   */
   made(count: number): Promise<void> {
     return this.#until(({ done }) => done >= count);
   }
 
-  /** Ends the process, and with it its connections. */
+  /** Ends the process and its connections. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'exit');
@@ -82,7 +88,7 @@ export class Attacker {
   }
 }
 
-/** The program in JavaScript: there are many attackers, and compiling it takes ten times as long as starting it. */
+/** Bundles the program as JavaScript: many attackers run, and compiling takes ten times as long as starting. */
 async function bundle(): Promise<string> {
   const { output } = (await build({
     configFile: false,

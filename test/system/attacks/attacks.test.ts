@@ -29,7 +29,7 @@ eachBackend(({ name }) => {
   describe.each(['relay', 'server'] as const)(
     'an honest user of the %s is answered as fast as before',
     (program) => {
-      // What asks no store anything is the same on every one.
+      // Attacks that query no store are the same on every store.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
       const ofMembers: MakeAttack = (...given) => warmed[program](...given);
       it.each([...ofConnections, [everyRefusal, ofMembers] as const])(
@@ -47,7 +47,7 @@ eachBackend(({ name }) => {
   );
 });
 
-/** What is refused is asked for in turn here, where `npm run attacks` asks for each kind alone. */
+/** Sends all kinds of refused requests in turn, where `npm run attacks` sends each kind alone. */
 function attacksOfConnections(program: 'relay' | 'server'): [string, MakeAttack][] {
   const inGate = [everyHttpRefusal, `${tooLarge} at full speed`];
   const refused = Object.entries(httpRefusalsOn(program)).filter(([what]) => inGate.includes(what));

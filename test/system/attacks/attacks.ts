@@ -14,14 +14,14 @@ import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
 
-/** Readies what an attack needs, and says what its attackers do. */
+/** Prepares the data for an attack and returns the attack. */
 export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 
-/** By what attackers do, said as the end of a sentence. */
+/** Attacks by the attackers' action, as the end of a sentence. */
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
-/** More than may be in flight for one user, each of a queue of its own. */
+/** More polls than may be in flight for one user, each of a separate queue. */
 const polledQueues = 40;
 const uploads = 100;
 const strangers = 300;
@@ -29,12 +29,12 @@ const tooMany = '429 RATE_LIMIT_HIT';
 const inventingCredentials = 'strangers invent credentials on hundreds of connections';
 const guessing = 'the passwords of thousands of names are guessed';
 
-/** What is refused before anybody looks into what is asked, all of it in turn that leaves a connection open. */
+/** All requests that are refused before their content is checked and that keep the connection open, in turn. */
 export const everyHttpRefusal = 'strangers and members are refused at the door in every way at full speed';
-/** What is refused of members, all of it in turn. */
+/** All refused requests of members, in turn. */
 export const everyRefusal = 'members are refused in every way at full speed';
 
-/** What holds connections, or takes turns. */
+/** Attacks that hold connections or occupy the scheduler. */
 export function httpAttacksOn(program: Target['name']): Attacks {
   const holding = Object.entries(httpAttacks)
     .filter(([what]) => program === 'relay' || !onlyOfRelay.has(what))
@@ -42,7 +42,7 @@ export function httpAttacksOn(program: Target['name']): Attacks {
   return Object.fromEntries([...holding, inventing(program), ...(program === 'server' ? serverAttacks : [])]);
 }
 
-/** What needs no store to be refused: each kind, and {@link everyHttpRefusal}. */
+/** Requests that are refused without the store: each kind, and {@link everyHttpRefusal}. */
 export function httpRefusalsOn(program: Target['name']): Attacks {
   const refusals = Object.entries(httpRefusals).map(([what, make]): [string, Refusals[string]] => [
     what,
@@ -51,7 +51,7 @@ export function httpRefusalsOn(program: Target['name']): Attacks {
   return floodsOf(program, Object.fromEntries(refusals), everyHttpRefusal);
 }
 
-/** Each comes on one of many connections, so that it takes its turn beside all the others. */
+/** Spreads requests over many connections, so that the scheduler serves each besides all others. */
 function inventing(program: Target['name']): [string, MakeAttack] {
   const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
     const requests = Array.from({ length: strangers }, (_, index): [string, RefusedRequest] => [
@@ -64,7 +64,7 @@ function inventing(program: Target['name']): [string, MakeAttack] {
   return [inventingCredentials, make];
 }
 
-/** What members ask that the store must answer: each kind, and {@link everyRefusal}. */
+/** Requests of members that need the store: each kind, and {@link everyRefusal}. */
 export function memberAttacksOn(program: Target['name']): Attacks {
   const more = program === 'server' ? signInAttacks : {};
   return { ...floodsOf(program, refusalsOf(program), everyRefusal), ...more };
@@ -74,7 +74,7 @@ function refusalsOf(program: Target['name']): Refusals {
   return program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
 }
 
-/** The floods of each kind, and the one of all that do not end their connection, by this name. */
+/** The floods of each kind, and under this name the flood of all that keep their connection open. */
 function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string): Attacks {
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
     `${what} at full speed`,
@@ -86,7 +86,7 @@ function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string)
   return { ...Object.fromEntries(each), [everyOne]: all };
 }
 
-/** What of them leaves its connection open, with what attackers do by it. */
+/** Prepares the refusals that keep their connection open, with the attackers' action for each. */
 async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string, RefusedRequest][]> {
   const made = await Promise.all(
     Object.entries(refusals).map(
@@ -96,7 +96,7 @@ async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string
   return made.filter(([, { endsConnection }]) => endsConnection !== true);
 }
 
-/** One flood of all of them in turn, of as many requests as the scale says. */
+/** One flood of all refusals in turn, with as many requests as the scale says. */
 function floodOfAll(
   port: number,
   refused: readonly (readonly [string, RefusedRequest])[],
@@ -131,7 +131,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     async ({ constellation, server: { port } }) => {
       const authorization = await newAuthorization(constellation);
       const first: string[] = [];
-      // One after the other: a slow machine refuses some of forty at once.
+      // Sequentially, because a slow machine would refuse some of forty concurrent ones.
       for (let count = 0; count < polledQueues; count++) {
         first.push(polling(authorization, await openQueue(constellation, authorization)).request);
       }
@@ -147,7 +147,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   ],
 ];
 
-/** What is answered and costs a server the most, each kind. */
+/** The successful requests that cost a server most, by kind. */
 export const expensiveAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRequests).map(([what, requestsOf]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -161,7 +161,7 @@ export const expensiveAttacks: Attacks = Object.fromEntries(
   ]),
 );
 
-/** What is answered and costs a relay the most, each kind. */
+/** The successful requests that cost a relay most, by kind. */
 export const expensiveRelayAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRelayRequests).map(([what, make]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -175,15 +175,16 @@ export const makeEveryExpensive: MakeAttack = async (world, scale) =>
 
 let added: { readonly world: AttackWorld; readonly data: Promise<MemberData> } | undefined;
 
-/** Added once to a world. */
+/** Adds the data once per world. */
 function memberData(world: AttackWorld, { memberMessages }: Scale): Promise<MemberData> {
   if (added?.world !== world) added = { world, data: addMemberData(world.constellation, memberMessages) };
   return added.data;
 }
 
 /**
- * Has both programs do a few times what members ask of them: what they need for that anyway is no growth.
- * @returns of each the attack that asks all of it again.
+ * Makes both programs handle members' requests a few times, so that memory that they need anyway does not count as
+ * growth.
+ * @returns for each program the attack that repeats all requests.
  */
 export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], MakeAttack>> {
   return { relay: await warmOne(world, 'relay'), server: await warmOne(world, 'server') };
@@ -193,7 +194,7 @@ async function warmOne(world: AttackWorld, program: Target['name']): Promise<Mak
   const { honest, port } = world[program];
   const refused = await readyAll(world, refusalsOf(program));
   await experience(honest, warmingScale.warmingRequests);
-  // What a process keeps from its first requests on is not waited for.
+  // Does not wait for memory to be released: a process keeps some from its first requests on.
   const attacker = await Attacker.start(floodOfAll(port, refused, warmingScale));
   try {
     await attacker.over();

@@ -52,7 +52,7 @@ async function messages(
   return { answers: ['200'], request: requestText(`GET /api/v1/messages?${parameters}`, { authorization }) };
 }
 
-/** How an upload begins whose file never comes to its end. */
+/** The start of an upload whose file never ends. */
 export function endlessUpload(authorization: string): string {
   const headers = {
     authorization,

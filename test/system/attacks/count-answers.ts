@@ -1,16 +1,16 @@
 const endOfHead = '\r\n\r\n';
-/** Ends a body in chunks. The text of JSON has no line breaks of this kind. */
+/** End of a chunked body. JSON text has no such line breaks. */
 const endOfChunks = '\r\n0\r\n\r\n';
 const statusAt = 'HTTP/1.1 '.length;
 
 /**
- * Tells the answers in what a connection receives, whole or in pieces, in their order and at little cost: each by its
- * status, and by status and code where it was refused with a code, such as `400 BAD_REQUEST`, once its body is there.
- * Returns how many there were in a piece.
+ * Detects the answers in received data, in order, at low cost. Reports each by its status, and a refusal by status and
+ * code, such as `400 BAD_REQUEST`, once its body has arrived. Data may come in pieces. Returns the number of answers in
+ * a piece.
  */
 export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';
-  /** The status of an answer whose chunks are being received; they may be many megabytes, and are not kept. */
+  /** Status of the answer whose chunks are being received. The chunks may be many megabytes and are not kept. */
   let chunked: string | undefined;
   const readOne = (): boolean => {
     if (chunked !== undefined) {
@@ -27,7 +27,7 @@ export function answerReader(tell: (answer: string) => void): (chunk: Buffer) =>
     const status = head.slice(statusAt, statusAt + 3);
     if (/\ntransfer-encoding: chunked/i.test(head)) {
       chunked = status;
-      // With the end of the head's last line, which an empty body ends at once.
+      // Keeps the end of the head's last line, because an empty body ends there.
       text = text.slice(bodyAt - 2);
       return readOne();
     }

@@ -5,7 +5,7 @@ import { formRequest, type RefusedRequest } from './refusals.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The requests of one attack, by what the member does, said as the end of a sentence. */
+/** The requests of one attack by the member's action, as the end of a sentence. */
 type ExpensiveRequests = Readonly<Record<string, (data: MemberData) => readonly string[]>>;
 
 const form = 'application/x-www-form-urlencoded';
@@ -24,10 +24,10 @@ const patch = (path: string, { authorization }: MemberData, fields: Fields) =>
   );
 const narrowTo = (name: string, ...more: readonly (readonly [string, string])[]) =>
   JSON.stringify([['channel', name], ...more]);
-/** Takes the longest to render of ten thousand characters. */
+/** The text of ten thousand characters that takes longest to render. */
 const costlyText = '**`a`** :smile: '.repeat(600);
 
-/** Requests that take a server the most, each as large as it may be. */
+/** The requests that cost a server most, each as large as allowed. */
 export const expensiveRequests: ExpensiveRequests = {
   'another user reads the history of a message': (data) => [
     get(`messages/${data.oftenEdited}/history`, data),
@@ -117,16 +117,16 @@ export const expensiveRequests: ExpensiveRequests = {
   ],
 };
 
-/** What several at once are answered; the usual answer comes first. */
+/** Answers to several concurrent requests; the usual answer comes first. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {
-  // It is there already.
+  // The topic has already been moved.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
   'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
-  // Opening others has removed it.
+  // Opening other queues has removed it.
   'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };
 
-/** Thirty requests at once, each followed by the next as soon as it is answered. */
+/** Sends thirty requests at once, each followed by the next as soon as it is answered. */
 export function thirtyAtOnce(
   port: number,
   requests: readonly (readonly [what: string, RefusedRequest])[],
@@ -141,14 +141,14 @@ export function thirtyAtOnce(
   };
 }
 
-/** All of them in turn. */
+/** All of them, in turn. */
 export function everyExpensiveRequest(data: MemberData): (readonly [what: string, RefusedRequest])[] {
   return Object.entries(expensiveRequests).flatMap(([what, requestsOf]) =>
     requestsOf(data).map((text): readonly [string, RefusedRequest] => [what, answered(what, text)]),
   );
 }
 
-/** The request, with what it is answered. */
+/** A request with its expected answers. */
 export function answered(what: string, request: string): RefusedRequest {
   return { answers: answersOf[what] ?? ['200'], request };
 }

@@ -9,7 +9,7 @@ interface Sent {
   readonly bytes: Buffer;
 }
 
-/** Begins to send requests on a few connections; one that the other side ends is opened again. */
+/** Starts to send requests on a few connections. Reopens a connection that the other side ends. */
 export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   const requests = attack.requests.map(({ text, what }) => ({ what, bytes: Buffer.from(text, 'base64') }));
   const { total = Number.POSITIVE_INFINITY } = attack;
@@ -23,7 +23,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
-    // What was asked by each that is not answered yet; a connection is answered in the order of its requests.
+    // Actions of the unanswered requests; a connection is answered in the order of its requests.
     const unanswered: string[] = [];
     const count = answerReader((answer) => counters.get(unanswered.shift() ?? '')?.(answer));
     const send = (): void => {
@@ -47,7 +47,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
       const answered = count(chunk);
       done += answered;
       if (answered > 0 && attack.endsConnections) socket.destroy();
-      // By halves, so that many go at once.
+      // Refills at half depth, so that many are sent at once.
       else if (unanswered.length <= attack.depth / 2) send();
     });
     socket.on('error', () => undefined).on('close', () => setImmediate(drive));

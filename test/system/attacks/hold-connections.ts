@@ -9,7 +9,7 @@ const againAtOnce = 10;
 const againMilliseconds = 200;
 const dripMilliseconds = 1000;
 
-/** Begins to hold connections; one that the other side ends is opened again. */
+/** Starts to hold connections open. Reopens a connection that the other side ends. */
 export function holdConnections(attack: HeldConnections): () => AttackReport {
   const open = new Set<Socket>();
   const answers: Record<string, number> = {};
@@ -55,7 +55,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   });
 }
 
-/** `undefined` where the machine or the other side does not take one more. */
+/** `undefined` if the machine or the other side accepts no further connection. */
 async function openOne(port: number): Promise<Socket | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {

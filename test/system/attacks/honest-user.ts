@@ -10,10 +10,10 @@ export interface HonestRequest {
   readonly body?: string;
 }
 
-/** What became of some of them. */
+/** Results of several requests. */
 export interface Experience {
   readonly requests: number;
-  /** How many, by what failed: which request, and what it was answered. */
+  /** Number of failures, by request and answer. */
   readonly failures: Readonly<Record<string, number>>;
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
@@ -23,8 +23,8 @@ const intervalMilliseconds = 15;
 const patienceMilliseconds = 20_000;
 
 /**
- * Makes so many requests, each kind in turn, some sixty in a second however long the answers take, each on a connection of
- * its own: new clients must get in as well.
+ * Sends this many requests, each kind in turn, about sixty per second regardless of the answers' latency. Each uses a
+ * new connection, because new clients must get in too.
  */
 export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {
   const failures: Record<string, number> = {};
@@ -51,7 +51,7 @@ export async function experience(kinds: readonly HonestRequest[], count: number)
   return { requests: count, failures, p50Milliseconds: share(0.5), p99Milliseconds: share(0.99) };
 }
 
-/** How long it took until the whole answer was there. @throws for anything but success. */
+/** Milliseconds until the whole answer has arrived. @throws Error for anything but success. */
 function ask({ url, method, headers = {}, body = '' }: HonestRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

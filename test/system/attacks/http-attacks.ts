@@ -6,7 +6,7 @@ import type { Scale } from './scale.js';
 const form = 'application/x-www-form-urlencoded';
 const connections = 600;
 
-/** What is the same code in both programs is attacked in one of them only. */
+/** Attacks on code that both programs share; only the relay is attacked. */
 export const onlyOfRelay: ReadonlySet<string> = new Set([
   'strangers send headers a byte a second',
   'strangers connect and say nothing',
@@ -50,7 +50,7 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     paths,
     attackerAuthorization: authorization,
   }) =>
-    // What it does not know is named in the answer.
+    // The answer names unknown parameters.
     askingWithoutReading(
       port,
       requestText(`GET ${paths.open}?${'x'.repeat(12_000)}=1`, { authorization }),
@@ -102,7 +102,7 @@ function askingWithoutReading(port: number, request: string, connections: number
 }
 
 interface Held {
-  /** What each connection sends first, or the next of several. */
+  /** First bytes of each connection, or of several in turn. */
   readonly first: string | readonly string[];
   readonly answers?: readonly string[];
   readonly drip?: string;

@@ -3,19 +3,22 @@ import type { Target } from './attack-world.js';
 import { formRequest, jsonRequest, type RefusedRequest, wrongCredentials } from './refusals.js';
 
 const form = 'application/x-www-form-urlencoded';
-/** The relay takes JSON there, and the server takes none. */
+/** The relay accepts JSON there, the server does not. */
 const noJson = { relay: '400 BAD_REQUEST', server: '415 UNSUPPORTED_MEDIA_TYPE' } as const;
 
-/** Beside what is wrong: the relay charges each request of a member from its head on, and a hundred thousand use that up. */
+/**
+ * Possible instead of the expected refusal: the relay charges each request of a member when its head arrives, and a
+ * hundred thousand requests use up the quota.
+ */
 const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
   relay: ['503 RATE_LIMIT_HIT'],
   server: [],
 };
 
-/** The one that ends its connection. */
+/** The action whose refusal ends its connection. */
 export const tooLarge = 'another member sends what is too large';
 
-/** What both programs refuse before they look into what is asked, said as the end of a sentence. */
+/** Requests that both programs refuse before checking their content, as the end of a sentence. */
 export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRequest>> = {
   'an unknown path is asked for': () => ({
     answers: ['404 NOT_FOUND'],

@@ -8,43 +8,43 @@ import type { Scale } from './scale.js';
 const measurements = 3;
 const mostMilliseconds = 200;
 const mostSlowdown = 2;
-/** An honest user who is attacked may always wait for so many times as long as one who is not. */
+/** Allowed latency of an attacked honest user, as a multiple of the latency without an attack. */
 const mostTimesAsLong = 5;
 const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
-/** Memory may be a fifth more than before. */
+/** Allowed growth of memory: a fifth. */
 const memoryGrowth = 1.2;
-/** What any connection may be answered that is held: for too long, or as one too many. */
+/** Allowed answers to every held connection: it stayed too long, or exceeded a limit. */
 const heldTooLong = ['408 REQUEST_TIMEOUT', '503 SERVICE_UNAVAILABLE'];
-/** How a process that falls behind refuses. */
+/** The refusal of an overloaded process. */
 const refusal = ': 503 ';
-/** Fewer connections at once would show nothing. */
+/** Fewer concurrent connections would prove nothing. */
 const fewestHeld = 20;
-/** So many of a flood's requests of each kind must be answered as they would be without it. */
+/** Fraction of a flood's requests of each kind that must get the same answer as without the flood. */
 const leastPartTried = 0.01;
 
-/** How an honest user fared for a while. */
+/** An honest user's experience during a period. */
 export interface Measured extends Experience {
-  /** Within which 99 of 100 requests must have been answered. */
+  /** 99 of 100 requests must be answered within this time. */
   readonly mostMilliseconds: number;
 }
 
-/** What an attack came to. */
+/** Result of an attack. */
 export interface Harm {
   readonly measured: Measured;
   readonly report: AttackReport;
   readonly before: Holdings;
   readonly after: Holdings;
-  /** What the process wrote into its log as an error meanwhile. */
+  /** Errors that the process logged meanwhile. */
   readonly errors: readonly string[];
-  /** What should not be so, a sentence each. */
+  /** Violated expectations, one sentence each. */
   readonly complaints: readonly string[];
 }
 
 /**
- * Has the target attacked, measures an honest user's requests in the midst of it, lets the attack come to its end, and
- * waits until the target has given back what it took: half a minute at most, as many times longer as the target takes longer
- * because others use its cores.
+ * Attacks the target and measures an honest user's requests meanwhile. Then ends the attack and waits until the target
+ * has released what it used: at most half a minute, extended by the factor by which other programs slow the target
+ * down.
  */
 export async function measureAttack(target: Target, attack: Attack, scale: Scale): Promise<Harm> {
   const { probe } = target;
@@ -81,10 +81,10 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
 /**
  * Measures an honest user's requests.
  *
- * The machine is shared: the bound is as many times longer as the target takes longer because others use its cores.
- * Where that is more than twice, how soon is not judged any more, only that everything is answered. What was too slow, or
- * refused by a process that fell behind, is measured again, three times in all, since a stall that is not the attack's
- * passes; a request that failed otherwise is not made up for by others.
+ * The machine is shared, so the bound is extended by the factor by which other programs slow the target down. Above a
+ * factor of two, latency is not judged, only that everything is answered. Requests that were too slow, or refused by an
+ * overloaded process, are measured again, three times in total, because a stall that the attack did not cause passes. A
+ * request that failed otherwise counts in any case.
  */
 export async function measureService(target: Target, requests: number): Promise<Measured> {
   let measured = await measureOnce(target, requests);
@@ -94,7 +94,7 @@ export async function measureService(target: Target, requests: number): Promise<
   return measured;
 }
 
-/** The measurement with a bound that allows for a machine that is also slow without an attack. */
+/** The measurement with a bound that allows for a machine that is slow even without an attack. */
 export function besides(measured: Measured, unattacked: Experience): Measured {
   const most = Math.max(measured.mostMilliseconds, mostTimesAsLong * unattacked.p99Milliseconds);
   return { ...measured, mostMilliseconds: most };
@@ -107,7 +107,7 @@ function isOnlySlow(measured: Measured): boolean {
   );
 }
 
-/** What should not be so, a sentence each. */
+/** Violated expectations, one sentence each. */
 export function complaintsOf({ failures, p99Milliseconds, mostMilliseconds: most }: Measured): string[] {
   const failed = Object.entries(failures).map(([what, times]) => `failed ${times} times: ${what}`);
   if (p99Milliseconds < most) return failed;
@@ -132,7 +132,7 @@ export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackRep
   }
   const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
   return [...expected].flatMap(([what, right]) => {
-    // One of few answers may be any of the right ones.
+    // With few answers, any of the right ones is enough.
     const usual = attack.total === undefined ? right : right.slice(0, 1);
     return complaintsOfRefusal(what, { right, usual }, answers[what] ?? {});
   });
@@ -146,7 +146,7 @@ function complaintsOfRefusal(
   const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const tried = usual.reduce((sum, answer) => sum + (counts[answer] ?? 0), 0);
   return [
-    // A process that falls behind refuses so whatever attackers ask, but not nearly all of it: then nothing was tried.
+    // An overloaded process refuses anything with 503, but not nearly all requests: then nothing was tested.
     ...strangeAnswers(what, [...right, '503 SERVICE_UNAVAILABLE'], counts),
     ...(tried > 0 && tried >= done * leastPartTried
       ? []
@@ -175,7 +175,7 @@ async function whenHeld({ probe }: Target): Promise<Holdings> {
   }
 }
 
-/** As many times longer as the target takes longer because others use its cores. */
+/** Extended by the factor by which other programs slow the target down. */
 function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean {
   const startedAt = performance.now();
   const slowdownSinceThen = probe.slowdown();
@@ -185,7 +185,8 @@ function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean
 async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {
   const timedOut = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {
-    // What attackers opened and closed is still accepted one by one: until it is over no garbage is looked for.
+    // The target still accepts connections that attackers opened and closed. Garbage is collected only when that is
+    // over.
     const isOver = timedOut();
     if (isOver || complaintsOfPlaces(await probe.glance()).length === 0) {
       const now = await probe.look();

@@ -6,18 +6,18 @@ import { addUsers } from '../../support/add-users.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
 
-/** What an organization has whose member requests as much of it as possible. */
+/** Data of an organization with a member who requests as much of it as possible. */
 export interface MemberData {
   readonly authorization: string;
   /** The member's own id. */
   readonly userId: UserId;
-  /** Has many long messages in many topics. */
+  /** A channel with many long messages in many topics. */
   readonly library: MemberChannel;
-  /** Has many subscribers. */
+  /** A channel with many subscribers. */
   readonly crowd: MemberChannel;
   /** The subscribers of `crowd`. */
   readonly people: readonly UserId[];
-  /** Has many short messages in one topic. */
+  /** A channel with many short messages in one topic. */
   readonly moving: MemberChannel;
   /** Messages with several edits each. */
   readonly edited: readonly MessageId[];
@@ -42,14 +42,14 @@ const mostSubscribers = 2000;
 const mostEvents = 500;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
-/** Words of so many characters together, others for each seed. */
+/** Words with this many characters in total; each seed gives other words. */
 export function longText(characters: number, seed: number): string {
   let text = '';
   for (let index = seed; text.length < characters; index += 1) text += `${words[(index * 7919) % 2000]} `;
   return text.slice(0, characters - 1);
 }
 
-/** Adds all of it beside the running server, most of it as rows. `count` is the number of messages in a large channel. */
+/** Adds all data while the server runs, most of it as rows. `count` is the number of messages in a large channel. */
 export async function addMemberData(world: Constellation, count: number): Promise<MemberData> {
   const [user] = await addUsers(world, ['greedy']);
   if (user === undefined) throw new Error('no user was added');
@@ -179,7 +179,7 @@ async function addMessages(
   return rows.map(({ id }) => id);
 }
 
-/** So many edits of each message, with so much text each. */
+/** Adds this many edits to each message, each with this much text. */
 async function addEdits(
   db: Db,
   userId: UserId,
@@ -203,7 +203,7 @@ async function addEdits(
   await insertAll(db, 'message_edits', rows);
 }
 
-/** Users with a long profile, who are subscribed to the channel. */
+/** Adds users with long profiles, who are subscribed to the channel. */
 async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<UserId[]> {
   const emails = Array.from({ length: count }, (_, index) => `person${index}@crowd.example`);
   await insertAll(
@@ -256,7 +256,7 @@ async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<U
   return users.map(({ id }) => id);
 }
 
-/** In a transaction of its own for each statement, so that the server can write meanwhile. */
+/** Inserts in a separate transaction per statement, so that the server can write meanwhile. */
 async function insertAll(db: Db, table: Table, rows: readonly Partial<ServerTables[Table]>[]): Promise<void> {
   for (let from = 0; from < rows.length; from += rowsPerStatement) {
     const some = rows.slice(from, from + rowsPerStatement);

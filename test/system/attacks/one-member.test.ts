@@ -14,7 +14,7 @@ import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
 
 const startMilliseconds = 120_000;
 const patienceMilliseconds = 90_000;
-/** Of one user; where more are at work, a server that falls behind may refuse some of them. */
+/** Requests of one user. An overloaded server may refuse some if more users are active. */
 const requestsAtOnce = 20;
 let attackWorld: AttackWorld;
 let world: Constellation;
@@ -72,7 +72,7 @@ function defineTests(): void {
         const phones = await newPhones(150);
         const honestPhone = await newPhone(world);
         const relay = attackWorld.relay.process.child;
-        // So that none of them is forwarded before all are there.
+        // Stopped, so that none is forwarded before all are accepted.
         relay.kill('SIGSTOP');
         try {
           await registerAll(flooder, phones);
@@ -177,7 +177,7 @@ async function registerAll(user: ConstellationUser, phones: readonly CrashPhone[
   }
 }
 
-/** How many of the others the relay registered before a phone, which it has registered. */
+/** Number of other phones that the relay registered before this phone, which it has registered. */
 async function registeredBefore(phone: CrashPhone, others: readonly CrashPhone[]): Promise<number> {
   const devices = await withRelayDatabase(world, ({ db }) =>
     db.selectFrom('relay_devices').select('push_account_id').orderBy('id').execute(),

@@ -1,7 +1,7 @@
 import { measureSlowdown } from '../../support/slowdown.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
 
-/** What a process holds, as its metrics tell. */
+/** Resources in use by a process, according to its metrics. */
 export interface Holdings {
   readonly residentBytes: number;
   readonly heapBytes: number;
@@ -17,12 +17,12 @@ const collect = `
   const collect = runInNewContext('gc');
   process.on('SIGUSR2', () => collect());`;
 
-/** Given to a process at its start, lets a probe have its garbage collected. */
+/** Start options of a process that let a probe collect its garbage. */
 export const probedEnvironment = {
   NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(collect).toString('base64')}`,
 };
 
-/** Looks into a process from outside. */
+/** Observes a process from outside. */
 export class ProcessProbe {
   readonly #process: SpawnedProcess;
   readonly #metricsUrl: string;
@@ -32,13 +32,13 @@ export class ProcessProbe {
     this.#metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   }
 
-  /** After its garbage was collected. */
+  /** Reads the resources in use after a garbage collection. */
   look(): Promise<Holdings> {
     this.#process.child.kill('SIGUSR2');
     return this.glance();
   }
 
-  /** As it is, garbage included. */
+  /** Reads the current resources in use, including garbage. */
   async glance(): Promise<Holdings> {
     const text = await (await fetch(this.#metricsUrl)).text();
     const read = (name: string): number => {
@@ -55,12 +55,12 @@ export class ProcessProbe {
     };
   }
 
-  /** The lines of its log that tell of errors. */
+  /** Error lines of its log. */
   errors(): string[] {
     return this.#process.output.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
   }
 
-  /** Begins to measure how much longer the process takes because others use its cores, as {@link measureSlowdown}. */
+  /** Starts to measure by how much other programs slow the process down, as {@link measureSlowdown} does. */
   slowdown(): () => number {
     return measureSlowdown(this.#process.child.pid);
   }

@@ -2,28 +2,28 @@ import type { RepeatedRequests } from './attack.js';
 import { base64, requestText } from './attack-requests.js';
 import type { AttackWorld } from './attack-world.js';
 
-/** A request that is answered the same however often it comes. */
+/** A request that gets the same answer however often it is sent. */
 export interface RefusedRequest {
   /** Status and code, such as `400 BAD_REQUEST`, or `200` alone. */
   readonly answers: readonly string[];
   /** Its whole text. */
   readonly request: string;
-  /** Where the rest of it is not read, so that no other can follow on the same connection. */
+  /** Set if the rest of the request is not read, so that no other request can follow on the connection. */
   readonly endsConnection?: boolean;
-  /** Is refused for a time only, so that it must be readied again before it is sent later. */
+  /** Whether it is refused only for a time, so that it must be prepared again before it is sent later. */
   readonly lapses?: boolean;
 }
 
-/** By what attackers do, said as the end of a sentence. */
+/** Keyed by the attackers' action, as the end of a sentence. */
 export type Refusals = Readonly<
   Record<string, (world: AttackWorld) => RefusedRequest | Promise<RefusedRequest>>
 >;
 
-/** What each program answers to invalid credentials. */
+/** Each program's answer to invalid credentials. */
 export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
 
 const form = 'application/x-www-form-urlencoded';
-// As many at once as a member may have, and no more together than may wait on all connections.
+// As many at once as a member may have, and in total no more than may be queued on all connections.
 const connections = 24;
 const depth = 4;
 
@@ -50,7 +50,7 @@ export function jsonRequest(
   return { answers, request: requestText(`POST ${path}`, headers, body) };
 }
 
-/** The attack that sends them in turn at full speed, each with what attackers do by it. */
+/** The attack that sends these requests in turn at full speed, with the attackers' action for each. */
 export function flood(
   port: number,
   refused: readonly (readonly [what: string, RefusedRequest])[],

@@ -16,7 +16,7 @@ import { type Asked, ask, askPatiently, basicAuthorization } from '../crash/ask.
 import { CrashPhone } from '../crash/crash-phone.js';
 import type { HonestRequest } from './honest-user.js';
 
-/** An organization's server, as far as a relay sees one, with one realm. */
+/** An organization's server with one realm, as a relay sees it. */
 export class RelayMember {
   readonly authorization: string;
   readonly realmUuid: string;
@@ -28,7 +28,7 @@ export class RelayMember {
     this.authorization = authorization;
   }
 
-  /** Made as the command does it, without a process for each. */
+  /** Adds it like the command, but without a process per member. */
   static async add(world: Constellation): Promise<RelayMember> {
     const realmUuid = randomUUID();
     return withRelayDatabase(world, async (database) => {
@@ -39,8 +39,8 @@ export class RelayMember {
   }
 
   /**
-   * The device that the relay makes of a phone. A machine that stalls for longer than the relay waits for a request makes
-   * it end the connection; as a server would, it asks again then, twice at most. @throws when the relay makes none.
+   * Registers a phone. Returns its device id. If a stalled machine makes the relay end the connection, retries up to
+   * twice, as a server would. @throws Error if the relay registers none.
    */
   async register(phone: CrashPhone, sealed = phone.sealedRegistration): Promise<number> {
     const form = { ...this.registrationForm(phone), encrypted_push_registration: sealed };
@@ -56,7 +56,7 @@ export class RelayMember {
     return ask(url, this.authorization, body);
   }
 
-  /** What a server asks for all day: registrations, notifications, the key list; and a load balancer's question. */
+  /** Everyday requests of a server (registrations, notifications, the key list), and a load balancer's health check. */
   async honestRequests(): Promise<HonestRequest[]> {
     const { relayUrl } = this.#world;
     const phone = await newPhone(this.#world);
@@ -79,7 +79,7 @@ export class RelayMember {
     };
   }
 
-  /** The body that sends a phone so many notifications. */
+  /** The body that sends this many notifications to a phone. */
   notificationBody(deviceId: number, phone: CrashPhone, count = 1): string {
     return this.#bodyOf(Array(count).fill(this.pushRequest(deviceId, phone)));
   }
@@ -121,7 +121,7 @@ export async function newPhone(
   return new CrashPhone({ sodium, bouncerPublicKey, tokenKind });
 }
 
-/** Works in the relay's database beside the relay, as its operator's commands do. */
+/** Runs work on the relay's database while the relay runs, like its operator's commands. */
 export async function withRelayDatabase<T>(
   { relayEnv }: Constellation,
   work: (database: RelayDatabase) => Promise<T>,

@@ -13,13 +13,15 @@ import type { AttackWorld } from './attack-world.js';
 import { formRequest, jsonRequest, type Refusals } from './refusals.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
-/** In one request; the one is as many as a body has room for. */
+/** In one request: as many as fit into a body. */
 const mostNotifications = 5000;
 const fewNotifications = 100;
-/** Most of them by the rate of their address. */
+/** Most of them are refused by the rate limit of their address. */
 const refusedOrLimited = ['503 RATE_LIMIT_HIT', '400 BAD_REQUEST'];
 
-/** What a relay refuses of a member for what it asks, said as the end of a sentence; all of it asks the store something. */
+/**
+ * A member's requests that a relay refuses for their content, as the end of a sentence. All of them query the store.
+ */
 export const relayRefusals: Refusals = {
   'an unauthenticated client registers servers without an invitation': () =>
     formRequest(refusedOrLimited, '/api/v1/remotes/server/register', 'none', {
@@ -78,7 +80,7 @@ export const relayRefusals: Refusals = {
     const body = (count: number): string => member.notificationBody(2 ** 40, phone, count);
     await useUpQuota(constellation, member, body(mostNotifications));
     await useUpQuota(constellation, member, body(fewNotifications));
-    // A few are taken as time goes on.
+    // A few are accepted as time passes.
     const answers = ['503 RATE_LIMIT_HIT', '200'];
     return {
       ...jsonRequest(answers, relayNotifyPath, member.authorization, body(fewNotifications)),
@@ -101,7 +103,7 @@ export const relayRefusals: Refusals = {
   'strangers ask for the keys': () => ({ answers: ['200'], request: requestText(`GET ${keyListPath}`) }),
 };
 
-/** A registration in which something is wrong. */
+/** A registration with an error in it. */
 async function registration(
   { constellation }: Pick<AttackWorld, 'constellation'>,
   answer: string,

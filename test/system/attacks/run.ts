@@ -1,7 +1,7 @@
 /*
- * All attacks at full strength, one after the other, with an honest user beside each: `npm run attacks`. The tests of this
- * folder do the same with fewer requests. It takes the most of an hour on two cores; `--only refused` tries those whose
- * names hold this part, `--small` all of them with as much as the tests do.
+ * Runs all attacks at full strength, one after another, each with an honest user: `npm run attacks`. The tests of this
+ * folder do the same with fewer requests. Takes almost an hour on two cores. `--only refused` runs attacks whose names
+ * contain this text; `--small` runs all at the tests' scale.
  */
 import { parseArgs } from 'node:util';
 import { databaseServer } from '../../support/database-server.js';
@@ -25,18 +25,18 @@ const widestName = 82;
 interface Row {
   readonly target: Target['name'];
   readonly attack: string;
-  /** Connections that were made, requests that were answered, or requests that were cut. */
+  /** Number of opened connections, answered requests, or cut requests. */
   readonly done: number;
-  /** Answers that were no success. */
+  /** Number of unsuccessful answers. */
   readonly refused: number;
-  /** Of the honest user. */
+  /** Latency of the honest user. */
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
-  /** Within which it must be; `null` where the machine is too busy to judge. */
+  /** Upper bound of the latency; `null` if the machine is too busy to judge. */
   readonly mostMilliseconds: number | null;
-  /** Of what resides in memory, after and before. */
+  /** Resident memory after the attack, relative to before. */
   readonly memoryRatio: number;
-  /** Of what the heap holds after its garbage was collected. */
+  /** Heap size after garbage collection, relative to before. */
   readonly heapRatio: number;
   readonly placesAfter: number;
   readonly seconds: number;

@@ -1,22 +1,22 @@
-/** How much attackers do, and how closely is looked at what an honest user makes of it. */
+/** Size of the attacks, and number of measurements. */
 export interface Scale {
-  /** Requests of one kind of refusal. */
+  /** Requests per kind of refusal. */
   readonly floodRequests: number;
-  /** Of all kinds in turn so many each, where that is more. */
+  /** Minimum requests per kind when all kinds alternate. */
   readonly fewestOfEach: number;
-  /** Connections that say nothing, as far as one process may have so many. */
+  /** Idle connections, limited by what one process may open. */
   readonly silentConnections: number;
   /** How often a request is cut off after each of its bytes. */
   readonly cutRounds: number;
   /** Messages of a large channel that a member requests. */
   readonly memberMessages: number;
-  /** Requests of the honest user before an attack, so that what they need anyway is no growth. */
+  /** Requests of the honest user before an attack, so that memory that they need anyway does not count as growth. */
   readonly warmingRequests: number;
-  /** Requests of the honest user in the midst of an attack. */
+  /** Requests of the honest user during an attack. */
   readonly measuredRequests: number;
 }
 
-/** What shows a mistake in minutes. */
+/** Large enough to reveal a mistake within minutes. */
 export const gateScale: Scale = {
   floodRequests: 1000,
   fewestOfEach: 100,
@@ -27,10 +27,10 @@ export const gateScale: Scale = {
   measuredRequests: 40,
 };
 
-/** What a process needs to have seen all of it a few times. */
+/** Enough for a process to have handled everything a few times. */
 export const warmingScale: Scale = { ...gateScale, floodRequests: 1, fewestOfEach: 20 };
 
-/** What an attacker with one machine would do. */
+/** Attacks that one machine can run. */
 export const fullScale: Scale = {
   floodRequests: 100_000,
   fewestOfEach: 100,
@@ -41,7 +41,7 @@ export const fullScale: Scale = {
   measuredRequests: 600,
 };
 
-/** Limits that are small, so that attacks that reach them are small as well, and far above what an honest user asks for. */
+/** Limits small enough that attacks which reach them are small too, but far above an honest user's needs. */
 export const reachableLimits = {
   settings: {
     MAXIMUM_CONNECTIONS: '400',
@@ -55,5 +55,5 @@ export const reachableLimits = {
   notificationsPerMinute: 20_000,
 };
 
-/** The same for attacks at full scale, most of whose requests are then not refused for their number. */
+/** The same for attacks at full scale, whose requests are mostly not refused for their number. */
 export const fullLimits = { ...reachableLimits, notificationsPerMinute: 150_000 };

@@ -12,7 +12,7 @@ const eventsPath = '/api/v1/events';
 const registrationsPerHour = 60;
 const tooManyTries = '429 RATE_LIMIT_HIT';
 
-/** What a server refuses of a user for what it asks, said as the end of a sentence; all of it asks the store something. */
+/** A user's requests that a server refuses for their content, as the end of a sentence. All of them query the store. */
 export const serverRefusals: Refusals = {
   'wrong keys are tried for a known address': async ({ constellation }) => {
     const { email } = await newUser(constellation);
@@ -25,7 +25,7 @@ export const serverRefusals: Refusals = {
   },
   'the password of a name is guessed': () => {
     const guess = wrongSignIn('somebody@system.example');
-    // After a few tries, which were made long ago where this one is sent again.
+    // After a few attempts, which lie in the past when this request is sent again.
     return { ...guess, answers: [tooManyTries, ...guess.answers] };
   },
   'another user registers what is no registration': async ({ constellation }) => {
@@ -47,7 +47,7 @@ export const serverRefusals: Refusals = {
       if (asked.status !== 200) throw new Error(`the server answered ${asked.status} to a registration`);
     }
     const { registration } = await newPhone(constellation);
-    // One is taken in the next minute; that one changes nothing when it comes again, and takes nothing from the rate.
+    // One is accepted in the next minute. Repeating it changes nothing, and costs nothing of the rate.
     const answers = [tooManyTries, '200'];
     return { ...formRequest(answers, registerPushDevicePath, authorization, registration), lapses: true };
   },
@@ -70,7 +70,7 @@ export const serverRefusals: Refusals = {
   },
 };
 
-/** A sign-in that fails: because of the password, or because the name or the line has had enough. */
+/** A sign-in that fails: because of the password, or because the name or the queue has reached its limit. */
 export function wrongSignIn(username: string): RefusedRequest {
   const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -80,13 +80,13 @@ export function wrongSignIn(username: string): RefusedRequest {
   };
 }
 
-/** A poll of a queue, from its start. */
+/** A poll of a queue from its start. */
 export function polling(authorization: string, queueId: string, answer = '200'): RefusedRequest {
   const start = `GET ${eventsPath}?queue_id=${queueId}&last_event_id=-1`;
   return { answers: [answer], request: requestText(start, { authorization }) };
 }
 
-/** A new queue of a user, for no events. */
+/** Opens a new queue of a user, for no events. */
 export async function openQueue(
   { serverUrl }: AttackWorld['constellation'],
   authorization: string,

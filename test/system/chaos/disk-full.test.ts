@@ -9,7 +9,7 @@ import { CrashPhone } from '../crash/crash-phone.js';
 import { limitFileSizes, mountScarceDisk, type ScarceDisk } from './scarce-disk.js';
 
 const testMilliseconds = 120_000;
-// What the write-ahead log has room for already may still be accepted.
+// The write-ahead log may still have room for some requests.
 const mostTries = 3000;
 const refusalsWanted = 10;
 

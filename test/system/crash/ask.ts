@@ -7,7 +7,9 @@ export interface Asked {
 
 const patienceMilliseconds = 20_000;
 
-/** No complete answer arrived, and why; the other side may have processed the request anyway. */
+/**
+ * The error for a missing or incomplete answer, with the reason. The other side may have processed the request anyway.
+ */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 
@@ -44,7 +46,7 @@ export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked>
   return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
 }
 
-/** What `asking` resolves to, or `undefined` when no answer came, as the process may be killed at any moment. */
+/** Resolves to the result of `asking`, or to `undefined` if no answer came: the process may be killed at any moment. */
 export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | undefined> {
   try {
     return await asking;
@@ -54,7 +56,7 @@ export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | unde
   }
 }
 
-/** The innermost cause: the outermost error of fetch says least. */
+/** Returns the innermost cause, because fetch's outermost error is the least specific. */
 function causesOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }

@@ -35,7 +35,7 @@ export class SecretKey {
   readonly id = String(randomInt(2 ** 32));
   readonly #key = new Uint8Array(randomBytes(32));
 
-  /** As its server gets it, in base64. */
+  /** The form in which its server gets it, in base64. */
   get pushKey(): string {
     return Buffer.concat([Buffer.of(0x31), this.#key]).toString('base64');
   }

@@ -10,7 +10,7 @@ export interface CrashPhoneOptions {
   readonly sodium: Sodium;
   readonly bouncerPublicKey: string;
   readonly tokenKind: 'fcm' | 'apns';
-  /** Which form of the protocol it speaks. Default: `older`. */
+  /** Its protocol generation. Default: `older`. */
   readonly generation?: Generation;
 }
 
@@ -40,17 +40,17 @@ export class CrashPhone {
     this.sealedRegistration = this.sealRegistration();
   }
 
-  /** The id of its token, by which the newer generation names it. */
+  /** Its token's id, which names it in the newer generation. */
   get tokenId(): string {
     return computeTokenId(this.token);
   }
 
-  /** The field of a payload by which it finds its key, and the field's value. */
+  /** The payload field that identifies its key, and the field's value. */
   get keyField(): { readonly name: string; readonly id: string } {
     return this.#key;
   }
 
-  /** Its registration, sealed now, in base64; `more` adds fields or replaces the timestamp. */
+  /** Seals its registration now, in base64. `more` adds fields or replaces the timestamp. */
   sealRegistration(more: Partial<Pick<PushRegistration, 'timestamp' | 'sequence'>> = {}): string {
     const { token, tokenKind } = this;
     const target: PushTarget =
@@ -92,7 +92,7 @@ export class CrashPhone {
     return toBase64(this.#key.seal(Buffer.from(notification)));
   }
 
-  /** The JSON in a ciphertext for this phone; `undefined` when its key does not open it. */
+  /** The JSON in a ciphertext for this phone; `undefined` if its key does not open it. */
   open(encrypted: string): unknown {
     const plaintext = this.#key.open(new Uint8Array(Buffer.from(encrypted, 'base64')));
     return plaintext === undefined ? undefined : parseJson(Buffer.from(plaintext).toString('utf8'));

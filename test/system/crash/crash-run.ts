@@ -13,19 +13,19 @@ import { ServerLoad } from './server-load.js';
 import { readDeliveries } from './vendor-deliveries.js';
 
 export interface CrashOptions {
-  /** Kills of the relay, and of the server. */
+  /** Number of kills of the relay, and of the server. */
   readonly rounds: number;
   /** `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
-  /** Phones that register directly with the relay, at least; half of them with each of two servers. */
+  /** Minimum number of phones that register directly with the relay, half of them with each of two servers. */
   readonly phones: number;
   /** Gets a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
 const users = 30;
-/** For each of two servers. */
+/** Workers for each of two servers. */
 const relayWorkers = 2;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
@@ -34,9 +34,9 @@ const settleMilliseconds = 120_000;
 const lookMilliseconds = 1000;
 
 /**
- * Kills relay and server at random moments under load, and counts from outside the lost and repeated requests among those
- * that were answered with success.
- * @throws Error when a process does not restart, exits by itself, or gives a wrong answer.
+ * Kills relay and server at random moments under load, and counts lost and repeated requests among those that were
+ * answered with success.
+ * @throws Error if a process does not restart, exits by itself, or gives a wrong answer.
  */
 export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
   const { postgresUrl, tell } = options;
@@ -71,8 +71,8 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
 }
 
 /**
- * Users with active phones, and messages to them whose jobs wait for the relay: the server that is killed next works on
- * these jobs.
+ * Creates users with active phones, and messages to them whose jobs wait for the relay. The server that is killed next
+ * works on these jobs.
  */
 async function prepare(constellation: Constellation, load: ServerLoad): Promise<void> {
   const { relayUrl, serverUrl } = constellation;
@@ -132,7 +132,7 @@ async function createLoads(
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
-  // What the vendors refuse now is queued, and retried during the remaining rounds.
+  // Notifications that the vendors refuse now are queued and retried during the remaining rounds.
   const calm = (deaths: number) =>
     deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
   const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);
@@ -158,7 +158,7 @@ async function killBoth(constellation: Constellation, { rounds, seed, tell }: Cr
   ]);
 }
 
-/** One in four is refused for at least ten seconds, streams are refused and connections are closed. */
+/** One in four requests is refused for at least ten seconds, streams are refused, and connections are closed. */
 const stormyVendors = [
   { vendor: 'fcm', status: 503, rate: 0.25 },
   { vendor: 'apns', reset: 'before', rate: 0.1 },

@@ -8,7 +8,7 @@ import { Constellation, type ConstellationUser } from '../../support/constellati
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 
 export interface CrashWorldOptions {
-  /** Creates databases on this PostgreSQL server, or SQLite files without one. */
+  /** PostgreSQL server on which databases are created. `undefined` for SQLite files. */
   readonly postgresUrl: string | undefined;
   readonly users: number;
 }
@@ -19,7 +19,7 @@ export interface CrashWorld {
   close(): Promise<void>;
 }
 
-/** Relay, server and vendors, fully configured, and many users; no process runs yet. */
+/** Creates relay, server and vendors, fully configured, with many users. No process runs yet. */
 export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions): Promise<CrashWorld> {
   const databases: TemporaryPostgres[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-crash-'));

@@ -4,7 +4,7 @@ import { runCrash } from './crash-run.js';
 
 // `npm run crash` takes the number of rounds, by default twenty.
 const rounds = 4;
-// It takes 15 seconds; a shared machine may take a few minutes.
+// Takes 15 seconds, but a few minutes on a shared machine.
 const timeoutMilliseconds = 360_000;
 
 describe('relay and server that are killed at random moments under load', () => {

@@ -13,18 +13,18 @@ export interface AcknowledgedNotification {
 export interface CrashCounts {
   /** Registrations and notifications that were answered with success. */
   readonly acknowledged: number;
-  /** Those of them that are missing in the end. */
+  /** Number of those that are missing in the end. */
   readonly lost: number;
-  /** Notifications of messages among them, which the server sends by jobs. */
+  /** Number of those that are notifications of messages, which the server sends by jobs. */
   readonly messages: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;
   /**
-   * Repeated contents that a phone would show again: in another ciphertext, or for a message under another id or time. A
-   * phone shows each message id and time once.
+   * Repeated contents that a phone would show again: in another ciphertext, or for a message with another id or time. A
+   * phone shows each combination of message id and time once.
    */
   readonly shownTwice: number;
-  /** Deliveries that the phone's key does not open. */
+  /** Number of deliveries that the phone's key does not open. */
   readonly unopenable: number;
 }
 
@@ -86,7 +86,7 @@ export class Ledger {
       const texts = new Set(messages.map(({ content }) => content));
       shownTwice += others.length - new Set(others.map((each) => stringifyJson(each))).size;
       shownTwice += shown.size - texts.size;
-      // A job that is done again after a crash seals again.
+      // A job that runs again after a crash encrypts again.
       repeated += messages.length - shown.size;
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }

@@ -6,7 +6,7 @@ export interface LivesOptions {
   readonly random: () => number;
   start(): SpawnedProcess;
   readonly readyUrl: string;
-  /** Called after each kill, with their number so far. */
+  /** Called after each kill, with the number of kills so far. */
   died(deaths: number): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ export interface RelayLoadOptions {
   readonly authorization: string;
   readonly realmUuid: string;
   readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
-  /** How many phones it registers at least. Default: as many as there is time for. */
+  /** Minimum number of phones to register. Default: as many as time permits. */
   readonly phones?: number;
   readonly random: () => number;
 }
@@ -32,12 +32,12 @@ interface RegisteredPhone {
 const pauseMilliseconds = 80;
 const againMilliseconds = 50;
 const mostPerRequest = 2;
-/** As many as make the relay use its writer thread. */
+/** Enough for the relay to use its writer thread. */
 const crowd = 20;
 
 /**
- * A chat server as a relay sees it: registers phones and notifies them, and retries until it is answered. Half of its
- * phones speak the newer generation of the protocol.
+ * Acts as a chat server towards a relay: registers phones and notifies them, and retries until it is answered. Half of
+ * its phones speak the newer generation of the protocol.
  */
 export class RelayLoad {
   readonly #options: RelayLoadOptions;
@@ -49,7 +49,7 @@ export class RelayLoad {
     this.#options = options;
   }
 
-  /** Works until {@link stop}, then completes what it has begun. */
+  /** Works until {@link stop}, then finishes its current work. */
   async run(workers: number): Promise<void> {
     await Promise.all(Array.from({ length: workers }, () => this.#work()));
   }
@@ -58,7 +58,7 @@ export class RelayLoad {
     this.#isStopping = true;
   }
 
-  /** One last notification to every phone: what was registered must be reachable. */
+  /** Sends a last notification to every phone: every registered phone must be reachable. */
   async notifyAll(): Promise<void> {
     for (let start = 0; start < this.#devices.length; start += 100) {
       await this.#notify(this.#devices.slice(start, start + 100));

@@ -31,16 +31,16 @@ interface LoadUser {
 const pauseMilliseconds = 60;
 const againMilliseconds = 50;
 const mostPhonesPerUser = 40;
-// The server's limits: one in ten seconds for a device, twenty an hour for a user; the last check needs one of these.
+// The server's limits: one per ten seconds and device, and twenty per hour and user. The last check needs one of these.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
-/** Of all that is done; the others ask for tests and register phones. */
+/** Share of messages among all actions. The others request tests and register phones. */
 const shareOfMessages = 0.4;
 
 /**
- * Phones of many users: register with the server and ask for test notifications, which the server sends at once. The users
- * write to each other, and the server notifies of these messages by jobs. Half of the phones speak the newer generation of
- * the protocol.
+ * Phones of many users. They register with the server and request test notifications, which the server sends at once.
+ * The users write to each other, and the server notifies of these messages by jobs. Half of the phones speak the newer
+ * generation of the protocol.
  */
 export class ServerLoad {
   readonly #options: ServerLoadOptions;
@@ -59,13 +59,13 @@ export class ServerLoad {
     }));
   }
 
-  /** Registers two phones of each user, and resolves when all are active, at the latest when `isOver`. */
+  /** Registers two phones of each user. Resolves when all are active, or when `isOver`. */
   async prepare(isOver: () => boolean): Promise<void> {
     for (const _phone of [1, 2]) await Promise.all(this.#users.map((user) => this.#register(user)));
     await this.settle(isOver);
   }
 
-  /** Has a message written to each user. */
+  /** Makes another user write a message to each user. */
   async writeToAll(): Promise<void> {
     for (const user of this.#users) await this.#write(user);
   }
@@ -78,7 +78,7 @@ export class ServerLoad {
     this.#isStopping = true;
   }
 
-  /** Resolves when the server reports every phone as active or failed, at the latest when `isOver`. */
+  /** Resolves when the server reports every phone as active or failed, or when `isOver`. */
   async settle(isOver: () => boolean): Promise<void> {
     for (const user of this.#users) {
       while (user.unsettled.size > 0) {
@@ -93,7 +93,7 @@ export class ServerLoad {
     }
   }
 
-  /** One last notification to all phones of every user: what was registered must be reachable. */
+  /** Sends a last notification to all phones of every user: every registered phone must be reachable. */
   async notifyAll(isOver: () => boolean): Promise<void> {
     await Promise.all(this.#users.map((user) => this.#notifyUser(user, isOver)));
   }
@@ -156,8 +156,8 @@ export class ServerLoad {
   }
 
   /**
-   * Has another user write to this one. All phones that are active before must show the message. Sent once: a retry would
-   * be another message.
+   * Makes another user write to this one. All phones that are already active must show the message. Sent once: a retry
+   * would be another message.
    */
   async #write(user: LoadUser): Promise<void> {
     const { ledger, serverUrl, random } = this.#options;
@@ -201,7 +201,7 @@ export class ServerLoad {
     }
   }
 
-  /** A device gets at most one in ten seconds, so the second of the request identifies each. */
+  /** A device gets at most one per ten seconds, so the second of the request identifies each notification. */
   #acknowledge(phones: readonly CrashPhone[], startedAt: number): void {
     const [from, to] = [Math.floor(startedAt / 1000), Math.floor(Date.now() / 1000)];
     for (const phone of phones) {

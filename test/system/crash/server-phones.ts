@@ -10,7 +10,7 @@ import type { CrashPhone } from './crash-phone.js';
 /** A phone that is registered with a server. */
 export interface ServerPhone {
   readonly phone: CrashPhone;
-  /** The parameter by which the server names it, as in a request for a test notification. */
+  /** The parameter that names it in requests to the server, such as for a test notification. */
   readonly name: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +26,7 @@ export async function registerWithServer(phone: CrashPhone, ask: AskServer): Pro
   const created = requireSuccess(await ask(registerClientDevicePath, {}));
   const name = { device_id: String(created.device_id) };
   const registered = await ask(registerPushDevicePath, { ...name, ...phone.deviceRegistration });
-  // A request whose answer was lost has begun the registration.
+  // A request whose answer was lost has started the registration.
   if (!String(registered.body.msg).endsWith('already in progress.')) requireSuccess(registered);
   return { phone, name };
 }
@@ -39,7 +39,7 @@ function requireSuccess({ status, body }: Asked): JsonObject {
 /** The initial state in which the server lists phones of both generations. */
 export const stateTypes = '["push_device","device"]';
 
-/** How a phone is in the initial state: `pending`, `active`, or why it will never be active. */
+/** The phone's status in the initial state: `pending`, `active`, or why it will never be active. */
 export function statusIn(
   { push_devices: accounts, devices }: JsonObject,
   { phone, name }: ServerPhone,

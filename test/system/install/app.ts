@@ -1,4 +1,4 @@
-// An app of a developer who has only this project's packages. It is compiled and bundled elsewhere.
+// The app of a developer who has only this project's packages. It is compiled and bundled elsewhere.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
@@ -17,7 +17,7 @@ export interface Registered {
   open(data: Record<string, unknown>): Promise<OpenedNotification>;
 }
 
-/** Registers, and asks for a test notification. */
+/** Registers, and requests a test notification. */
 async function register({ bouncerPublicKey, token, account }: Options): Promise<Registered> {
   const phone = await createPushClient({
     bouncerPublicKey,

@@ -19,7 +19,7 @@ function service(name: string): string {
   return text;
 }
 
-/** The lines `NAME=value` of env.example, including commented ones. */
+/** The `NAME=value` lines of env.example, including commented ones. */
 const example = Object.fromEntries(
   [...deploy('compose/env.example').matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
     name as string,
@@ -91,7 +91,7 @@ describe('the files in deploy', () => {
         .filter((mount) => !mount?.endsWith(':ro'));
       expect(written).toEqual([`${name}:/var/lib/waxwing`]);
     }
-    // The programs write only into that volume.
+    // The programs write only to that volume.
     expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.location).toEqual({
       kind: 'file',
       path: '/var/lib/waxwing/key-ring.age',

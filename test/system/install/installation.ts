@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-ports.js';
 export const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
-/** The shell lines of the installation page with this mark. */
+/** The shell lines with this mark on the installation page. */
 export function linesMarked(mark: string): string {
   const blocks = [...page.matchAll(/<!-- (run by a test[a-z: ]*) -->\n```sh\n([\s\S]*?)```/g)];
   return blocks.flatMap(([, marked, code]) => (marked === mark ? [code] : [])).join('\n');
@@ -21,8 +21,8 @@ interface VendorsLine {
 }
 
 /**
- * What docs/install.md installs, in a folder of the test's own and with its own ports, names and databases: the lines of
- * the page are run as they stand there, with these in the places of the page's.
+ * Installs docs/install.md in a new folder with separate ports, names and databases. Runs the lines of the page as they
+ * are, with these values in place of the page's.
  */
 export class Installation {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-install-'));
@@ -89,7 +89,7 @@ export class Installation {
     return this.#replaced.reduce((so, [from, to]) => so.replaceAll(from, to), text);
   }
 
-  /** Installs everything and starts it, with the vendors' stand-ins of the installed packages as Google. */
+  /** Installs and starts everything, with the vendors' stand-ins of the installed packages in place of Google. */
   async run(): Promise<VendorsLine> {
     const { dir } = this;
     for (const folder of ['lib', 'etc/relay', 'nginx/conf.d', 'nginx/logs'])
@@ -118,14 +118,14 @@ export class Installation {
     return vendors;
   }
 
-  /** Runs lines of the page to completion. @throws with their output when one fails. */
+  /** Runs lines of the page to completion. @throws Error with their output if one fails. */
   async shell(lines: string, cwd: string): Promise<void> {
     const child = this.start('bash', ['--norc', '-euc', this.placed(lines)], cwd);
     const [status] = await once(child, 'close');
     if (status !== 0) throw new Error(`the lines of the page ended with ${status}:\n${this.output}`);
   }
 
-  /** The `--json` output of a command of the installed program, with the page's settings. */
+  /** Runs a command of the installed program with the page's settings. Returns its `--json` output. */
   command<Answer>(program: 'relay' | 'server', args: readonly string[]): Answer {
     const { dir } = this;
     const line = `set -a; . ${dir}/etc/${program}.env; exec ${dir}/opt/node_modules/.bin/waxwing-${program} "$@"`;
@@ -151,7 +151,7 @@ export class Installation {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** The folder deploy, with this installation's places in its files. */
+  /** Replaces the paths, names and ports in the files of the deploy folder. */
   #placeDeploy(): void {
     const deploy = join(this.dir, 'deploy');
     cpSync(join(root, 'deploy'), deploy, { recursive: true });
@@ -161,7 +161,10 @@ export class Installation {
     }
   }
 
-  /** The lines, with nginx told where its configuration is, and all that they started ended when the input ends. */
+  /**
+   * The lines as a script that passes nginx its configuration file, and ends everything that they started when its
+   * input ends.
+   */
   #script(lines: string): string {
     return `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT
       nginx() { command nginx -p ${join(this.dir, 'nginx')} -c nginx.conf "$@"; }
@@ -190,7 +193,7 @@ export class Installation {
     return JSON.parse(await this.printed(child, /^\{.*\}$/m)) as VendorsLine;
   }
 
-  /** Starts a process that is stopped with the installation at the latest. */
+  /** Starts a process. It is stopped at the latest when the installation ends. */
   start(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) {
     const { PATH = '', HOME = '' } = process.env;
     const preferOffline = { npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };
@@ -208,7 +211,7 @@ export class Installation {
     return child;
   }
 
-  /** Resolves to the first match in a process's output. @throws with all output when it exits before. */
+  /** Resolves to the first match in a process's output. @throws Error with all output if it exits first. */
   async printed(child: ChildProcess, pattern: RegExp): Promise<string> {
     let output = '';
     child.stdout?.on('data', (chunk: Buffer) => {

@@ -24,7 +24,7 @@ const packages = [
   'sodium',
   'storage',
 ];
-/** The page names them, and no version: these are what it was tried with. */
+/** The page names these packages without versions. It was tested with these. */
 const others = ['express@5.3.0', 'fastify@5.12.8', 'pg@8.23.1'];
 const hosts = [
   {
@@ -56,7 +56,7 @@ it('docs/mounting.md shows each example to the letter, in fifty lines at most', 
   }
 });
 
-/** A program of the empty directory, and what it has printed. */
+/** A program in the empty directory, with its output. */
 class Program {
   readonly #child: ReturnType<typeof spawn>;
   output = '';
@@ -71,7 +71,7 @@ class Program {
     }
   }
 
-  /** Resolves to the first match in the output. @throws with all of it when the program ends before. */
+  /** Resolves to the first match in the output. @throws Error with all output if the program ends first. */
   async printed(pattern: RegExp): Promise<string> {
     for (;;) {
       const [, found] = pattern.exec(this.output) ?? [];
@@ -126,11 +126,11 @@ eachPostgres((postgres) => {
       rmSync(dir, { recursive: true, force: true });
     });
 
-    /** Runs one command of the installed program, as the admin of the host does. */
+    /** Runs one command of the installed program, like the admin of the host. */
     async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
       const program = join(app, 'node_modules/.bin/waxwing-server-push');
       const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
-      // The stand-ins for the vendors answer in this process meanwhile.
+      // Meanwhile the stand-ins for the vendors answer in this process.
       const [printed, said, [code]] = await Promise.all([
         readText(child.stdout),
         readText(child.stderr),
@@ -178,7 +178,7 @@ eachPostgres((postgres) => {
           phone.end(JSON.stringify(message.data));
           const opened = JSON.parse(await phone.printed(/^opened (.*)$/m));
           expect(opened).toMatchObject({ kind: 'notification', notification: { type: 'payload', payload } });
-          // An operator looks after the jobs while the server runs.
+          // An operator manages the jobs while the server runs.
           const queue = await command(settings, 'queue', 'list', '--state', 'dead', '--json');
           expect(JSON.parse(queue.printed)).toEqual({ jobs: [] });
           expect(await command(settings, 'test', '--user', '1')).toMatchObject({
@@ -187,7 +187,7 @@ eachPostgres((postgres) => {
           });
           const status = await command(settings, 'status');
           expect(status.code, status.printed).toBe(0);
-          // What is not push's is the host's own, also an error.
+          // Everything that is not push belongs to the host, including errors.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);
           expect((await command(settings, 'disable', '--yes')).code).toBe(0);
@@ -204,7 +204,7 @@ eachPostgres((postgres) => {
   });
 });
 
-/** The code with which the host refuses the key of a device that it does not know. */
+/** The code with which the host refuses the key of an unknown device. */
 async function refusal(url: string): Promise<unknown> {
   const response = await fetch(`${url}/api/v1/mobile_push/register`, {
     method: 'POST',

@@ -18,8 +18,7 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
 /**
- * Compiled for Node as people do it with its resolution, and only checked with that of bundlers, and without types of
- * browsers.
+ * Compiled for Node with its resolution, and only checked with the resolution of bundlers and without browser types.
  */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
@@ -30,7 +29,7 @@ const configurations = {
   'bundler-without-dom': { ...plain, module: 'Preserve', moduleResolution: 'Bundler' },
 };
 
-/** Opens the first delivery to the stand-in for Google for a token. */
+/** Opens the first delivery for a token at the stand-in for Google. */
 async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await (await fetch(`${vendorsUrl}/deliveries?token=${token}`)).json();
@@ -151,7 +150,7 @@ eachPostgres(() => {
         const page = await browser.newPage();
         const problems: string[] = [];
         page.on('pageerror', (error) => problems.push(String(error)));
-        // The page is at the server's own address, as a web app of the organization is.
+        // The page has the server's own address, like a web app of the organization.
         const at = `${installation.serverUrl}/app/`;
         await page.route(at, (route) =>
           route.fulfill({
@@ -205,7 +204,7 @@ eachPostgres(() => {
         const unit = join(installation.dir, `deploy/systemd/waxwing-${program}.service`);
         const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
         expect([verify.status, verify.stderr]).toEqual([0, '']);
-        // From 0, closed off entirely, to 10; an ordinary unit has 9.6. The option counts in tenths.
+        // From 0 (fully isolated) to 10; an ordinary unit has 9.6. The option counts in tenths.
         const flags = ['security', '--offline=true', '--no-pager', '--threshold=20', unit];
         const exposed = spawnSync('systemd-analyze', flags, { encoding: 'utf8' });
         expect(exposed.status, exposed.stdout).toBe(0);

@@ -1,4 +1,4 @@
-// A phone of an app whose developer has the packed packages. Registers, and opens the push that it is given.
+// A phone with the app of a developer who has the packed packages. Registers, and opens the given push.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

@@ -12,7 +12,7 @@ const connections = 5;
 const eachConnection = 50;
 
 /**
- * Sends many requests, a few at a time, and waits for all answers. @throws when one of them has another status than
+ * Sends many requests, a few at a time, and waits for all answers. @throws Error if one has another status than
  * `status`.
  */
 export async function askInCrowd(

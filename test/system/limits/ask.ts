@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** A request that is sent whole, on a connection of its own. */
+/** A request that is sent at once on a new connection. */
 export interface Question {
   readonly url: string;
   readonly method?: 'GET' | 'POST' | 'PATCH';
@@ -56,7 +56,7 @@ export function ask({
       response.on('error', reject).on('end', () => {
         const retryAfter = response.headers['retry-after'];
         resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
-        // The rest of a refused body is not sent.
+        // The rest of a refused body need not be sent.
         asked.destroy();
       });
     });

@@ -4,7 +4,7 @@ import { RawConnection } from '../../packages/service/http/listening-app.js';
 import { measureSlowdown } from '../../support/slowdown.js';
 import { type Answer, ask, type Question } from './ask.js';
 
-/** The process whose limit is provoked: its listener and its metrics. */
+/** A process under test: its listener and its metrics. */
 export interface Place {
   readonly url: string;
   metricsText(): Promise<string>;
@@ -12,18 +12,18 @@ export interface Place {
   honest(): readonly Question[];
 }
 
-/** One line of docs/limits.md, and how it is provoked. */
+/** One line of docs/limits.md, and how to provoke it. */
 export interface Limit<World> {
   readonly id: string;
-  /** The start of the line of the metric that counts it, if there is one. */
+  /** Start of the line of the metric that counts it, if any. */
   readonly metric?: string;
   /** Status, code and Retry-After of the first answer beyond the limit. */
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
-  /** Which other requests are not affected: all, those without a body, or only health checks. */
+  /** Requests that are not affected: all others, those without a body, or only health checks. */
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
-  /** Goes up to the limit and one step beyond; resolves to that answer. {@link Door.close} closes its connections. */
+  /** Goes up to the limit and one step beyond. Resolves to that answer. {@link Door.close} closes its connections. */
   provoke(world: World, door: Door): Promise<Answer>;
-  /** Undoes everything except connections, and waits until it is gone. */
+  /** Undoes everything except connections, and waits until that has taken effect. */
   end?(world: World, door: Door): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ const betweenMilliseconds = 10;
 const p99Milliseconds = 200;
 const measurements = 3;
 const mostSlowdown = 2;
-/** Others may always wait so many times as long as before the limit was reached. */
+/** Allowed latency of other clients, as a multiple of the latency before the limit was reached. */
 const mostTimesAsLong = 5;
 
 /** The metric of HTTP refusals for a reason. */
@@ -61,7 +61,7 @@ export class Door {
     return connection;
   }
 
-  /** Sends so many requests, each on its own connection, and waits until all are in flight. */
+  /** Sends this many requests, each on a new connection, and waits until all are in flight. */
   async hold(count: number, text: string, localAddress?: string): Promise<void> {
     const before = (await this.counts()).requests;
     for (let sent = 0; sent < count; sent++) (await this.connect(localAddress)).send(text);
@@ -88,8 +88,8 @@ export class Door {
 }
 
 /**
- * Provokes a limit: one step beyond it is answered as promised and counted, others are served meanwhile, and afterwards
- * nothing is held any more and all requests are served.
+ * Provokes a limit. Expects the promised and counted answer one step beyond it, service for other clients meanwhile,
+ * and afterwards no resources in use and service for all requests.
  */
 export async function expectLimit<World>(limit: Limit<World>, world: World, door: Door): Promise<void> {
   const { metric, answer, spares = 'everybody' } = limit;
@@ -111,7 +111,7 @@ export async function expectLimit<World>(limit: Limit<World>, world: World, door
   expectSoon(await serve(honest, honest.length), usual);
 }
 
-/** Allows for a slow machine by what requests took before. */
+/** Allows for a slow machine by the latency measured before. */
 function expectSoon({ slowestMilliseconds, mostMilliseconds }: Service, usual: Service): void {
   const most = Math.max(mostMilliseconds, mostTimesAsLong * usual.slowestMilliseconds);
   expect(slowestMilliseconds).toBeLessThan(most);
@@ -129,9 +129,9 @@ interface Service {
 }
 
 /**
- * Sends requests of a modest client, which must be answered; up to three times where it was slow, as others use the
- * machine too. Where this process takes longer because others use its cores, the bound is as many times longer; where
- * that is more than twice, only that everything is answered counts.
+ * Sends requests of a modest client, which must be answered. Repeats slow ones up to three times, because others use
+ * the machine too. If other programs slow this process down, the bound is extended by that factor; above a factor of
+ * two, only the answers count.
  */
 async function serve(questions: readonly Question[], count: number): Promise<Service> {
   for (let tries = 1; ; tries++) {

@@ -82,7 +82,7 @@ describe('the page about limits', () => {
   );
 });
 
-/** The page's text about a limit; for "the same" it is that of the row before. */
+/** The page's text about a limit. For "the same", the text of the previous row. */
 function beyondOf(id: string): string {
   const index = rows.findIndex((row) => row.id === id);
   const row = rows.slice(0, index + 1).findLast(({ beyond }) => beyond !== 'the same');

@@ -10,7 +10,7 @@ type RelayLimit = Limit<RelayUnderLimits>;
 const kibibyte = 1024;
 const adminConnections = 100;
 
-/** Sends a request to the admin socket like a command, with a form of at least so many bytes. */
+/** Sends a request to the admin socket like a command, with a form of at least this many bytes. */
 function command(relay: RelayUnderLimits, path: string, bytes: number): Promise<Answer> {
   const asked = form(`http://localhost${path}`, '', { padding: 'x'.repeat(bytes) });
   const headers = { ...asked.headers, 'waxwing-operator': 'test' };
@@ -63,7 +63,7 @@ export const readinessLimits: readonly RelayLimit[] = [
     spares: 'health',
     async provoke(relay) {
       await relay.holdDatabase();
-      // Long enough for readiness to try a write again.
+      // Long enough for readiness to retry a write.
       relay.pass();
       const { status, body } = await ask({ url: `${relay.url}/health/ready` });
       expect(body).toMatchObject({ ready: false, checks: { database: 'not ok' } });

@@ -25,7 +25,7 @@ async function removedAfter(relay: RelayUnderLimits, door: Door, kind: string, m
   await expect.poll(() => door.metric(rowsRemoved(kind))).toBeGreaterThan(before);
 }
 
-/** Notifies so many phones of different accounts, one after another; resolves to the last answer. */
+/** Notifies this many phones of different accounts, one after another. Resolves to the last answer. */
 async function notifyMany(relay: RelayUnderLimits, name: string, count: number): Promise<Answer> {
   let last: Answer = { status: 0 };
   for (let index = 1; index <= count; index++) {
@@ -47,7 +47,7 @@ function numbered(relay: RelayUnderLimits, sequence: number): Readonly<Record<st
   return { ...relay.registration(sealed), push_account_id: '31' };
 }
 
-/** Limits of what the relay stores, how long, and what it holds back. */
+/** Limits of the relay's stored and held data, and of their duration. */
 export const relayInnerLimits: readonly RelayLimit[] = [
   {
     id: 'relay-request-budget',
@@ -159,7 +159,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      // Accounts of their own: a registration of another limit's account needs a later sequence.
+      // Separate accounts: a registration of another limit's account would need a later sequence.
       const accounts = [21, 22, 23] as const;
       const devices: number[] = [];
       for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
@@ -206,7 +206,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits of what a process remembers of its clients in memory, whatever the database. */
+/** Limits of a process's memory of its clients, on any database. */
 export const relayMemoryLimits: readonly RelayLimit[] = [
   {
     id: 'relay-lookups',
@@ -220,7 +220,7 @@ export const relayMemoryLimits: readonly RelayLimit[] = [
       await relay.setGreedyKey(false);
       const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
       await askInCrowd(door, requests.slice(1), 200);
-      // It is remembered beside all but one of them.
+      // It is remembered together with all but one of them.
       expect(await look()).toMatchObject({ status: 200 });
       await askInCrowd(door, requests.slice(0, 1), 200);
       return look();

@@ -30,7 +30,7 @@ import { registrationThread } from '../../support/registration-thread.js';
 import { ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
 
-/** An organization's server, as the relay sees one. */
+/** An organization's server from the relay's perspective. */
 export interface Member {
   readonly realmUuid: string;
   readonly authorization: string;
@@ -38,7 +38,7 @@ export interface Member {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Small enough to be reached in a moment, and large enough for a modest client. */
+/** Small enough to be reached quickly, and large enough for a modest client. */
 const environment = {
   RELAY_PORT: '0',
   RELAY_METRICS_PORT: '0',
@@ -128,7 +128,7 @@ export class RelayUnderLimits implements Place {
   }
 
   /**
-   * Restarts it with Google at that URL (the usual stand-in by default), and with so many notifications in flight.
+   * Restarts it with Google at that URL (default: the usual stand-in), and with this limit of notifications in flight.
    */
   async askGoogleAt(url = this.#vendors.urls.fcm, notificationsInFlight = 8): Promise<void> {
     Object.assign(this.#terminal.environment, {
@@ -178,7 +178,7 @@ export class RelayUnderLimits implements Place {
     return this.#held.release();
   }
 
-  /** Adds so many other servers, and returns their authorizations. */
+  /** Adds this many other servers, and returns their authorizations. */
   async addServers(count: number): Promise<string[]> {
     const key = generateCredential().reveal();
     const row = { name: 'one of many', key_hash: hashCredential(key), created_at: 0, deactivated_at: null };
@@ -194,7 +194,7 @@ export class RelayUnderLimits implements Place {
     return ids.map((id) => basic(id, key));
   }
 
-  /** Makes the greedy server's key wrong, or right again. */
+  /** Makes the greedy server's key invalid, or valid again. */
   async setGreedyKey(isRight: boolean): Promise<void> {
     const [id = '', key = ''] = Buffer.from(this.greedy.authorization.slice(6), 'base64')
       .toString()
@@ -205,7 +205,7 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /** Moves the sequences of all registrations back by so many milliseconds. */
+  /** Moves the sequences of all registrations back by this many milliseconds. */
   async ageSequences(milliseconds: number): Promise<void> {
     await withDatabase(this.#terminal, ({ db }) =>
       sql`update registration_sequences set presented_at = presented_at - ${milliseconds}`.execute(db),
@@ -244,7 +244,7 @@ export class RelayUnderLimits implements Place {
     };
   }
 
-  /** A device of the greedy server. */
+  /** Creates a device of the greedy server. */
   async device(token: string, push_account_id = '7'): Promise<number> {
     const { authorization } = this.greedy;
     const fields = { ...this.registration({ token }), push_account_id };
@@ -253,7 +253,7 @@ export class RelayUnderLimits implements Place {
     return Number(body?.device_id);
   }
 
-  /** A notify request of the greedy server with so many notifications for a device. */
+  /** A notify request of the greedy server with this many notifications for a device. */
   notification(deviceId: number, count = 1, wishes: object = {}): Question {
     const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(700, 7).toString('base64') };
     const one = { device_id: deviceId, fcm_priority: 'high', payload, ...wishes };

@@ -14,7 +14,7 @@ const uploadPath = '/api/v1/user_uploads';
 const avatarPath = '/api/v1/users/me/avatar';
 const uploads = (status: number) => answered(`POST ${uploadPath}`, status);
 
-/** Uploads a file of so many bytes as the greedy user. */
+/** Uploads a file of this many bytes as the greedy user. */
 function upload(
   { url, greedy }: ServerUnderLimits,
   bytes: number,
@@ -30,13 +30,13 @@ function upload(
   });
 }
 
-/** Lets time pass until uploads to which no message refers are removed, so that the organization has room again. */
+/** Lets time pass until unreferenced uploads are removed, so that the organization has room again. */
 async function removeUploads({ test }: ServerUnderLimits): Promise<void> {
   test.now += 28 * day + 3_600_000;
   await test.settle();
 }
 
-/** Makes so many users who are there to be named. */
+/** Creates this many users to be mentioned or subscribed. */
 async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Promise<string[]> {
   const people = Array.from({ length: count }, (_, index) => `person-${index}-of-${greedy.email}`);
   const rows = people.map((email) => ({
@@ -53,7 +53,7 @@ async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Pr
   return people;
 }
 
-/** A channel that the greedy user is in. */
+/** Creates a channel that the greedy user is subscribed to. */
 async function channel(server: ServerUnderLimits): Promise<{ name: string; id: number }> {
   const name = `of ${server.greedy.email}`;
   const made = await server.ask('POST', 'users/me/subscriptions', {
@@ -64,7 +64,7 @@ async function channel(server: ServerUnderLimits): Promise<{ name: string; id: n
   return { name, id: Number(body?.stream_id) };
 }
 
-/** Makes the greedy user an administrator, who adds linkifiers beside so many others: the last one is refused. */
+/** Makes the greedy user an administrator who adds linkifiers to this many others; the last one is refused. */
 async function addLinkifiers(
   server: ServerUnderLimits,
   others: number,
@@ -90,7 +90,7 @@ async function addLinkifiers(
   return add(patterns[1]);
 }
 
-/** How much of one kind is kept of a message or a user, and how much comes at once. */
+/** Maximum numbers stored per message or user, and per request. */
 const numbers: readonly ServerLimit[] = [
   {
     id: 'server-events-per-answer',
@@ -176,7 +176,7 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-/** How long a poll may wait, and how much a message, a channel, a queue and an upload may take. */
+/** Maximum duration of a poll, and maximum sizes of a message, a channel, a queue and an upload. */
 export const serverChatLimits: readonly ServerLimit[] = [
   ...numbers,
   {
@@ -227,7 +227,7 @@ export const serverChatLimits: readonly ServerLimit[] = [
     answer: [400, 'BAD_NARROW'],
     async provoke(server) {
       const open = (characters: number) => {
-        // It counts as the server writes it.
+        // It counts in the server's encoding.
         const empty = JSON.stringify([{ operator: 'topic', operand: '', isNegated: false }]);
         const narrow = [['topic', 'x'.repeat(characters - empty.length)]];
         return server.ask('POST', 'register', { narrow: JSON.stringify(narrow) });

@@ -22,7 +22,7 @@ function devices(server: ServerUnderLimits): Promise<Answer> {
   return server.ask('POST', 'register', { event_types: '[]', fetch_event_types: '["push_device"]' });
 }
 
-/** Enqueues so many device removals for the relay. */
+/** Enqueues this many device removals for the relay. */
 async function remove({ test }: ServerUnderLimits, count: number): Promise<void> {
   const freed = Array.from({ length: count }, (_, index) => ({
     relayDeviceId: relayDeviceId(1_000_000 + index),
@@ -33,7 +33,7 @@ async function remove({ test }: ServerUnderLimits, count: number): Promise<void>
   await test.settle();
 }
 
-/** Makes a dead letter: the relay is away until the removal of a device expires. */
+/** Creates a dead letter: the relay is unreachable until the removal of a device expires. */
 async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   server.test.relay.otherwise({ status: 503 });
   await remove(server, 1);
@@ -65,7 +65,7 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       server.test.relay.otherwise({ status: 503 });
       await server.ask('POST', 'mobile_push/register', testPhone('1').fields);
       expect(await server.metricsText()).toContain('waxwing_jobs{');
-      // On SQLite no query can count while the process writes.
+      // On SQLite no count query can run while the process writes.
       await server.holdOwn(async ({ db }) => {
         if (server.isOnPostgres) await sql`lock table jobs in access exclusive mode`.execute(db);
       });

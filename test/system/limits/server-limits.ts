@@ -43,7 +43,7 @@ async function openQueue(server: ServerUnderLimits): Promise<string> {
   return String((await server.ask('POST', 'register', { event_types: '["push_device"]' })).body?.queue_id);
 }
 
-/** Looks into a queue without waiting. */
+/** Reads a queue without waiting. */
 function look(server: ServerUnderLimits, queueId: string): Promise<Answer> {
   return server.ask('GET', 'events', { queue_id: queueId, last_event_id: '-1', dont_block: 'true' });
 }
@@ -149,7 +149,7 @@ const numbers: readonly ServerLimit[] = [
     ...gone,
     async provoke(server) {
       const queue = await openQueue(server);
-      // As many have happened as may wait, less one.
+      // As many as may be queued, minus one.
       await server.test.server.database.write(({ db }) =>
         db.updateTable('event_queues').set({ last_event_id: 998 }).where('queue_id', '=', queue).execute(),
       );
@@ -173,7 +173,7 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-/** What a request or an answer may hold; the database has no part in it. */
+/** Limits of a request's or an answer's content, independent of the database. */
 export const serverSizeLimits: readonly ServerLimit[] = [
   {
     id: 'server-head-bytes',
@@ -232,7 +232,7 @@ export const serverSizeLimits: readonly ServerLimit[] = [
         status: 200,
         body: { result: 'success', msg: '', ...list, padding: 'x'.repeat(length) },
       });
-      // What was answered before is not taken for the answer any more.
+      // An earlier answer is no longer taken for the current one.
       server.test.now += 5000;
       server.test.relay.otherwise(padded(256 * 1024));
       const refused = await server.ask('GET', 'mobile_push/bouncer_keys');

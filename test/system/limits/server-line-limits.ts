@@ -16,7 +16,7 @@ const path = '/api/v1/register';
 const atOnce = 3;
 const strangersInLine = 20;
 
-/** Makes so many queue registrations of the greedy user wait for a publish, or on SQLite for the write lock. */
+/** Makes this many queue registrations of the greedy user wait for a publish, or on SQLite for the write lock. */
 async function openWhilePublishing(server: ServerUnderLimits, count: number): Promise<Promise<Answer>[]> {
   await server.holdOwn(beginPublishing);
   const asked = Array.from({ length: count }, () => server.ask('POST', 'register'));
@@ -29,7 +29,7 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   return asked;
 }
 
-/** Asks for an event queue without an account. */
+/** Requests an event queue without an account. */
 function askAsStranger({ url }: ServerUnderLimits): Promise<Answer> {
   return ask({ url: url + path, method: 'POST' });
 }

@@ -49,7 +49,7 @@ export class ServerUnderLimits implements Place {
     return this.#greedy;
   }
 
-  /** Another greedy user, without requests so far. */
+  /** Switches to another greedy user, who has sent no requests. */
   async begin(): Promise<void> {
     this.#accounts += 1;
     this.#greedy = await this.test.addAccount(`greedy-${this.#accounts}@example.com`);
@@ -78,7 +78,7 @@ export class ServerUnderLimits implements Place {
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 
-  /** Runs `begin` in a transaction of another process, and holds that open until released. */
+  /** Runs `begin` in a transaction of another process, and holds it open until released. */
   hold(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold(async (stay) => {
       const url = new Secret(this.test.databaseUrl);
@@ -93,7 +93,7 @@ export class ServerUnderLimits implements Place {
     });
   }
 
-  /** Runs `begin` in a transaction of the server, and holds that open until released. */
+  /** Runs `begin` in a transaction of the server, and holds it open until released. */
   holdOwn(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold((stay) => holdIn(this.test.server.database, begin, stay));
   }

@@ -64,7 +64,7 @@ function block(name: string): string {
   return text;
 }
 
-/** A key, by its name in the first block of the page. */
+/** A key by its name in the first block of the page. */
 function key(name: string, from = block('keys')): Uint8Array {
   const [, text = ''] = new RegExp(`^${name}: (.+)$`, 'm').exec(from) ?? [];
   return decodeBase64(text) ?? new Uint8Array();

@@ -51,7 +51,7 @@ export const realm = {
   url: 'https://chat.example.com',
   name: 'Example',
 };
-// Beyond 2^53, so that a reader who parses it as a double notices.
+// Above 2^53, so that a reader who parses it as a double notices.
 export const pushAccountId = parsePushAccountId('8123456789012345678') ?? notAnId();
 export const userId = 17 as UserId;
 const deviceId = 42;
@@ -65,7 +65,7 @@ function endorse(next: Uint8Array, seed: Uint8Array): string {
   return encodeBase64(signDetached(signingKeyEndorsedBytes(next), seed));
 }
 
-/** Lines of a hundred characters, as the page shows long base64. */
+/** Wraps to lines of a hundred characters, as the page shows long base64. */
 function wrap(text: string): string {
   return text.replace(/(.{100})(?=.)/g, '$1\n');
 }

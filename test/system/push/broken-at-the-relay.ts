@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { notified, type RelayReaction } from '../../support/relay-stand-in.js';
 import type { Broken } from './broken-world.js';
 
-/** What the relay refuses, and what is wrong with its keys and clocks. */
+/** Refusals by the relay, and problems with its keys and clocks. */
 export const atTheRelay: Readonly<Record<string, Broken>> = {
   'a wrong key': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('wrong.key', randomBytes(32).toString('hex')) }),

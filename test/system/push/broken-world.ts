@@ -13,11 +13,11 @@ import { PushWorld, type WorldUser } from './push-world.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A broken set-up, and what `push status` must say about it. */
+/** A broken set-up, and the diagnosis that `push status` must give. */
 export interface Broken {
   /**
-   * Breaks something. Returns settings for `push status` besides those of the account; `none` for the account that
-   * `push enable` stored.
+   * Breaks something. Returns settings for `push status` in addition to those of the account; `none` for the account
+   * that `push enable` stored.
    */
   readonly breaks: (w: BrokenWorld) => Promise<Settings | 'none'> | Settings | 'none';
   readonly mends?: (w: BrokenWorld) => Promise<unknown> | unknown;
@@ -31,7 +31,7 @@ export class BrokenWorld {
   readonly world: PushWorld;
   readonly ada: WorldUser;
   readonly standIn: RelayStandIn;
-  /** The account that the world has, as settings of the environment. */
+  /** The account's settings as environment variables. */
   account: Settings = {};
   serverKey = '';
   /** The content of the file that encrypts the stored account. */
@@ -49,7 +49,7 @@ export class BrokenWorld {
     return new BrokenWorld(world, await world.addUser('ada'), await RelayStandIn.start());
   }
 
-  /** Joins the relay by `push enable`. */
+  /** Joins the relay with `push enable`. */
   async join(): Promise<void> {
     const { world } = this;
     await world.runJson(['push', 'enable', '--relay', world.relayUrl, '--invitation', await world.invite()]);
@@ -96,7 +96,7 @@ export class BrokenWorld {
     return path;
   }
 
-  /** A TLS listener with a certificate for `name` by an authority of its own. */
+  /** A TLS listener with a certificate for `name` from a new authority. */
   async tlsRelay(name: string): Promise<{ SERVER_RELAY_URL: string; ca: string }> {
     const { certificate, privateKey, ca } = await makeTlsIdentity([name]);
     const server = createTlsServer({ cert: certificate, key: privateKey }, (socket) => socket.end());

@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(after?.sealed_key).not.toBe(before?.sealed_key);
       expect(after?.sealed_new_key).toBeNull();
       expect(await works()).toEqual([]);
-      // As if the command had ended before it stored that the relay took the key.
+      // As if the command had ended before it stored that the relay accepted the key.
       await world.server.database.write(({ db }) =>
         db
           .updateTable('relay_accounts')
@@ -231,7 +231,7 @@ eachBackend((backend) => {
     return response.json();
   }
 
-  /** Another server takes a hostname at the relay. Returns the status. */
+  /** Makes another server claim a hostname at the relay. Returns the status. */
   async function joinAs(hostname: string): Promise<number> {
     const { status } = await fetch(`${world.relayUrl}/api/v1/remotes/server/register`, {
       method: 'POST',

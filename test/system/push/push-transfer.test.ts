@@ -19,14 +19,14 @@ eachBackend((backend) => {
   let ada: WorldUser;
   let front: Server;
   let hostname: string;
-  /** Paths that the relay asked at the host. */
+  /** Paths that the relay requested from the host. */
   const paths: string[] = [];
 
   beforeAll(async () => {
     world = await PushWorld.create(await backend.freshUrl());
     ada = await world.addUser('ada');
     const { ca, certificate, privateKey } = await makeTlsIdentity([name]);
-    // Ends TLS before the server, as a proxy does.
+    // Terminates TLS in front of the server, like a proxy.
     front = createServer({ cert: certificate, key: privateKey }, (incoming, answer) => {
       const { method, url: path = '' } = incoming;
       paths.push(path);

@@ -37,7 +37,7 @@ const phones: readonly PushToken[] = [
   { tokenKind: 'apns', token: `${'C0FFEE'.repeat(10)}0A1B`, iosAppId: 'org.example.app' },
 ];
 
-/** Real relay, server and vendors' stand-ins in this process, and the commands that people type beside them. */
+/** Real relay, server and vendors' stand-ins in this process, and the commands that people run. */
 export class PushWorld {
   readonly dir: string;
   readonly vendors: Vendors;
@@ -48,7 +48,7 @@ export class PushWorld {
   readonly ahead: { relay: number; server: number };
   readonly serverDatabase: string;
   readonly log = createMemoryLog('waxwing-server');
-  /** Everything that push commands have printed. */
+  /** The output of all push commands. */
   readonly pushOutput: string[] = [];
   #relay: Relay | undefined;
   #server: Server | undefined;

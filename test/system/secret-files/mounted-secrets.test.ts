@@ -17,7 +17,7 @@ const user = 65_534;
 const other = 7;
 const program = fileURLToPath(new URL('../../support/read-private-files.ts', import.meta.url));
 
-/** The results of a program of `user` for files that root has set up. */
+/** Runs a program as `user` on files that root has set up. Returns its results. */
 function readAsUser(...paths: string[]): string[] {
   const args = ['--conditions=source', '--import', 'tsx', program, ...paths];
   // The loader's cache is in a folder that this user may not write.
@@ -39,7 +39,7 @@ function put(path: string, { uid = 0, gid = user, mode = 0o440 }): string {
   return path;
 }
 
-/** As kubelet lays out a volume of secrets. */
+/** Mounts a secret as kubelet does. */
 function mountSecret(mode: number): string {
   const mount = openFolder(0o1777);
   mkdirSync(join(mount, '..2026_03_01'), { mode: 0o755 });

@@ -17,11 +17,11 @@ import { CredentialStore } from '#vendors/credentials/vendor-credentials.js';
 import { keyTerminal } from '../../apps/relay/keyring/key-terminal.js';
 import { sodium } from '../../apps/relay/keyring/ring-material.js';
 
-/** How the programs read one kind of file that holds a secret. */
+/** A program's reader of one kind of secret file. */
 export interface SecretFileReader {
-  /** Content that is accepted. */
+  /** Valid content. */
   readonly content: string;
-  /** The name that the file must have; by default any. */
+  /** Required name of the file; any by default. */
   readonly name?: string;
   /** The program writes the file itself: its mode must be 0600 or stricter for any owner. */
   readonly isWrittenByProgram?: boolean;
@@ -68,7 +68,7 @@ async function open(url: string): Promise<void> {
   await (await openDatabase({ url, ...openingOptions })).close();
 }
 
-/** Every kind of file with a secret that a program of ours reads. */
+/** All readers of secret files in our programs. */
 export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
   'the key ring': {
     content: 'a ring',
@@ -140,7 +140,7 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     content: pem('ec'),
     async read(path) {
       const url = `postgres://a@127.0.0.1:9/a?sslmode=verify-full&sslkey=${encodeURIComponent(path)}`;
-      // The driver has read the key once it finds that nothing listens there.
+      // The driver has read the key if it fails because nothing listens there.
       await open(url).catch((error: Error) => {
         if (!error.message.includes('nothing listens there')) throw error;
       });

@@ -30,7 +30,7 @@ function put(path: string, content: string, mode = 0o600): void {
   chmodSync(path, mode);
 }
 
-/** Puts a link at `path` to a file of its own in another private folder. */
+/** Creates a link at `path` to a new file in another private folder. */
 function putLink(path: string, content: string): string {
   const target = join(freshFolder(), basename(path));
   put(target, content);
@@ -38,7 +38,10 @@ function putLink(path: string, content: string): string {
   return target;
 }
 
-/** What Kubernetes mounts: the file is a link into `..data`, which is a link to a folder with a date for its name. */
+/**
+ * Creates files as Kubernetes mounts them: the file is a link into `..data`, which is a link to a folder named by a
+ * date.
+ */
 function putMounted(path: string, content: string, mode: number): void {
   const mount = dirname(path);
   put(join(mount, '..2026_03_01', basename(path)), content, mode);

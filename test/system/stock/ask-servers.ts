@@ -3,7 +3,7 @@ import type { StockServer, StockUser } from './stock-server.js';
 
 const success = { result: 'success', msg: '' };
 
-/** The chat API of a server that listens. */
+/** The chat API of a listening server. */
 export function askByHttp(serverUrl: string): AskServer {
   return async (method, path, fields, authorization) => {
     const form = new URLSearchParams(fields);

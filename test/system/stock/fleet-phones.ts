@@ -6,7 +6,7 @@ import type { StockPhone } from './stock-phone.js';
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, WorldUser } from './stock-world.js';
 
-/** What phones of both generations do, at either server. */
+/** Actions of phones of both generations, at either server. */
 interface FleetApp {
   readonly phone: StockPhone;
   readonly shown: ReadonlyMap<number, number>;
@@ -30,7 +30,7 @@ export interface FleetAccount {
   readonly user: FleetUser;
   readonly server: 'ours' | 'stock';
   isSignedIn: boolean;
-  /** Grows with each change of token and each logout: later a message may not arrive. */
+  /** Grows with each change of token and each logout: messages from before may not arrive. */
   epoch: number;
 }
 
@@ -44,8 +44,8 @@ export interface FleetUser {
 let messages = 0;
 
 /**
- * Users of our server, each with a phone of either generation. Every second user also has an account on the phones of the
- * former one.
+ * Creates users of our server, each with a phone of either generation. Every second user also has an account on the
+ * previous user's phones.
  */
 export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: number): Promise<FleetUser[]> {
   const ask = askByHttp(world.serverUrl);
@@ -69,7 +69,10 @@ export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: n
   return added;
 }
 
-/** Users of a stock server, each with two phones. Every second user has an account on a phone of the former one. */
+/**
+ * Creates users of a stock server, each with two phones. Every second user also has an account on one of the previous
+ * user's phones.
+ */
 export async function usersOfStock(
   world: StockWorld,
   server: StockServer,

@@ -13,7 +13,7 @@ import { StockWorld } from './stock-world.js';
 interface Expected {
   readonly account: FleetAccount;
   readonly messageId: number;
-  /** Of the account, when the message was sent. */
+  /** The account's epoch when the message was sent. */
   readonly epoch: number;
 }
 
@@ -32,17 +32,17 @@ export class Fleet {
   readonly world: StockWorld;
   readonly stock: StockServer;
   readonly users: readonly FleetUser[];
-  /** Tokens of deliveries that no account of the phone can open, as after it logged out. */
+  /** Tokens of deliveries that no account of the phone can open, for example after a logout. */
   readonly afterLogout: string[] = [];
-  /** Phones that a stock server left pending when its retries were used up, and that logged in again. */
+  /** Phones that logged in again after a stock server had used up its retries for them. */
   freed = 0;
-  /** Notifications that the relay had queued for an account when it logged out. */
+  /** Number of notifications that the relay had queued for an account when it logged out. */
   queuedAtLogout = 0;
   readonly #random: () => number;
   readonly #expected: Expected[] = [];
   readonly #dead: object[] = [];
   #isDownFor: StockPhone | undefined;
-  /** Phones of logouts during an outage: the relay sends what it has queued until our server has reached it. */
+  /** Phones of logouts during an outage: the relay sends queued notifications until our server has reached it. */
   readonly #leftInOutage = new Set<StockPhone>();
 
   private constructor(parts: Pick<Fleet, 'world' | 'stock' | 'users'>, random: () => number) {
@@ -87,7 +87,7 @@ export class Fleet {
     if (!this.world.isRelayRunning) this.#leftInOutage.add(account.app.phone);
   }
 
-  /** The vendor gives a phone another token, and never again delivers to the former one. */
+  /** Replaces a phone's token at the vendor, which never delivers to the old token again. */
   async changeToken({ phone }: FleetAccount['app']): Promise<void> {
     const { token, kind } = phone;
     const refusal =
@@ -101,7 +101,7 @@ export class Fleet {
     }
   }
 
-  /** Some hours of use: messages, new tokens and keys, and logouts. */
+  /** Simulates some hours of use: messages, new tokens and keys, and logouts. */
   async use(hours: number): Promise<void> {
     this.world.time.ahead += hours * hour;
     for (let action = 0; action < 3; action += 1) await this.#useOne(this.#pick(this.accounts));
@@ -114,13 +114,13 @@ export class Fleet {
     const messageId = await user.notify();
     for (const account of user.accounts) {
       const { app, epoch, isSignedIn, server } = account;
-      // A stock server gives up at once what it cannot send.
+      // A stock server gives up at once if it cannot send.
       const isSent = isSignedIn && app.isSettled && (server === 'ours' || isRelayRunning);
       if (isSent) this.#expected.push({ account, messageId, epoch });
     }
   }
 
-  /** Stops the relay while messages are on their way, and gives a phone of the stock server another token. */
+  /** Stops the relay while messages are in flight, and replaces the token of a phone of the stock server. */
   async beginOutage(): Promise<void> {
     const ours = this.users.filter(({ accounts }) => accounts[0]?.server === 'ours');
     await Promise.all([this.world.stopRelay(), this.notify(this.#pick(ours)), this.notify(this.#pick(ours))]);
@@ -141,8 +141,8 @@ export class Fleet {
   }
 
   /**
-   * Logs one of two accounts of a phone out at our server, and perhaps in again, while the vendor is down for the phone and
-   * the relay has queued notifications for both accounts. `isRelayDown`: the relay is away at that time.
+   * Logs one of two accounts of a phone out at our server, and perhaps in again, while the vendor is down for the phone
+   * and the relay has queued notifications for both accounts. `isRelayDown`: the relay is down at that time.
    */
   async logOutWhileQueued({ isOlder, isRelayDown }: LogoutWhileQueued): Promise<void> {
     const { world } = this;
@@ -159,20 +159,20 @@ export class Fleet {
     await world.idle();
     if (this.#random() < 0.5) await this.signIn(leaving);
     if (isRelayDown) await world.startRelay();
-    // The server asks a relay that was away again after an hour at the latest.
+    // The server retries a relay that was down again within an hour.
     world.time.ahead += hour;
     await world.idle();
     await this.#forgetReportedLogouts();
     this.#isDownFor = undefined;
     await this.#setFaults();
-    // Longer than the relay waits before it tries again what the vendor refused.
+    // Longer than the relay waits before it retries a notification that the vendor refused.
     for (let hours = 0; hours < 3; hours += 1) {
       world.time.ahead += hour;
       await this.settle();
     }
   }
 
-  /** Makes another bouncer key primary, and perhaps revokes the former one; then starts the relay again. */
+  /** Makes another bouncer key primary, and perhaps revokes the previous one; then restarts the relay. */
   async changeKeys({ revokes }: { readonly revokes: boolean }): Promise<void> {
     await this.world.stopRelay();
     const makeKeyPair = () => sodium.generateKeyPair();
@@ -223,7 +223,7 @@ export class Fleet {
     await account.app.start();
   }
 
-  /** What no account of a phone can open is for one that has logged out. */
+  /** Receives deliveries. Those that no account of the phone can open must belong to a logged-out account. */
   async #receive(): Promise<void> {
     for (const { token, body } of await this.world.takeDeliveries()) {
       const accounts = this.accounts.filter(({ app, isSignedIn }) => isSignedIn && app.phone.token === token);
@@ -234,14 +234,14 @@ export class Fleet {
     await this.#forgetReportedLogouts();
   }
 
-  /** Once no removal is left to ask for, the relay knows of every logout. */
+  /** After all removals were requested, the relay knows of every logout. */
   async #forgetReportedLogouts(): Promise<void> {
     if (!this.world.isRelayRunning || this.#leftInOutage.size === 0) return;
     const waiting = await this.world.server.database.jobs.list({ state: 'waiting', limit: 1000 });
     if (!waiting.some(({ kind }) => removalKinds.includes(kind))) this.#leftInOutage.clear();
   }
 
-  /** Dead tokens, a vendor that is down for one phone, and one that is busy once for a phone. */
+  /** Sets faults: dead tokens, a vendor that is down for one phone, and one that is busy once for a phone. */
   async #setFaults(busy?: FleetAccount): Promise<void> {
     const once = busy === undefined ? [] : [{ ...unavailable(busy.app.phone), times: 1 }];
     const down = this.#isDownFor === undefined ? [] : [unavailable(this.#isDownFor)];

@@ -5,7 +5,7 @@ import { Fleet } from './fleet.js';
 const seed = 20_261_126;
 const stepHours = 8;
 const steps = (7 * 24) / stepHours;
-/** Shorter than a day, after which the server gives a notification up. */
+/** Shorter than a day, after which the server gives up a notification. */
 const longestOutage = 2;
 const rotatesAt = 6;
 const revokesAt = 13;
@@ -42,7 +42,7 @@ it('both generations at two servers, a week long: nothing is lost, shown twice, 
   }
   expect(logouts).toEqual([]);
   if (!world.isRelayRunning) await fleet.endOutage();
-  // The server asks a relay that was away again after an hour at the latest.
+  // The server retries a relay that was down again within an hour.
   for (let hours = 0; hours < 3; hours += 1) {
     world.time.ahead += 3_600_000;
     for (const account of fleet.accounts) {
@@ -60,7 +60,7 @@ it('both generations at two servers, a week long: nothing is lost, shown twice, 
   const { afterLogout } = fleet;
   expect({ stuck, lost, twice, afterLogout }).toEqual({ stuck: [], lost: [], twice: [], afterLogout: [] });
   expect(expected).toBeGreaterThan(steps);
-  // Two for each: one of either account.
+  // Two for each: one per account.
   expect(fleet.queuedAtLogout).toBe(8);
   expect(fleet.freed).toBeGreaterThan(0);
   await stock.reportHourly();

@@ -12,7 +12,7 @@ interface PushDevice {
   readonly status: 'pending' | 'active' | 'failed';
 }
 
-/** One account in an app of the older generation (docs/protocol.md), by an implementation that is not ours. */
+/** One account in an app of the older generation (docs/protocol.md), by another implementation. */
 export class OlderApp {
   readonly phone: StockPhone;
   readonly shown = new Map<number, number>();
@@ -21,7 +21,7 @@ export class OlderApp {
   /** Without the high bits, so that every JSON parser reads it. */
   #accountId = newAccountId();
   #keys: KeyPair[] = [newKeyPair()];
-  /** The token and key of the last registration that the server took. */
+  /** The token and key of the last registration that the server accepted. */
   #registered = '';
   #device: PushDevice | undefined;
 
@@ -44,7 +44,7 @@ export class OlderApp {
     return this.#device?.status === 'active' && this.#registered === this.#current;
   }
 
-  /** Reads the state, and registers if the server lacks the token or key, or refused them. */
+  /** Reads the state. Registers if the server lacks the token or key, or has refused them. */
   async start(): Promise<void> {
     await this.look();
     const isLost = this.#device === undefined || this.isFailed;
@@ -58,7 +58,7 @@ export class OlderApp {
     this.#device = (body.push_devices as Record<string, PushDevice>)[this.#accountId];
   }
 
-  /** Makes a new key; the former ones still open what was encrypted before. */
+  /** Creates a new key; previous keys still open earlier notifications. */
   rotateKey(): void {
     this.#keys.push(newKeyPair());
   }

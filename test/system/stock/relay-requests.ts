@@ -30,7 +30,7 @@ export class RelayFailure extends Error {
     this.code = code;
   }
 
-  /** The relay refuses the realm: push is switched off for it. */
+  /** Whether the relay refuses the realm: push is disabled for it. */
   get refusesRealm(): boolean {
     return this.code === 'MISSING_REMOTE_REALM' || this.kind === 'disallowed';
   }
@@ -72,7 +72,7 @@ const namedCodes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Sends one request to the relay as a stock Zulip 12 server does, and reads its answer in the same order.
+ * Sends one request to the relay as a stock Zulip 12 server does, and checks its answer in the same order.
  * @param endpoint below `/api/v1/remotes/`.
  * @throws RelayFailure
  */
@@ -124,7 +124,7 @@ function readObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** One TCP connection for each request: stock keeps no session. */
+/** Uses one TCP connection per request: a stock server keeps no session. */
 function send(
   { relayUrl, credentials, timeoutMilliseconds }: RelayRequestOptions,
   method: 'GET' | 'POST',

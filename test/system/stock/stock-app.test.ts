@@ -47,7 +47,7 @@ async function settle(app: StockApp): Promise<void> {
   await app.poll();
 }
 
-/** Sends the user a message. Returns the tokens that were notified, after the apps have received it. */
+/** Sends the user a message. Returns the notified tokens, after the apps have received it. */
 async function notified(...apps: readonly StockApp[]): Promise<string[]> {
   await world.sendMessage(sender, user);
   await world.idle();
@@ -114,7 +114,7 @@ describe('a stock app at our server', () => {
     expect(before.map(({ body }) => app.receive(body))).toEqual(['shown']);
     expect(await notified(app)).toEqual([app.phone.token]);
     expect([...app.shown.values()]).toEqual([1, 1]);
-    // The next start marks the former key as superseded, and one 30 days later forgets it.
+    // The next start marks the old key as superseded, and one 30 days later deletes it.
     await app.start();
     world.time.ahead += 30 * day;
     await app.start();

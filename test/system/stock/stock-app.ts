@@ -44,7 +44,10 @@ const keptMilliseconds = 30 * day;
 const encryptedFromLevel = 468;
 const removesDevicesFromLevel = 470;
 
-/** One account in an app that acts as the stock mobile app does: when it registers, with which fields, and what it shows. */
+/**
+ * One account in an app that behaves like the stock mobile app: when it registers, with which fields, and what it
+ * shows.
+ */
 export class StockApp {
   readonly phone: StockPhone;
   /** The server's row for this account; it survives restarts of the app. */
@@ -57,7 +60,7 @@ export class StockApp {
   readonly shown = new Map<number, number>();
   /** Names of the fields of each registration, in order. */
   readonly sent: string[][] = [];
-  /** Refusals, which the app swallows. */
+  /** Refusals, which the app ignores. */
   readonly refusals: string[] = [];
   tests = 0;
   readonly #options: StockAppOptions;
@@ -123,13 +126,13 @@ export class StockApp {
     }
   }
 
-  /** The vendor gave the phone another token. */
+  /** Handles a new token from the vendor. */
   async changeToken(token: string): Promise<void> {
     this.phone.token = token;
     await this.#register();
   }
 
-  /** Makes the newest key as old as one that the next start replaces. */
+  /** Makes the newest key so old that the next start replaces it. */
   ageKey(): void {
     const newest = this.keys.pop();
     if (newest !== undefined)
@@ -147,7 +150,7 @@ export class StockApp {
     this.#authorization = undefined;
   }
 
-  /** What the app does with a delivered notification. */
+  /** The app's reaction to a delivered notification. */
   receive(body: Readonly<Record<string, unknown>>): 'shown' | 'removed' | 'test' | 'dropped' {
     const read = readDelivered(body);
     const key = this.keys.find(({ id }) => id === read?.keyId);
@@ -165,7 +168,7 @@ export class StockApp {
     return 'shown';
   }
 
-  /** Sends what the server lacks: the key, the token or both. */
+  /** Sends what the server lacks: the key, the token, or both. */
   async #register(): Promise<void> {
     if (this.level < encryptedFromLevel) return this.#registerPlain();
     if (this.deviceId === undefined) {
@@ -195,7 +198,7 @@ export class StockApp {
     return this.phone.clock() - updatedAt * 1000 >= rotationMilliseconds;
   }
 
-  /** A new key each 30 days. A superseded one stays as long as vendors store notifications. */
+  /** Creates a new key every 30 days. A superseded key is kept as long as vendors store notifications. */
   #renewKeys(): void {
     const now = this.phone.clock();
     const newest = this.keys.at(-1);
@@ -223,7 +226,7 @@ export class StockApp {
     const name = String(deviceId);
     if (op === 'add') this.devices[name] = {};
     if (op === 'remove') delete this.devices[name];
-    // A field that is null becomes null; one that is absent keeps its value.
+    // A null field becomes null; an absent one keeps its value.
     if (op === 'update') this.devices[name] = { ...this.devices[name], ...changes };
   }
 
@@ -233,7 +236,7 @@ export class StockApp {
     return body;
   }
 
-  /** A failure is tried again at the next start, or when the token changes. */
+  /** Retries a failure at the next start, or when the token changes. */
   async #try(method: 'POST' | 'DELETE', path: string, fields: Fields): Promise<void> {
     const { status, body } = await this.#options.ask(method, path, fields, this.#authorization);
     if (status !== 200) this.refusals.push(String(body.msg));

@@ -2,7 +2,7 @@ import { newPushKey, openNotification, type PushKey, readDelivered, StockPhone }
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, VendorDelivery } from './stock-world.js';
 
-/** A phone that has registered at a stock server, whatever came of it. */
+/** A phone that has registered at a stock server, successfully or not. */
 export interface StockDeviceOfPhone {
   readonly user: StockUser;
   readonly phone: StockPhone;
@@ -12,7 +12,7 @@ export interface StockDeviceOfPhone {
 
 let used = 0;
 
-/** A token that no other phone has. */
+/** Returns a unique token. */
 export function newToken(kind: 'fcm' | 'apns'): string {
   used += 1;
   return kind === 'fcm'
@@ -25,7 +25,7 @@ export async function newPhone(world: StockWorld, kind: 'fcm' | 'apns'): Promise
   return new StockPhone({ token: newToken(kind), kind, bouncerPublicKey, clock: world.clock });
 }
 
-/** Registers a phone at a stock server, and lets its worker forward the registration. `changes` replace fields. */
+/** Registers a phone at a stock server, and makes its worker forward the registration. `changes` replace fields. */
 export async function registerAt(
   server: StockServer,
   user: StockUser,
@@ -46,7 +46,7 @@ export async function registerAt(
   return { user, phone, key, deviceId };
 }
 
-/** What the phone reads of the notifications that were delivered to its token. */
+/** Contents of the notifications delivered to the phone's token. */
 export function openedBy({ phone, key }: StockDeviceOfPhone, deliveries: readonly VendorDelivery[]) {
   return deliveries
     .filter(({ token }) => token === phone.token)

@@ -27,7 +27,7 @@ export interface StockAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** A registration that the server's worker has to forward to the relay. */
+/** A registration that the server's worker must forward to the relay. */
 export interface TokenRegistration {
   readonly device: StockDevice;
   readonly tokenId: string;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { askRelay, RelayFailure, type RelayRequestOptions } from './relay-requests.js';
 
-/** Rows that the server has, by list. Their ids count from 1. */
+/** Rows of the server by list, with ids from 1. */
 export interface Counts {
   readonly realmCounts: number;
   readonly installationCounts: number;
@@ -21,9 +21,9 @@ const noCounts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 
 export class HourlyReport {
   isPushOn = true;
   expectedEnd: number | null = null;
-  /** When the relay last took a notification of the realm, in Unix milliseconds. */
+  /** When the relay last accepted a notification of the realm, in Unix milliseconds. */
   lastSuccessAt: number | undefined;
-  /** Rows that were sent in all reports. */
+  /** Number of rows sent in all reports. */
   rowsSent = 0;
   readonly #options: ReportOptions;
   readonly #log: string[];
@@ -39,7 +39,7 @@ export class HourlyReport {
     this.expectedEnd = expectedEnd;
   }
 
-  /** Reports, and stores the realm's status, also when the report fails. */
+  /** Reports, and stores the realm's status even if the report fails. */
   async send(counts: Counts = noCounts): Promise<void> {
     try {
       await this.report(counts);
@@ -49,7 +49,7 @@ export class HourlyReport {
     }
   }
 
-  /** Asks which rows the relay has, and sends the others and the realm. @throws RelayFailure */
+  /** Asks which rows the relay has, then sends the others and the realm. @throws RelayFailure */
   async report(counts: Counts = noCounts): Promise<void> {
     const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
     const form = this.#form(known, counts);
@@ -94,7 +94,7 @@ export class HourlyReport {
     };
   }
 
-  /** With fields that newer servers send. */
+  /** Includes fields that newer servers send. */
   #realm({ uuid, url, name }: ReportOptions['realm']): object {
     return {
       id: 2,
@@ -125,7 +125,7 @@ export class HourlyReport {
     this.setStatus(status.can_push, status.expected_end_timestamp as number | null);
   }
 
-  /** A server error never switches push off; anything else does, unless push worked within the hour. */
+  /** A server error never disables push. Any other failure does, unless push worked within the hour. */
   #failed(failure: RelayFailure): void {
     this.#log.push(`WARNING hourly report: ${failure.kind}: ${failure.message}`);
     if (failure.kind === 'server') return;

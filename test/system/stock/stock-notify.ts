@@ -3,7 +3,7 @@ import { sealSecretBox } from '../../support/noble-oracle.js';
 import { RelayFailure } from './relay-requests.js';
 import { refuse, type StockAnswer, type StockDevice } from './stock-devices.js';
 
-/** A notification as the server's queue holds it: for one user. */
+/** A notification for one user, as in the server's queue. */
 export interface StockNotification {
   readonly type: 'message' | 'remove' | 'test';
   readonly [field: string]: unknown;
@@ -35,7 +35,7 @@ export function pushRequest(device: StockDevice, notification: StockNotification
   return { token_id, http_headers, payload: { ...payload, aps: isRemoval ? removeAps : messageAps } };
 }
 
-/** All four fields must be there, of the right types. */
+/** Requires all four fields with the right types. */
 export function readNotifyAnswer(body: Record<string, unknown>): NotifyAnswer {
   const { android_successfully_sent_count: android, apple_successfully_sent_count: apple } = body;
   const { delete_token_ids: ids, realm_push_status: status } = body;
@@ -61,7 +61,7 @@ function isDecodable(tokenId: string): boolean {
   return Buffer.from(tokenId, 'base64').toString('base64') === tokenId;
 }
 
-/** What the user reads when a test notification failed. */
+/** The user's error message after a failed test notification. */
 export function answerToUser(failure: RelayFailure): StockAnswer {
   if (failure.kind === 'connection') {
     const msg = 'Network error while connecting to Zulip push notification service.';

@@ -5,7 +5,7 @@ export interface StockPhoneOptions {
   /** For FCM any text, for APNs hexadecimal digits. */
   readonly token: string;
   readonly kind: 'fcm' | 'apns';
-  /** The relay's public key that is built into the app. */
+  /** The relay's public key from the app's build. */
   readonly bouncerPublicKey: string;
   readonly clock: () => number;
 }
@@ -18,7 +18,7 @@ export interface TokenGroup {
   readonly encrypted_push_registration: string;
 }
 
-/** The device that a stock app runs on: its token, and how the app seals a registration of it. */
+/** The device of a stock app: its token, and how the app seals its registration. */
 export class StockPhone {
   token: string;
   readonly kind: 'fcm' | 'apns';
@@ -71,7 +71,7 @@ export function newPushKey(createdAt: number): PushKey {
   return { id: randomBytes(4).readUInt32BE(), bytes, createdAt, supersededAt: undefined };
 }
 
-/** The key id and ciphertext in what a vendor delivered; `undefined` for a notification of another form. */
+/** The key id and ciphertext in a vendor's delivery; `undefined` for a notification of another form. */
 export function readDelivered(body: Readonly<Record<string, unknown>>) {
   const { data } = (body.message ?? {}) as { data?: Record<string, string> };
   // In FCM data every value is a text; in APNs JSON the id is a number.

@@ -43,7 +43,7 @@ const realmFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   authentication_methods: (value) => typeof value === 'object' && value !== null,
 };
 
-/** The servers of a stock relay: how they join, move to another host, report their realms, and leave. */
+/** The servers of a stock relay: they join, move to another host, report their realms, and leave. */
 export class StockRelayServers {
   /** By `zulip_org_id`. */
   readonly known = new Map<string, StockRemoteServer>();
@@ -56,7 +56,7 @@ export class StockRelayServers {
     this.#clock = clock;
   }
 
-  /** Finds the server that a request authenticates, or says why there is none. */
+  /** Finds the server that a request authenticates, or returns why there is none. */
   authenticate(authorization: string | undefined): string | Answer {
     if (authorization === undefined) return unauthorized('Missing authorization header for basic auth');
     if (!authorization.startsWith('Basic ')) {
@@ -72,7 +72,7 @@ export class StockRelayServers {
     return server.isDeactivated ? unauthorized(deactivated) : id;
   }
 
-  /** Answers what servers ask about themselves; `undefined` for any other path. */
+  /** Answers servers' requests about themselves; `undefined` for any other path. */
   async answer(
     method: string,
     path: string,
@@ -139,7 +139,7 @@ export class StockRelayServers {
     return success({ verification_secret: secret });
   }
 
-  /** Asks the host as the stock relay does, but without TLS: the hosts of tests are on loopback. */
+  /** Requests the secret from the host as the stock relay does, but without TLS: the tests' hosts are on loopback. */
   async #verify(form: URLSearchParams): Promise<Answer> {
     const hostname = form.get('hostname') ?? '';
     const id = this.#serverOf(hostname);
@@ -172,7 +172,7 @@ export class StockRelayServers {
     return success();
   }
 
-  /** Refuses fields that this version does not know, as the stock relay does. */
+  /** Refuses unknown fields, like the stock relay of this version. */
   #report(serverId: string, form: URLSearchParams): Answer {
     for (const name of ['realm_counts', 'installation_counts']) {
       if (!form.has(name)) return refusal(400, 'REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`);

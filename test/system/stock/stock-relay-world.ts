@@ -27,7 +27,7 @@ import { askByHttp } from './ask-servers.js';
 import { StockRelay } from './stock-relay.js';
 import type { WorldUser } from './stock-world.js';
 
-/** Our server at a stock relay, both on loopback and by one clock. */
+/** Our server at a stock relay, both on loopback and with one clock. */
 export class StockRelayWorld {
   readonly relay: StockRelay;
   readonly serverUrl: string;
@@ -90,7 +90,7 @@ export class StockRelayWorld {
     return this.#server;
   }
 
-  /** Starts the server on its former data; one that runs is stopped first. */
+  /** Starts the server on its existing data, after stopping a running one. */
   async startServer(): Promise<void> {
     await this.#server?.close();
     const configuration = readServerEnvironment(this.#environment);

@@ -46,7 +46,7 @@ async function settle(...apps: readonly StockApp[]): Promise<void> {
   for (const app of apps) await app.poll();
 }
 
-/** Hands the apps what the vendors delivered. Returns the tokens of all deliveries. */
+/** Passes the vendors' deliveries to the apps. Returns the tokens of all deliveries. */
 function deliver(...apps: readonly StockApp[]): string[] {
   const deliveries = world.relay.takeDeliveries();
   for (const app of apps) {
@@ -152,7 +152,7 @@ describe('our server at a stock relay', () => {
     expect(await ours.registrar.sync()).toMatchObject({ code: 'active' });
     await ours.registrar.forget();
     await world.idle();
-    // Phones of our client ask for a key list, which other relays might have.
+    // Phones with our client request a key list, which other relays may have.
     expect([...new Set(pathsOf(404))]).toEqual(['/api/v1/remotes/push/e2ee/keys']);
     world.relay.takeDeliveries();
     await world.sendMessage(sender, user);

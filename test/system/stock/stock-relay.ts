@@ -45,8 +45,8 @@ const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Foun
 const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
 
 /**
- * A stock Zulip 12 relay that knows one server from the start, as far as servers reach it: it knows the newer generation
- * alone, refuses fields that stock servers do not send, and fails after delivery if a request names two live devices of one
+ * The part of a stock Zulip 12 relay that servers use, with one known server. It supports only the newer generation,
+ * refuses fields that stock servers do not send, and fails after delivery if a request names two live devices of one
  * vendor.
  */
 export class StockRelay {
@@ -54,11 +54,11 @@ export class StockRelay {
   readonly serverId = randomUUID();
   readonly serverKey = randomBytes(32).toString('hex');
   readonly bouncerPublicKey: string;
-  /** Tokens that their vendor calls dead. */
+  /** Tokens that their vendor reports as dead. */
   readonly dead = new Set<string>();
   /** Vendors for which the relay has no credentials: it drops their notifications. */
   readonly withoutCredentials = new Set<'fcm' | 'apns'>();
-  /** How many of the next notify requests end with a 500 after delivery. */
+  /** Number of further notify requests that end with a 500 after delivery. */
   failuresAfterDelivery = 0;
   isDown = false;
   readonly servers: StockRelayServers;
@@ -86,7 +86,7 @@ export class StockRelay {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** As if the server had reported it. */
+  /** Adds a realm as if the server had reported it. */
   addRealm(uuid: string): void {
     this.servers.realms.set(uuid, this.serverId);
   }
@@ -115,7 +115,7 @@ export class StockRelay {
       .end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
   }
 
-  /** As if the server that it knew from the start had deactivated itself. */
+  /** Sets whether the known server has deactivated itself. */
   set isDeactivated(isDeactivated: boolean) {
     Object.assign(this.servers.known.get(this.serverId) ?? {}, { isDeactivated });
   }
@@ -226,7 +226,7 @@ export class StockRelay {
     });
   }
 
-  /** Returns how many the vendor accepted. */
+  /** Delivers to a vendor. Returns how many notifications it accepted. */
   #deliver(vendor: 'fcm' | 'apns', some: readonly [PushRequest, Row][], gone: Set<string>): number {
     if (this.withoutCredentials.has(vendor)) return 0;
     let count = 0;
@@ -256,7 +256,7 @@ function vendorOf(request: PushRequest): 'fcm' | 'apns' {
   return request.http_headers === undefined ? 'fcm' : 'apns';
 }
 
-/** What no stock server would send in an element; `undefined` if there is nothing. */
+/** Returns the part of an element that no stock server would send; `undefined` if there is none. */
 function whatIsWrong(request: PushRequest): string | undefined {
   const isApple = vendorOf(request) === 'apns';
   const names = ['payload', 'token_id', isApple ? 'http_headers' : 'fcm_priority'].sort();

@@ -139,7 +139,7 @@ describe('a stock server notifies through our relay', () => {
     await world.setFaults([]);
     expect(rowOf(ofAda.deviceId)?.tokenId).toBeNull();
     expect(rowOf(ofBob.deviceId)?.tokenId).toBe(phone.tokenId);
-    // The relay knows that the token is dead, so the other account learns it from its own notification.
+    // The relay knows that the token is dead, so the other account learns of it from its own notification.
     expect(await server.testNotification(bob)).toMatchObject({ body: { code: 'NO_ACTIVE_PUSH_DEVICE' } });
     expect(rowOf(ofBob.deviceId)?.tokenId).toBeNull();
     expect(await world.takeDeliveries()).toEqual([]);
@@ -159,7 +159,7 @@ describe('a stock server notifies through our relay', () => {
     expect(openedBy(one, deliveries)).toMatchObject([{ type: 'test', user_id: ada.userId }]);
     const dead = { vendor: 'fcm', token: one.phone.token, status: 404, reason: 'UNREGISTERED' };
     await world.setFaults([dead]);
-    // One of two is dead: as many ids to delete as requests would mean that no device is left.
+    // One of two is dead: if all requested ids were to be deleted, no device would be left.
     expect((await server.testNotification(ada)).status).toBe(200);
     expect([rowOf(one.deviceId)?.tokenId, rowOf(other.deviceId)?.tokenId]).toEqual([
       null,

@@ -40,18 +40,18 @@ interface Job {
 
 const retriesOfJob = 3;
 /**
- * Acts towards a relay as a stock Zulip 12 server does, for one realm: the order of its requests, their forms, how it
- * reads each answer, and which errors it retries.
+ * Acts towards a relay as a stock Zulip 12 server does, for one realm: the order and form of its requests, how it reads
+ * each answer, and which errors it retries.
  */
 export class StockServer {
   readonly realm: StockRealm;
   readonly devices: StockDevices;
   readonly report: HourlyReport;
-  /** What administrators find in the log. */
+  /** The log for administrators. */
   readonly log: string[] = [];
   /** Jobs that ran out of retries. */
   readonly exhausted: string[] = [];
-  /** Tokens that users registered before their app could encrypt, by user. */
+  /** Tokens that users registered before their app supported encryption, by user. */
   readonly plainTokens = new Map<number, { readonly token: string; readonly kind: 'apns' | 'fcm' }[]>();
   readonly #options: StockServerOptions;
   readonly #jobs: Job[] = [];
@@ -107,7 +107,7 @@ export class StockServer {
     this.#jobs.push({ what: `removal of tokens of ${user.userId}`, failedTries: 0, run });
   }
 
-  /** Runs the worker until its queue is empty. A job is retried at once, three times at most. */
+  /** Runs the worker until its queue is empty. Retries a failed job at once, three times at most. */
   async work(): Promise<void> {
     for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
       try {
@@ -156,7 +156,7 @@ export class StockServer {
     await this.#removePlainTokens(device.userId);
   }
 
-  /** @throws RelayFailure for what is retried. */
+  /** @throws RelayFailure if the request must be retried. */
   #registrationFailed(device: StockDevice, failure: RelayFailure): void {
     if (failure.isRetried) throw failure;
     if (failure.needsAdministrator) {
@@ -216,7 +216,7 @@ export class StockServer {
     );
   }
 
-  /** One request for one user and notification, with an element for each device. @throws RelayFailure */
+  /** Sends one request for one user and notification, with an element per device. @throws RelayFailure */
   async #ask(
     user: StockUser,
     notification: StockNotification,
@@ -247,7 +247,7 @@ export class StockServer {
   }
 }
 
-/** An exception of this program itself is thrown on. */
+/** Rethrows exceptions of this program itself. */
 function asRelayFailure(error: unknown): RelayFailure {
   if (error instanceof RelayFailure) return error;
   throw error;

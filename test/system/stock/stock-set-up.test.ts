@@ -34,7 +34,7 @@ const startRelay = (environment: Record<string, string> = {}) =>
     { hostNetwork: host.network },
   );
 
-/** Installs the server on a machine with these secrets, and points the host's name to it. */
+/** Installs the server on a machine with these secrets, and points the host's name to the machine. */
 function install(own: StockSecrets) {
   secrets = own;
   const { clock, relayUrl } = world;
@@ -82,7 +82,7 @@ it('a rotation of the key reports with the old key, and then works with the new 
 
 it('a rotation that fails halfway leaves the old key, and is repeated with it', async () => {
   const before = secrets.serverKey;
-  // Room for the registration of the key, and none for the report that follows.
+  // Enough quota for the registration of the key, and none for the following report.
   await startRelay({ RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1' });
   await expect(setUp.register({ rotateKey: true })).rejects.toMatchObject({ kind: 'server' });
   expect(secrets.serverKey).toBe(before);
@@ -121,7 +121,7 @@ it('a server that lost its secrets is transferred to its host, with its realms',
   expect(secrets.serverId).toBe(former.serverId);
   expect(secrets.serverKey).not.toBe(former.serverKey);
   await expectPush();
-  // Both machines cannot be the server: what the old one still reports is refused.
+  // Only one machine can be the server: the old one's reports are refused.
   await expect(onOldMachine.report.report()).rejects.toMatchObject({ kind: 'refused' });
 });
 

@@ -34,17 +34,17 @@ interface SetUpOptions {
   readonly clock: () => number;
 }
 
-/** Acts as `manage.py register_server` of a stock server: the order of its requests, and what it stores when. */
+/** Acts as `manage.py register_server` of a stock server: the order of its requests, and when it stores what. */
 export class StockSetUp {
   readonly #options: SetUpOptions;
-  /** One at a time, for ten seconds. */
+  /** One at a time, valid for ten seconds. */
   #prepared: { readonly secret: string; readonly token: string; readonly until: number } | undefined;
 
   constructor(options: SetUpOptions) {
     this.#options = options;
   }
 
-  /** Without flags, and with `--rotate-key`. Returns what the relay answers as `created`. @throws RelayFailure */
+  /** Runs it without flags, or with `--rotate-key`. Returns `created` of the relay's answer. @throws RelayFailure */
   async register({ rotateKey = false } = {}): Promise<boolean> {
     const { hostname, secrets, server } = this.#options;
     const next = rotateKey ? newKey() : undefined;
@@ -55,7 +55,7 @@ export class StockSetUp {
       contact_email: 'admin@example.org',
       ...(next !== undefined && { new_org_key: next }),
     });
-    // With the old key: only a command that succeeds as a whole stores the new one.
+    // With the old key: the new one is stored only if the whole command succeeds.
     await server.report.report();
     if (typeof answer.created !== 'boolean') throw new Error('the relay does not say whether it is new');
     if (next !== undefined) secrets.serverKey = next;
@@ -81,7 +81,7 @@ export class StockSetUp {
     await askRelay({ relayUrl, credentials: secrets }, 'POST', 'server/deactivate', { json: {} });
   }
 
-  /** Answers what the relay asks at the server's host. */
+  /** Answers the relay's request at the server's host. */
   answer(path: string, response: ServerResponse): void {
     const { clock } = this.#options;
     const prepared = this.#prepared;
@@ -106,7 +106,7 @@ export class StockSetUp {
 export class StockHost {
   readonly hostname: string;
   readonly network: HostNetwork;
-  /** What runs there; `undefined` for a host without a server. */
+  /** The server on this host; `undefined` for a host without one. */
   setUp: StockSetUp | undefined;
   readonly #server: Server;
 

@@ -46,7 +46,7 @@ interface WorldParts {
   readonly clock: () => number;
 }
 
-/** Our relay and server on loopback, with the vendors' stand-ins and stock servers, all by one clock. */
+/** Our relay and server on loopback, with the vendors' stand-ins and stock servers, all with one clock. */
 export class StockWorld {
   readonly dir: string;
   readonly vendors: Vendors;
@@ -95,7 +95,7 @@ export class StockWorld {
     return this.#relay !== undefined;
   }
 
-  /** Starts the relay on its former data; one that runs is stopped first. */
+  /** Starts the relay on its existing data, after stopping a running one. */
   async startRelay(
     environment: Environment = {},
     given: Pick<RelayOverrides, 'hostNetwork'> = {},
@@ -132,7 +132,7 @@ export class StockWorld {
     await relay?.close();
   }
 
-  /** Starts our server, and adds it to the relay if it is new there. */
+  /** Starts our server, and adds it to the relay if it is unknown there. */
   async startServer(environment: Environment = {}): Promise<Server> {
     const own = {
       SERVER_PORT: String(this.#parts.serverPort),
@@ -160,7 +160,9 @@ export class StockWorld {
     return this.#server;
   }
 
-  /** A stock server with one realm. The relay's operator has added both, unless there are `credentials` already. */
+  /**
+   * Creates a stock server with one realm. The relay's operator has added both, unless there are `credentials` already.
+   */
   async stockServer(
     name: string,
     { credentials, relayUrl = this.relayUrl }: { credentials?: StockCredentials; relayUrl?: string } = {},
@@ -190,12 +192,12 @@ export class StockWorld {
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
-  /** Sets the password, perhaps to the same one, which ends what the user's API keys gave access to. */
+  /** Sets the password, perhaps to the same one. This ends the sessions of the user's API keys. */
   async setPassword({ email, password }: Pick<WorldUser, 'email' | 'password'>): Promise<void> {
     await setPassword(this.server.database, this.clock, email, async () => new Secret(password));
   }
 
-  /** Asks our server as one of its users. */
+  /** Sends a request to our server as one of its users. */
   async ask(
     { email, apiKey }: WorldUser,
     method: 'GET' | 'POST',

@@ -4,12 +4,15 @@ import { acceptedFcm, base64, fcmPlaintext, refused, sealBytes, textVector } fro
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 const doesNotOpen = { box_opens: false };
 
-/** The same good box in every writing of base64: RFC 4648 section 4, canonical, ASCII whitespace aside. */
+/**
+ * The same valid box in every spelling of base64. Only RFC 4648 section 4, canonical, apart from ASCII whitespace, is
+ * valid.
+ */
 export function base64Cases(): RegistrationVector[] {
   return [...strictnessCases(), ...paddingCases(), ...whitespaceCases()];
 }
 
-/** A good box whose base64 ends with this padding: JSON may have spaces after it, so its length is ours to choose. */
+/** A valid box whose base64 ends with this padding: JSON may end with spaces, so its length can be chosen. */
 function boxEndingWith(padding: '' | '=' | '=='): Uint8Array {
   for (const spaces of ['', ' ', '  ']) {
     const box = sealBytes(

@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { publicKeyOf, seal } from '../../support/noble-oracle.js';
 import type { RegistrationVector, RegistrationVectorKey } from '../../support/protocol-vectors.js';
 
-/** The instant, in Unix seconds, at which every vector arrives at the relay. */
+/** The time, in Unix seconds, at which every vector arrives at the relay. */
 export const nowSeconds = 1_773_300_000;
 
 export const fcmToken = 'fcm-token-1:APA91bExample_-';
 const apnsToken = 'C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00';
 export const iosAppId = 'org.example.App';
 
-/** 32 bytes that depend on the label alone, so that the file comes out the same each time. */
+/** 32 bytes derived only from the label, so that the file is reproducible. */
 function bytesOf(label: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(`registration vectors: ${label}`).digest());
 }
@@ -36,12 +36,12 @@ export function bytesOfBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** A box sealed to a key, with an ephemeral key that `name` decides. */
+/** A box sealed to a key, with an ephemeral key derived from `name`. */
 export function sealBytes(name: string, plaintext: Uint8Array, key = relayKey): Uint8Array {
   return seal(plaintext, bytesOfBase64(key.public_key), bytesOf(`ephemeral ${name}`));
 }
 
-/** A registration that nothing is wrong with. */
+/** A registration without errors. */
 export function fcmPlaintext(token = fcmToken): string {
   return JSON.stringify({ token_kind: 'fcm', token, timestamp: nowSeconds });
 }
@@ -65,12 +65,12 @@ export function refused(error: Refusal = 'BAD_REQUEST'): Expectation {
   return { error };
 }
 
-/** What a vector has beyond its text, where it differs from the usual: a box that opens, addressed to the relay's key. */
+/** Fields in which a vector differs from the default: a box that opens, addressed to the relay's key. */
 export type VectorDetails = Partial<
   Pick<RegistrationVector, 'note' | 'bouncer_public_key' | 'box_opens' | 'age_seconds' | 'plaintext'>
 >;
 
-/** A vector whose text is given as it goes over the wire. */
+/** A vector whose text is given as on the wire. */
 export function textVector(
   name: string,
   encrypted: string,

@@ -10,12 +10,15 @@ import {
 
 const livenessTimeoutSeconds = 86_400;
 
-/** JSON objects whose `timestamp` decides: its age, and the writings that stock relays take for a whole number. */
+/**
+ * JSON objects whose result depends on `timestamp`: its age, and the spellings that stock relays accept as a whole
+ * number.
+ */
 export function timestampCases(): RegistrationVector[] {
   return [...ageCases(), ...lenientCases(), ...malformedCases(), ...orderCases()];
 }
 
-/** A good registration with the timestamp as this JSON text. */
+/** A valid registration with this JSON text as the timestamp. */
 function withTimestamp(literal: string): string {
   return fcmPlaintext().replace(String(nowSeconds), literal);
 }
