@@ -1,8 +1,8 @@
-import { amongNumbers, isAmong, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, fixedQuery, isAmong, isAmongListed, listText, rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { eachBackend } from '../support/test-databases.js';
-import { insertBird, openBirds } from './birds.js';
+import { type BirdTables, insertBird, openBirds } from './birds.js';
 
 const names = ['plain', 'null', '', 'with "quotes", {braces} and \\', 'two\nlines'];
 
@@ -33,6 +33,21 @@ eachBackend((backend) => {
       expect(await byId.where('id', 'in', amongNumbers(db, ids)).execute()).toEqual(expected);
       expect(await byId.where(isAmong(db, 'id', 'integer', [])).execute()).toEqual([]);
       expect(await byId.where('id', 'in', amongNumbers(db, [])).execute()).toEqual([]);
+    });
+
+    it('are a parameter of a fixed query', async () => {
+      const database = await openBirds(backend);
+      for (const name of [...names, 'other']) await insertBird(database, name);
+      const { db } = database;
+      const find = fixedQuery<BirdTables, { readonly list: string }, { name: string }>((given, parameter) =>
+        given
+          .selectFrom('birds')
+          .select('name')
+          .where(isAmongListed(given, 'name', 'text', parameter('list'))),
+      );
+      const birds = await find(db, { list: listText(db, names) });
+      expect(birds.map(({ name }) => name).sort()).toEqual([...names].sort());
+      expect(await find(db, { list: listText(db, []) })).toEqual([]);
     });
   });
 });

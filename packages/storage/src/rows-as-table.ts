@@ -38,7 +38,7 @@ export function rowsAsTableOf<Tables, Column extends string>(
 ): RawBuilder<unknown> {
   const names = Object.keys(columns) as Column[];
   if (isPostgres(db)) {
-    const types = names.map((column) => `"${column}" ${columns[column] === 'integer' ? 'bigint' : 'text'}`);
+    const types = names.map((column) => `"${column}" ${postgresType(columns[column])}`);
     return sql`json_to_recordset(${json}::json) as ${sql.raw(`"${name}"(${types.join(', ')})`)}`;
   }
   const values = names.map((column) => `json_extract(value, '$.${column}') as "${column}"`);
@@ -46,7 +46,11 @@ export function rowsAsTableOf<Tables, Column extends string>(
 }
 
 function arrayOf(type: RowColumn, values: readonly (string | number)[]): RawBuilder<unknown> {
-  return sql`${arrayText(values)}::${sql.raw(type === 'integer' ? 'bigint' : 'text')}[]`;
+  return sql`${arrayText(values)}::${sql.raw(postgresType(type))}[]`;
+}
+
+function postgresType(type: RowColumn): string {
+  return type === 'integer' ? 'bigint' : 'text';
 }
 
 /**
@@ -60,9 +64,24 @@ export function isAmong<Tables>(
   type: RowColumn,
   values: readonly (string | number)[],
 ): RawBuilder<boolean> {
+  return isAmongListed(db, column, type, listText(db, values));
+}
+
+/** Like {@link isAmong}, with the result of {@link listText}: for a parameter of a fixed query. */
+export function isAmongListed<Tables>(
+  db: Kysely<Tables>,
+  column: string,
+  type: RowColumn,
+  list: string,
+): RawBuilder<boolean> {
   return isPostgres(db)
-    ? sql<boolean>`${sql.ref(column)} = any(${arrayOf(type, values)})`
-    : sql<boolean>`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
+    ? sql<boolean>`${sql.ref(column)} = any(${list}::${sql.raw(postgresType(type))}[])`
+    : sql<boolean>`${sql.ref(column)} in (select value from json_each(${list}))`;
+}
+
+/** Formats values as one parameter: as an array on PostgreSQL, as JSON on SQLite. */
+export function listText<Tables>(db: Kysely<Tables>, values: readonly (string | number)[]): string {
+  return isPostgres(db) ? arrayText(values) : JSON.stringify(values);
 }
 
 /**

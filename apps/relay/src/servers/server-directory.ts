@@ -1,6 +1,6 @@
 import { hashCredential, type Secret } from '@waxwing/service/config';
-import type { Clock } from '@waxwing/service/lifecycle';
-import { fixedQuery } from '@waxwing/storage';
+import { Batcher, type Clock } from '@waxwing/service/lifecycle';
+import { fixedQuery, isAmongListed, listText } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { RelayTables } from '../tables.js';
 import { RecentLookups } from './recent-lookups.js';
@@ -20,25 +20,36 @@ export interface KnownRealm {
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
+// Bounds how long one query may take.
+const maximumLookupsPerQuery = 256;
+
+type ServerRow = Omit<
+  Selectable<RelayTables['servers']>,
+  'name' | 'created_at' | 'hostname' | 'contact_email'
+>;
+type RealmRow = Pick<Selectable<RelayTables['realms']>, 'id' | 'uuid' | 'server_id'>;
+
 // Precompiled: with many mostly idle servers, the cache misses and these queries run for most requests.
-const serverWithId = fixedQuery<
-  RelayTables,
-  { readonly id: string },
-  Omit<Selectable<RelayTables['servers']>, 'id' | 'name' | 'created_at' | 'hostname' | 'contact_email'>
->((db, parameter) =>
+const serversWithIds = fixedQuery<RelayTables, { readonly ids: string }, ServerRow>((db, parameter) =>
   db
     .selectFrom('servers')
-    .select(['key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at', 'suspended_at'])
-    .where('id', '=', parameter('id')),
+    .select(['id', 'key_hash', 'previous_key_hash', 'previous_key_until', 'deactivated_at', 'suspended_at'])
+    .where(isAmongListed(db, 'id', 'text', parameter('ids'))),
 );
-const realmWithUuid = fixedQuery<RelayTables, { readonly uuid: string }, { id: RealmId; server_id: string }>(
-  (db, parameter) =>
-    db.selectFrom('realms').select(['id', 'server_id']).where('uuid', '=', parameter('uuid')),
+const realmsWithUuids = fixedQuery<RelayTables, { readonly uuids: string }, RealmRow>((db, parameter) =>
+  db
+    .selectFrom('realms')
+    .select(['id', 'uuid', 'server_id'])
+    .where(isAmongListed(db, 'uuid', 'text', parameter('uuids'))),
 );
 
-/** Looks up servers and realms in the database, through a short-lived cache. */
+/**
+ * Looks up servers and realms in the database, through a short-lived cache. Batches the lookups of one event-loop tick:
+ * a query each would delay requests of many servers and scatter their registrations over more commits.
+ */
 export class ServerDirectory {
-  readonly #db: Kysely<RelayTables>;
+  readonly #serverLookups: Batcher<string, ServerRow | undefined>;
+  readonly #realmLookups: Batcher<string, RealmRow | undefined>;
   readonly #clock: Clock;
   readonly #activity: Pick<ServerActivity, 'noteSeen'>;
   readonly #proven: RecentLookups<true>;
@@ -48,7 +59,9 @@ export class ServerDirectory {
 
   /** @param activity records each lookup of a valid key: at most one per server and TTL. */
   constructor(db: Kysely<RelayTables>, clock: Clock, activity: Pick<ServerActivity, 'noteSeen'>) {
-    this.#db = db;
+    const options = { maximumItems: maximumLookupsPerQuery };
+    this.#serverLookups = new Batcher((ids) => findServers(db, ids), options);
+    this.#realmLookups = new Batcher((uuids) => findRealms(db, uuids), options);
     this.#activity = activity;
     this.#clock = clock;
     this.#proven = new RecentLookups({ clock, lifetimeMilliseconds, maximumEntries });
@@ -89,7 +102,7 @@ export class ServerDirectory {
   }
 
   async #lookUpServer(serverId: string, key: Secret<string>, proof: string): Promise<ServerStatus> {
-    const [server] = await serverWithId(this.#db, { id: serverId });
+    const server = await this.#serverLookups.add(serverId);
     const isRight = matchingKey(key, server, this.#clock()) !== undefined;
     if (server === undefined || !isRight) return 'unknown-or-wrong-key';
     this.#activity.noteSeen(serverId);
@@ -99,17 +112,35 @@ export class ServerDirectory {
   }
 
   async #lookUpState(serverId: string): Promise<boolean> {
-    const [server] = await serverWithId(this.#db, { id: serverId });
+    const server = await this.#serverLookups.add(serverId);
     const isActive = server !== undefined && stateOf(server) === 'active';
     this.#active.remember(serverId, isActive);
     return isActive;
   }
 
   async #lookUpRealm(realmUuid: string): Promise<KnownRealm | undefined> {
-    const [row] = await realmWithUuid(this.#db, { uuid: realmUuid });
+    const row = await this.#realmLookups.add(realmUuid);
     if (row === undefined) return undefined;
     const realm = { realmId: row.id, serverId: row.server_id };
     this.#realms.remember(realmUuid, realm);
     return realm;
   }
+}
+
+async function findServers(
+  db: Kysely<RelayTables>,
+  ids: readonly string[],
+): Promise<(ServerRow | undefined)[]> {
+  const rows = await serversWithIds(db, { ids: listText(db, ids) });
+  const rowOf = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => rowOf.get(id));
+}
+
+async function findRealms(
+  db: Kysely<RelayTables>,
+  uuids: readonly string[],
+): Promise<(RealmRow | undefined)[]> {
+  const rows = await realmsWithUuids(db, { uuids: listText(db, uuids) });
+  const rowOf = new Map(rows.map((row) => [row.uuid, row]));
+  return uuids.map((uuid) => rowOf.get(uuid));
 }
