@@ -61,7 +61,7 @@ export const errorCodes = Object.freeze({
   REMOTE_REALM_SERVER_MISMATCH_ERROR: {
     httpStatus: 403,
     message:
-      'Your organization is registered to a different Zulip server. Please contact Zulip support for assistance in resolving this issue.',
+      'Your organization is registered to a different Zulip server. Ask the operator of the push notification service to resolve this.',
     remedy: 'ask-admin',
   },
   INVALID_ZULIP_SERVER: {

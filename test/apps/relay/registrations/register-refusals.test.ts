@@ -184,7 +184,7 @@ eachBackend((backend) => {
       expect(await refusal(goodForm({ realm_uuid: otherRealmUuid }))).toMatchObject({
         status: 403,
         code: 'REMOTE_REALM_SERVER_MISMATCH_ERROR',
-        msg: 'Your organization is registered to a different Zulip server. Please contact Zulip support for assistance in resolving this issue.',
+        msg: 'Your organization is registered to a different Zulip server. Ask the operator of the push notification service to resolve this.',
       });
     });
   });
