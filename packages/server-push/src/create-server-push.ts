@@ -2,6 +2,7 @@ import type { ClientDeviceOnWire, PushDeviceStateOnWire, UserId } from '@waxwing
 import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { type AnyTransaction, type ForeignConnection, withinTransaction } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
+import { claimDatabase } from './claim-database.js';
 import { ClientDeviceIntake } from './client-devices/client-device-intake.js';
 import { clientDevicesOf } from './client-devices/client-device-store.js';
 import { failingTokens } from './client-devices/fail-long-pending.js';
@@ -109,6 +110,8 @@ const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 /**
  * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs
  * start.
+ *
+ * @throws Error if another push in this process uses the same open database.
  */
 export async function createServerPush<Tables extends ServerPushTables>(
   options: MountOptions<Tables>,
@@ -124,14 +127,9 @@ function assemble(
   ownOperations: readonly AnyOperation<ServerPushContext>[],
 ): ServerPush {
   const deviceWatch = new DeviceWatch(given.database.signals);
-  const options: ServerPushOptions = {
-    ...given,
-    async publish(transaction, events) {
-      if (ownOperations.length > 0) await deviceWatch.publish(transaction, events);
-      await given.publish(transaction, events);
-    },
-  };
+  const options = ownOperations.length > 0 ? publishingTo(deviceWatch, given) : given;
   const { database } = options;
+  const unclaim = claimDatabase(database);
   const results = new DeliveryResults(options);
   const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
   const pushStatus = new RealmPushStatusRecord(options);
@@ -166,6 +164,18 @@ function assemble(
       results.close();
       await deviceWatch.close();
       await relay.close();
+      unclaim();
+    },
+  };
+}
+
+/** Publishes events to the requests that wait for them here, too. */
+function publishingTo(deviceWatch: DeviceWatch, options: ServerPushOptions): ServerPushOptions {
+  return {
+    ...options,
+    async publish(transaction, events) {
+      await deviceWatch.publish(transaction, events);
+      await options.publish(transaction, events);
     },
   };
 }

@@ -44,6 +44,7 @@ eachBackend((backend) => {
     let relay: RelayStandIn;
     let url: string;
     let database: DatabaseWithJobs<ServerPushTables>;
+    let options: MountOptions;
     let push: ServerPush;
     let host: HostConnection;
     let actor: HostActor | undefined = { userId: 7 };
@@ -55,7 +56,7 @@ eachBackend((backend) => {
       // A table of the host in the same database.
       await host.run('create table orders (id integer)');
       database = await openPushDatabase({ url });
-      const options: MountOptions = {
+      options = {
         database,
         authenticate: async (head) => (head.header('x-session') === 'right' ? actor : undefined),
         publish: async () => {},
@@ -86,6 +87,10 @@ eachBackend((backend) => {
     const dropJobs = async () => {
       for (const { id } of await database.jobs.list({})) await database.jobs.drop(id);
     };
+
+    it('refuses a second push on the same database, which would take over its jobs', async () => {
+      await expect(createServerPush(options)).rejects.toThrow('share that push, or close it first');
+    });
 
     it('answers requests, with defaults for all that the host leaves out', async () => {
       const created = await ask('/api/v1/mobile_push/devices/register_client_device');

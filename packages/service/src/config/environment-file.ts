@@ -11,7 +11,7 @@ const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
 const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]+@|.*[?&]password=)/;
 
 /**
- * Reads an environment file as systemd's `EnvironmentFile=` does of at most 64 KiB. If the file contains
+ * Reads an environment file as systemd's `EnvironmentFile=` does, of at most 64 KiB. If the file contains
  * a secret, such as a database URL with a password, it must be private, as {@link readPrivateFile} requires.
  * @throws ConfigurationError, whose cause is the operating system's error if the file cannot be read.
  */
