@@ -15,7 +15,6 @@ const commands = [
   'realm show',
   'realm settings',
   'realm set name Example',
-  'push status',
   'push enable --relay https://relay.example',
   'push test --user ada@example.com',
   'push disable --yes',
@@ -49,6 +48,23 @@ eachBackend((backend) => {
     expect(stderr).toMatch(/(?:There is no database file|The PostgreSQL database .* is empty)/);
     expect(stderr).toContain('SERVER_DATABASE, or the file with its settings in --env-file');
     if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
+  });
+
+  it('push status says so in a check of its own, as JSON too', async () => {
+    const url = await backend.freshUrl();
+    const { status, stdout, stderr } = await run(url, 'push status --json');
+    expect([status, JSON.parse(stdout)]).toEqual([
+      1,
+      [
+        {
+          check: 'database',
+          ok: false,
+          cause: expect.stringMatching(/^(There is no database file|The PostgreSQL database ).*\.$/),
+          remedy: expect.stringMatching(/^Name the database of the server in SERVER_DATABASE/),
+        },
+      ],
+    ]);
+    expect(stderr).toBe('waxwing-server: Push notifications do not work: see database.');
   });
 
   it('the first "users add" creates the database, and names it as each later change does', async () => {

@@ -59,6 +59,24 @@ it('its status names each setting that is missing or wrong', async () => {
   expect(causes).toContain('SERVER_PUSH_KEYFILE is not a setting');
 });
 
+it('its status names a database that is missing or unreachable', async () => {
+  const settings = {
+    SERVER_PUSH_REALM_UUID: relaySettings.SERVER_PUSH_RELAY_SERVER_ID,
+    SERVER_PUSH_REALM_URL: 'https://bank.example.com',
+    SERVER_PUSH_REALM_NAME: 'Bank',
+  };
+  const unreachable = `postgres://postgres@127.0.0.1:${await freePort()}/push`;
+  const remedies = [
+    [`sqlite:${join(dir, 'none.sqlite')}`, 'Start the server once, which creates it'],
+    [unreachable, 'Nothing listens there; start PostgreSQL'],
+  ] as const;
+  for (const [SERVER_PUSH_DATABASE, remedy] of remedies) {
+    const { code, printed } = await run('status --json', { ...settings, SERVER_PUSH_DATABASE });
+    const expected = { check: 'database', ok: false, remedy: expect.stringContaining(remedy) };
+    expect([code, JSON.parse(printed)]).toMatchObject([1, [expected]]);
+  }
+});
+
 it('its help names its commands and settings', async () => {
   const { code, printed } = await run('--help', {});
   expect(code).toBe(0);
@@ -92,7 +110,7 @@ eachBackend((backend) => {
       SERVER_PUSH_REALM_URL: 'https://game.example.com',
       SERVER_PUSH_REALM_NAME: 'Game',
     };
-    expect((await run('status', environment)).said).toContain('start the server once, which creates it');
+    expect((await run('status', environment)).printed).toContain('Start the server once, which creates it');
     const push = await startServerPush({ environment, authenticate: async () => undefined });
     try {
       expect(push.isConfigured).toBe(false);

@@ -32,8 +32,8 @@ async function checkAll(program: PushProgram): Promise<readonly PushCheck[]> {
   try {
     return await program.withPush((work) => check(program, work));
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems.map(asCheck);
-    throw error;
+    if (error instanceof ConfigurationError) return error.problems.map((problem) => asCheck(problem));
+    return [await checkDatabase(error, program.names)];
   }
 }
 
@@ -49,7 +49,7 @@ async function check({ names, terminal }: PushProgram, { database, settings, rea
     problems = [await checkConfiguration(database, found.account, { isFromSettings, names })];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    problems = error.problems.map(asCheck);
+    problems = error.problems.map((problem) => asCheck(problem));
   }
   const relay = found?.account.kind === 'configured' ? found.account : undefined;
   const pinnedSigningKey = found?.pinnedSigningKey;
@@ -97,10 +97,19 @@ async function checkConfiguration(
   return failed(check, 'No relay is configured, so devices cannot register.', remedy);
 }
 
-/** Converts a configuration problem to a check. The part after the colon says what to do. */
-function asCheck(problem: string): PushCheck {
+/** Converts a problem of the database to a check. @throws other errors unchanged. */
+async function checkDatabase(error: unknown, { prefix }: AdminNames): Promise<PushCheck> {
+  const { DatabaseUnavailableError, DatabaseUnusableError } = await import('@waxwing/storage');
+  const check = 'database';
+  if (error instanceof DatabaseUnusableError) return asCheck(error.message, check);
+  if (!(error instanceof DatabaseUnavailableError)) throw error;
+  return failed(check, error.message, `Make the database of ${prefix}DATABASE work, then check again.`);
+}
+
+/** Converts a problem to a check. The part after the last colon says what to do. */
+function asCheck(problem: string, check = 'configuration'): PushCheck {
   const colon = problem.lastIndexOf(': ');
   const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
   const whatToDo = remedy === '' ? 'Correct the setting.' : capitalized(remedy);
-  return { check: 'configuration', ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
+  return { check, ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
 }
