@@ -2,3 +2,4 @@
 export { awaitReport } from './commands/await-report.js';
 export { addPushCommands } from './commands/push-commands.js';
 export { enableRemedy, type PushProgram, type PushWork } from './commands/push-program.js';
+export { type WaitFlag, withWait } from './commands/wait-flag.js';

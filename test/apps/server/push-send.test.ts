@@ -119,14 +119,23 @@ eachBackend((backend) => {
       const app = 'org.example.app';
       const notServed = { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app };
 
-      /** The relay's answer to each request, with the result from `of` for each device. */
-      const answers = (of: Readonly<Record<number, object>>) =>
-        server.relay.otherwise(({ body }) => {
+      /**
+       * The relay's answer to each request: the result from `of` for each device, and the next of `receipts`. The last
+       * receipt is repeated.
+       */
+      const answers = (of: Readonly<Record<number, object>>, receipts: readonly object[] = []) => {
+        const left = [...receipts];
+        server.relay.otherwise(({ path, body }) => {
+          if (path.includes('/receipts?')) {
+            const receipt = left.length > 1 ? left.shift() : left[0];
+            return { status: 200, body: { result: 'success', msg: '', receipts: [receipt] } };
+          }
           const { push_requests: asked } = JSON.parse(body) as { push_requests: { device_id: number }[] };
           const success = notified() as { body: object };
           const results = asked.map(({ device_id: id }) => of[id] ?? { status: 'sent' });
           return { status: 200, body: { ...success.body, results } };
         });
+      };
       afterEach(() => server.relay.otherwise(notified()));
 
       it('says how many were sent and rejected, and why, also in the log, the metrics and the status', async () => {
@@ -134,9 +143,12 @@ eachBackend((backend) => {
         const first = await send(['--user', 'ada@example.com', '--text', 'one']);
         const why = `the relay has no credentials for app ${app}`;
         expect([first.code, first.printed]).toEqual([
-          0,
-          expect.stringContaining(`To 2 devices of ada@example.com: 1 sent, 1 rejected: ${why}.\n`),
+          1,
+          expect.stringContaining(`To 2 devices of ada@example.com: 1 sent, 1 rejected: ${why}.`),
         ]);
+        expect(first.said).toBe(
+          'waxwing-server: Not every phone of ada@example.com was notified; waxwing-server push status names causes and remedies.',
+        );
         await send(['--user', 'ada@example.com', '--text', 'two']);
         const logged = server.logged.lines().filter(({ msg }) => msg === 'a notification was rejected');
         expect(logged).toMatchObject([
@@ -193,6 +205,29 @@ eachBackend((backend) => {
         expect(held.printed).toContain(`1 sent, 1 waiting at the relay: ${why}.`);
         expect(server.logged.text()).toContain('a notification is held at the relay');
         expect((await push(['status'])).printed).toContain(why);
+      });
+
+      it.each([
+        ['sent', [], ['--wait', '9'], 0, '2 sent.'],
+        [
+          'rejected',
+          ['BadTopic', 'registration'],
+          [],
+          1,
+          '1 sent, 1 rejected: BadTopic (the phone must register again).',
+        ],
+        ['sent', [], ['--wait', '0'], 1, '1 sent, 1 waiting at the relay: UNAVAILABLE.'],
+      ] as const)('push test waits for a queued notification: %s %s %s', async (...expected) => {
+        const [status, [reason, fault], flags, code, printed] = expected;
+        const id = { notification_id: server.server.realmUuid };
+        const receipt = { ...id, device_id: 1, attempts: 1, updated_at: 1 };
+        const receipts = [
+          { ...receipt, status: 'queued' },
+          { ...receipt, status, reason, fault },
+        ];
+        answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', ...id } }, receipts);
+        const tested = await push(['test', '--user', 'ada@example.com', ...flags]);
+        expect([tested.code, tested.printed]).toEqual([code, printed]);
       });
 
       it('says why the relay took none within the time, and that the server tries again', async () => {

@@ -155,7 +155,7 @@ export class BrokenWorld {
     await world.stopRelay();
     await world.startRelay();
     await world.faults([rule]);
-    await world.run(['push', 'test', '--user', ada.email]);
+    await world.run(['push', 'test', '--user', ada.email, '--wait', '0']);
     await world.faults([]);
   }
 

@@ -1,4 +1,5 @@
 import type { CountedResult } from '@waxwing/server-push';
+import { type WaitFlag, withWait } from '@waxwing/server-push/commands';
 import {
   CommandError,
   type OutputFlags,
@@ -6,16 +7,14 @@ import {
   type Terminal,
   withJson,
 } from '@waxwing/service/command-line';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { withServerDatabase } from '../with-database.js';
 import { adminNames } from './admin-names.js';
 import type { SentText, TextToSend } from './send-text.js';
 
-interface SendFlags extends OutputFlags {
+interface SendFlags extends OutputFlags, WaitFlag {
   readonly user: string;
   readonly text: string;
-  /** Seconds. */
-  readonly wait: number;
 }
 
 interface Sent extends SentText {
@@ -24,36 +23,33 @@ interface Sent extends SentText {
   readonly trouble: string | undefined;
 }
 
-const defaultWaitSeconds = 10;
-
 /** Adds `push send`. */
 export function addSendCommand(push: Command, terminal: Terminal): void {
-  withJson(push.command('send'))
+  withWait(withJson(push.command('send')))
     .description(
       "send a text to a user's phones through the running server, encrypted like a message, and print the relay's answer",
     )
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .requiredOption('--text <text>', 'the text to show; Markdown, as in a message')
-    .option('--wait <seconds>', "how long to wait for the relay's answer", readWait, defaultWaitSeconds)
     .action(async ({ user, text, wait, ...flags }: SendFlags) => {
       const sent = await send(terminal, { email: user, text }, wait);
       const { describeResults } = await import('@waxwing/server-push');
       const described = describeResults(sent.results);
       printResult(terminal, flags, { machines: sentJson(sent), people: sentText(sent, described, wait) });
       const { email } = sent.user;
-      const isRefused = sent.results.length > 0 && !sent.results.some(({ status }) => reaches.has(status));
+      const { results } = sent;
+      const isRefused = results.length > 0 && !results.some(({ status }) => reaches.has(status));
       if (isRefused) throw new CommandError(`No phone of ${email} was notified: ${described}.`);
+      if (results.some(({ status }) => status === 'rejected')) {
+        throw new CommandError(
+          `Not every phone of ${email} was notified; ${adminNames.push} status names causes and remedies.`,
+        );
+      }
     });
 }
 
 /** The results that mean that a phone is notified, at once or later. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
-
-function readWait(text: string): number {
-  if (!/^\d{1,3}$/.test(text))
-    throw new InvalidArgumentError('It must be a whole number of seconds, 0 to 999.');
-  return Number(text);
-}
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
   // Imported lazily, so that help starts fast.

@@ -10,6 +10,7 @@ import type { AdminNames } from '../admin-names.js';
 import type { DisableFlags } from './disable-push.js';
 import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
+import { type WaitFlag, withWait } from './wait-flag.js';
 
 /** Adds `test`, `disable` and `rotate-credentials`. */
 export function addAccountCommands(push: Command, program: PushProgram): void {
@@ -20,10 +21,10 @@ export function addAccountCommands(push: Command, program: PushProgram): void {
 
 function addTest(push: Command, program: PushProgram): void {
   const { terminal, names } = program;
-  withJson(push.command('test'))
+  withWait(withJson(push.command('test')))
     .description("send a test notification to a user's phones, and print what the relay says of each")
     .requiredOption(`--user <${program.userIs.kind}>`, program.userIs.description)
-    .action(async ({ user, ...flags }: OutputFlags & { readonly user: string }) => {
+    .action(async ({ user, wait, ...flags }: OutputFlags & WaitFlag & { readonly user: string }) => {
       const { sendTest } = await import('../notifications/send-test.js');
       const { describeTest, requireSent, testJson } = await import('./describe-test.js');
       const { findRelayAccount } = await import('../settings/find-relay-account.js');
@@ -31,7 +32,8 @@ function addTest(push: Command, program: PushProgram): void {
         const { account: relay } = await findRelayAccount(database, settings, names);
         if (relay.kind === 'not-configured') throw notEnabled(names);
         const id = await program.findUser(database, user);
-        return sendTest({ database, relay, realm, sodium, clock: terminal.clock }, id);
+        const { clock } = terminal;
+        return sendTest({ database, relay, realm, sodium, clock, waitSeconds: wait }, id);
       });
       if (test.kind === 'no-device') {
         throw new CommandError(

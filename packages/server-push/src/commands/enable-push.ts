@@ -10,6 +10,7 @@ import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
 import { describeTest, testJson } from './describe-test.js';
 import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
+import { defaultWaitSeconds } from './wait-flag.js';
 
 /** Flags of `enable`. */
 export interface EnableFlags extends OutputFlags {
@@ -36,7 +37,8 @@ export async function enablePush(
   if (flags.transfer) await transferServer(options, request);
   const enabled = await enableRelay(options, request);
   const userId = await findUserWithDevice(database);
-  const test = userId && (await sendTest({ ...options, relay: enabled.relay }, userId));
+  const testing = { ...options, relay: enabled.relay, waitSeconds: defaultWaitSeconds };
+  const test = userId && (await sendTest(testing, userId));
   const { relay, isNew, signingPublicKey } = enabled;
   return {
     machines: {

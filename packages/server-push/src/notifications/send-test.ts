@@ -6,6 +6,7 @@ import { type ConfiguredRelay, withAccountLink } from '../relay-account/account-
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
+import { awaitReceipts } from './await-receipts.js';
 import { type DeviceResult, readDeviceResults } from './device-results.js';
 import { recipientsOf } from './recipients.js';
 import { sendToDevices } from './send-to-devices.js';
@@ -16,6 +17,8 @@ export interface SendTestOptions {
   readonly realm: PushRealm;
   readonly sodium: Sodium;
   readonly clock: Clock;
+  /** How long to wait for the final results of notifications that the relay queues. */
+  readonly waitSeconds: number;
 }
 
 /** Outcome of a test: the relay's result for each device. */
@@ -25,10 +28,7 @@ export type SentTest =
   | RelayRefusal
   | RelayRetry;
 
-/**
- * Sends a test notification to a user's devices and waits for the relay's result for each. Changes nothing in the
- * database.
- */
+/** Sends a test notification to a user's devices and waits for the relay's result for each. Stores nothing. */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
   // Needed only to drop devices, which a test does not do.
@@ -39,10 +39,13 @@ export async function sendTest(options: SendTestOptions, userId: UserId): Promis
   const content = { type: 'test', time: unixSeconds(clock()) } as const;
   const conclude = async (...answered: Parameters<typeof readDeviceResults>) =>
     readDeviceResults(...answered);
-  const { taken, failure } = await withAccountLink(options, (link) =>
-    sendToDevices({ ...reading, link, realm, conclude }, { userId, recipients, content }),
-  );
-  return failure ?? { kind: 'sent', results: taken.map(({ result }) => result) };
+  return withAccountLink(options, async (link) => {
+    const sending = { ...reading, link, realm, conclude };
+    const { taken, failure } = await sendToDevices(sending, { userId, recipients, content });
+    if (failure !== undefined) return failure;
+    const results = taken.map(({ result }) => result);
+    return { kind: 'sent', results: await awaitReceipts(link, results, options.waitSeconds * 1000) };
+  });
 }
 
 /** The user whose device registered last; `undefined` if no device is registered. */
