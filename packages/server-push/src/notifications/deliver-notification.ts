@@ -13,12 +13,16 @@ import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
 import { receiptsJob } from './read-receipts.js';
-import { rowName } from './recipient.js';
+import { type Recipient, rowName } from './recipient.js';
+import { isRegistering, registeredAgain } from './registered-again.js';
+import type { Sending } from './send-to-devices.js';
 
 /** Kind of the job that sends one notification to one user's devices. */
 export const deliverNotificationJob = 'notifications/deliver-notification';
 
 const capMilliseconds = 10 * 60_000;
+/** How long a registration in progress takes if nothing is wrong. */
+const registeringMilliseconds = 1000;
 const concurrency = 32;
 
 /** A notification, without its recipients. */
@@ -36,8 +40,13 @@ export interface QueuedNotification extends NewNotification {
   readonly giveUpAt: number;
 }
 
-/** The payload that the job stores. `taken` names the rows of devices that the relay took in earlier jobs. */
-type Payload = Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> & { readonly taken?: string[] };
+/** The payload that the job stores. */
+interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> {
+  /** Names the rows of devices that the relay took in earlier jobs. */
+  readonly taken?: string[];
+  /** The only device that the job notifies, once the relay has its new registration. Absent: all devices. */
+  readonly again?: Recipient['row'];
+}
 
 /**
  * Enqueues a notification in the transaction of the change that it reports.
@@ -73,16 +82,17 @@ export interface DeliverNotificationOptions {
 /**
  * Handles the delivery job. Each attempt seals for the user's current devices, so that newly registered ones are
  * included, and retries with backoff until the relay accepts. If the relay takes only some devices, another job retries
- * the others. Delivery is at least once: the phone drops a repeat after a crash.
+ * the others. A device whose registration is dead is notified again if its phone is registering. Delivery is at least
+ * once: the phone drops a repeat after a crash.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
 ): JobHandler<ServerPushTables> {
-  const { database, clock, isWanted = async () => true } = options;
+  const { database, isWanted = async () => true } = options;
 
   async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
     const payload = parseJson(job.payload) as unknown as Payload;
-    const { userId, content, taken: before = [], reportId } = payload;
+    const { userId, content, taken: before = [], again } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
     // Dropped, as on stock servers: the relay may leave push off for days.
@@ -92,34 +102,76 @@ export function deliverNotificationHandler(
     const isStillWanted = async () =>
       content.type !== 'message' || (await isWanted(userId, content.messageId));
     if (!(await isStillWanted())) return { kind: 'done' };
-    const recipients = await sender.recipientsOf(userId);
-    const left = recipients.filter((recipient) => !before.includes(rowName(recipient)));
-    if (left.length === 0) return { kind: 'done' };
-    const { taken, failure } = await sender.send({
-      userId,
-      recipients: left,
-      content,
-      isStillWanted,
-      signal,
+    // In this order: a registration that the relay confirms in between is seen by the second.
+    const isWaiting = again !== undefined && (await isRegistering(database.db, again));
+    const left = (await sender.recipientsOf(userId)).filter((recipient) => {
+      const name = rowName(recipient);
+      return again === undefined ? !before.includes(name) : name === rowName({ row: again });
     });
-    const outcome = failure && judgeFailure(options, job, failure, signal);
-    if (outcome !== undefined && taken.length === 0) return outcome;
-    const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
-    const rest = outcome && jobForOthers(job, { ...payload, taken: names }, outcome, clock());
-    const results = taken.map(({ result }) => result);
-    const receipts = receiptsJob(taken, reportId, clock());
-    return {
-      kind: 'done',
-      async apply(transaction) {
-        if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
-        for (const further of [rest, receipts]) {
-          if (further !== undefined) await database.jobs.enqueue(transaction, further);
-        }
-      },
-    };
+    if (left.length === 0)
+      return isWaiting ? awaitRegistration(options, job, payload) : endUnsent(options, payload);
+    const notification = { userId, recipients: left, content, isStillWanted, signal };
+    return concludeSending(options, { job, payload, sender, signal }, await sender.send(notification));
   }
 
   return { concurrency, run, giveUp: () => async () => undefined };
+}
+
+interface Attempt {
+  readonly job: Job;
+  readonly payload: Payload;
+  readonly sender: NotificationSender;
+  readonly signal: AbortSignal;
+}
+
+async function concludeSending(
+  options: DeliverNotificationOptions,
+  { job, payload, sender, signal }: Attempt,
+  { taken, failure }: Sending,
+): Promise<JobOutcome<ServerPushTables>> {
+  const { database, clock } = options;
+  const { userId, taken: before = [], reportId } = payload;
+  const outcome = failure && judgeFailure(options, job, failure, signal);
+  if (outcome !== undefined && taken.length === 0) return outcome;
+  const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
+  const rest = outcome && jobForOthers(job, { ...payload, taken: names }, outcome, clock());
+  const rows = await registeredAgain(database.db, sender, { userId, taken });
+  const repeats = rows.map((row) => jobForRegistering(job, payload, row, clock()));
+  const repeated = new Set(rows.map((row) => rowName({ row })));
+  const results = taken
+    .filter(({ recipient }) => !repeated.has(rowName(recipient)))
+    .map(({ result }) => result);
+  const receipts = receiptsJob(taken, reportId, clock());
+  return {
+    kind: 'done',
+    async apply(transaction) {
+      if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
+      for (const further of [rest, receipts, ...repeats]) {
+        if (further !== undefined) await database.jobs.enqueue(transaction, further);
+      }
+    },
+  };
+}
+
+function awaitRegistration(
+  options: Pick<DeliverNotificationOptions, 'clock' | 'random'>,
+  job: Job,
+  payload: Payload,
+): JobOutcome<ServerPushTables> {
+  const reason = "the phone's new registration waits for the relay";
+  const retry = retryLater(job, { reason }, { ...options, capMilliseconds });
+  // The queue would report the job as dead, which would ask an admin to do something.
+  return retry.at < job.giveUpAt ? retry : endUnsent(options, payload);
+}
+
+/** Ends a job without a device to notify. One that waited for a registration reports the device as gone. */
+function endUnsent(
+  { clock }: Pick<DeliverNotificationOptions, 'clock'>,
+  { again, reportId }: Payload,
+): JobOutcome<ServerPushTables> {
+  if (again === undefined || reportId === undefined) return { kind: 'done' };
+  const result = { status: 'gone', reason: undefined, fault: undefined, app: undefined } as const;
+  return { kind: 'done', apply: (transaction) => addToReport(transaction, reportId, [result], clock()) };
 }
 
 type FailedOutcome = Extract<JobOutcome<ServerPushTables>, { kind: 'retry' | 'dead' }>;
@@ -135,6 +187,17 @@ function judgeFailure(
   }
   if (signal.aborted) return { kind: 'retry', at: clock(), reason: 'the server was closing' };
   return retryLater(job, failure, { clock, random, capMilliseconds });
+}
+
+/** The job for a device whose phone registers again. It gives up when the notification does. */
+function jobForRegistering(
+  { giveUpAt }: Job,
+  { userId, content, reportId }: Payload,
+  row: Recipient['row'],
+  now: number,
+): NewJob {
+  const payload = encodePayload({ userId, content, reportId, again: row });
+  return { kind: deliverNotificationJob, payload, runAt: now + registeringMilliseconds, giveUpAt };
 }
 
 /** The job for the devices that the relay did not take. It retries or fails instead of the original job. */

@@ -1,0 +1,54 @@
+import type { ClientDeviceId, UserId } from '@waxwing/protocol';
+import type { Kysely } from 'kysely';
+import type { PushDeviceId, ServerPushTables } from '../tables.js';
+import type { NotificationSender } from './notification-sender.js';
+import { type Recipient, rowName } from './recipient.js';
+import type { Sending } from './send-to-devices.js';
+
+type DeviceRow = Recipient['row'];
+
+/** Whether a new registration of a device waits for the relay. */
+export async function isRegistering(
+  db: Kysely<ServerPushTables>,
+  { table, id }: DeviceRow,
+): Promise<boolean> {
+  const row =
+    table === 'push_devices'
+      ? await db
+          .selectFrom('push_devices')
+          .select('id')
+          .where('id', '=', id as PushDeviceId)
+          .where('pending_token_kind', 'is not', null)
+          .executeTakeFirst()
+      : await db
+          .selectFrom('client_devices')
+          .select('id')
+          .where('id', '=', id as ClientDeviceId)
+          .where('pending_encrypted_registration', 'is not', null)
+          .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * The devices of a user that were notified under a registration that the relay no longer knows, while their phone
+ * registers again or has just done so: the notification has not reached the phone.
+ */
+export async function registeredAgain(
+  db: Kysely<ServerPushTables>,
+  sender: Pick<NotificationSender, 'recipientsOf'>,
+  { userId, taken }: Pick<Sending, 'taken'> & { readonly userId: UserId },
+): Promise<DeviceRow[]> {
+  const rows: DeviceRow[] = [];
+  for (const { recipient, result } of taken) {
+    if (result.status !== 'gone') continue;
+    const { row, only, address } = recipient;
+    // In this order: a registration that the relay confirms in between is seen by the second.
+    const isAgain =
+      (await isRegistering(db, row)) ||
+      (await sender.recipientsOf(userId, only)).some(
+        (current) => rowName(current) === rowName(recipient) && current.address !== address,
+      );
+    if (isAgain) rows.push(row);
+  }
+  return rows;
+}
