@@ -35,6 +35,7 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     file: undefined,
     // No other work shares this process, so there is no tick to wait for.
     nextTick: async () => undefined,
+    runPiece: (work) => work(),
   });
   return declared.answer.parse(answer);
 }

@@ -1,5 +1,5 @@
 import { refused, type UserId } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, integerParameter, type OperationRequest, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../authentication/authenticate.js';
@@ -48,20 +48,22 @@ export const getEvents = operation({
   // A newer poll of a queue replaces the older one, which is answered at once.
   lane: (head) =>
     head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
-  async handle(context: ServerContext, { actor, parameters, signal }) {
+  async handle(context: ServerContext, request) {
     const { queueListeners, database, longPollTimeoutSeconds } = context;
-    const { queue_id: queueId, last_event_id: lastEventId, dont_block } = parameters;
-    const poll = { userId: actor.id, queueId, lastEventId };
+    const { queue_id: queueId, last_event_id: lastEventId, dont_block } = request.parameters;
+    const poll = { userId: request.actor.id, queueId, lastEventId };
     if (dont_block) {
-      await acknowledge(context, poll);
-      return { queue_id: queueId, events: await takeEvents(database, poll) };
+      return request.runPiece(async () => {
+        await acknowledge(context, poll);
+        return { queue_id: queueId, events: await takeEvents(database, poll) };
+      });
     }
     // Listen before reading the queue: an event published in between would be missed.
     const listener = queueListeners.listen(queueId);
     try {
-      const queue = await acknowledge(context, poll, () => listener.replaceOlder());
+      const queue = await request.runPiece(() => acknowledge(context, poll, () => listener.replaceOlder()));
       const milliseconds = longPollTimeoutSeconds * 1000;
-      const events = await nextEvents(context, { poll, queue, listener, milliseconds, signal });
+      const events = await nextEvents(context, { poll, queue, listener, milliseconds, request });
       return { queue_id: queueId, events };
     } finally {
       listener.close();
@@ -106,20 +108,21 @@ interface PollContext {
   readonly queue: EventQueueRow;
   readonly listener: QueueListener;
   readonly milliseconds: number;
-  readonly signal: AbortSignal;
+  readonly request: Pick<OperationRequest<unknown, unknown>, 'runPiece' | 'signal'>;
 }
 
 async function nextEvents(context: ServerContext, waiting: PollContext): Promise<EventOnWire[]> {
   const { clock, database } = context;
-  const { poll, listener, milliseconds, signal } = waiting;
+  const { poll, listener, milliseconds, request } = waiting;
+  const take = () => request.runPiece(() => takeEvents(database, poll));
   let { queue } = waiting;
   for (;;) {
-    const known = queue.last_event_id > poll.lastEventId ? await takeEvents(database, poll) : [];
+    const known = queue.last_event_id > poll.lastEventId ? await take() : [];
     if (known.length > 0) return known;
-    const end = await listener.wait(milliseconds, signal);
+    const end = await listener.wait(milliseconds, request.signal);
     if (end === 'gone') return [];
-    if (end === 'timed-out') return lastLook(context, poll);
-    const news = await takeEvents(database, poll);
+    if (end === 'timed-out') return request.runPiece(() => lastLook(context, poll));
+    const news = await take();
     if (news.length > 0) return news;
     // The queue may have been deleted, or have expired during the wait.
     queue = await requireQueue(database.db, poll, clock());

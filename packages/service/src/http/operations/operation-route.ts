@@ -47,6 +47,16 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
   nextTick({ isRefusable } = { isRefusable: true }): Promise<void> {
     return this.head.scheduler.nextTick(this.head.exchange, isRefusable);
   }
+
+  async runPiece<Result>(work: () => Promise<Result>): Promise<Result> {
+    const { exchange, scheduler } = this.head;
+    const endPiece = scheduler.tryPiece(exchange) ?? (await scheduler.beginPiece(exchange, true));
+    try {
+      return await work();
+    } finally {
+      endPiece();
+    }
+  }
 }
 
 /**

@@ -63,6 +63,13 @@ export interface OperationRequest<Parameters, Actor> {
    * false.
    */
   nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
+  /**
+   * Runs `work` once the actor has a free slot, and returns its result. Long polls read the database this way, because only
+   * their waiting takes no slot. Other operations hold a slot anyway: they would wait for themselves.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded.
+   * @throws AbortError if the exchange ends before `work` starts.
+   */
+  runPiece<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
 /** An answer other than the usual JSON success: another status, headers, a stream, or no body (304). */

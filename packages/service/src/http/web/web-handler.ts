@@ -93,6 +93,7 @@ async function answerOf(
       file: received.file,
       signal,
       nextTick: async () => void (await setImmediate()),
+      runPiece: (work) => work(),
     };
     return operation.handle(handled);
   };

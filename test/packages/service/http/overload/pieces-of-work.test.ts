@@ -56,6 +56,13 @@ function operations(work: Work): TestOperation[] {
     { method: 'GET', path: '/poll', authenticate, lane: () => undefined, handle: () => hold(work) },
     {
       method: 'GET',
+      path: '/reading-poll',
+      authenticate,
+      lane: () => undefined,
+      handle: (asked) => asked.runPiece(() => hold(work)),
+    },
+    {
+      method: 'GET',
       path: '/render',
       authenticate,
       async handle(asked) {
@@ -175,6 +182,20 @@ describe('a piece of work', () => {
       return own.statuses;
     };
     await expect.poll(endAll).toEqual([200]);
+  });
+
+  it('of a poll waits for a free slot of its actor, and others do not', async () => {
+    const work: Work = { made: 0, waiting: [] };
+    const { send, sendAll } = await start(work, {}, 2);
+    const sent = await sendAll(4, '/reading-poll', ada);
+    await expect.poll(() => work.waiting).toHaveLength(2);
+    await send('/reading-poll', bob);
+    await expect.poll(() => work.waiting).toHaveLength(3);
+    const endAll = () => {
+      for (const end of work.waiting?.splice(0) ?? []) end();
+      return sent.flatMap(({ statuses }) => statuses);
+    };
+    await expect.poll(endAll).toEqual([200, 200, 200, 200]);
   });
 
   it('is refused if it would wait for too long, before anything is answered', async () => {
