@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { atEndOfTick } from '../../lifecycle/end-of-tick.js';
+import { SlowReader } from './slow-reader.js';
 
 /** The rest of a body whose request was answered before all of it arrived. */
 export interface UnreadBody {
@@ -9,13 +10,17 @@ export interface UnreadBody {
   request: IncomingMessage | undefined;
 }
 
+/** Of a larger body, the rest is read slowly. */
+const smallBodyBytes = 64 * 1024;
+
 /**
  * Tracks requests that were answered before their bodies arrived. Most were refused after the head, and their bodies
  * came in the same packet. Their references are dropped at the end of the tick, so that the young-generation collector
- * frees them.
+ * frees them. The rest of large bodies is read slowly.
  */
 export class UnreadBodies {
   #new: UnreadBody[] = [];
+  readonly #reader = new SlowReader();
 
   begin(request: IncomingMessage): UnreadBody {
     const body = { since: performance.now(), request };
@@ -25,17 +30,22 @@ export class UnreadBodies {
   }
 
   readonly #dropComplete = (): void => {
-    for (const body of this.#new) dropIfComplete(body);
+    for (const body of this.#new) {
+      if (isUnread(body) && isLarge(body.request)) this.#reader.add(body.request);
+    }
     this.#new = [];
   };
 }
 
 /** Whether part of the body has yet to arrive. */
-export function isUnread(body: UnreadBody | undefined): body is UnreadBody {
-  if (body !== undefined) dropIfComplete(body);
+export function isUnread(
+  body: UnreadBody | undefined,
+): body is UnreadBody & { readonly request: IncomingMessage } {
+  if (body?.request?.complete) body.request = undefined;
   return body?.request !== undefined;
 }
 
-function dropIfComplete(body: UnreadBody): void {
-  if (body.request?.complete) body.request = undefined;
+/** Without a declared length, a body may be large. */
+function isLarge({ headers }: IncomingMessage): boolean {
+  return !(Number(headers['content-length']) <= smallBodyBytes);
 }

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { isUnread, UnreadBodies } from '#service/http/connections/unread-bodies.js';
 import { endTick } from '#service/lifecycle/end-of-tick.js';
 
-const newRequest = () => ({ complete: false }) as IncomingMessage;
+const newRequest = () => ({ complete: false, headers: { 'content-length': '1' } }) as IncomingMessage;
 
 it('a body that arrives in the same tick is dropped at its end, a later one when it is checked', () => {
   const bodies = new UnreadBodies();

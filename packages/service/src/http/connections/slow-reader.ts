@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+
+const intervalMilliseconds = 10;
+/** libuv reads up to 2 MiB from a socket at once. A socket that had less lets the next one be read in the same round. */
+const fewBytes = 64 * 1024;
+
+/**
+ * Reads the discarded rest of large request bodies slowly: once per 10 ms from one connection, in turn. Otherwise a client
+ * that ignores refusals and sends megabytes on many connections would fill each event-loop tick with reading.
+ */
+export class SlowReader {
+  /** Requests with a paused socket, the longest paused one first. */
+  readonly #requests = new Set<IncomingMessage>();
+  #isReading = false;
+
+  /** Takes over the socket until the whole body has arrived, or the connection is closed. */
+  add(request: IncomingMessage): void {
+    this.#pause(request);
+    if (this.#isReading) return;
+    this.#isReading = true;
+    this.#waitForRound();
+  }
+
+  #waitForRound(): void {
+    setTimeout(() => this.#readNext(this.#requests.size), intervalMilliseconds).unref();
+  }
+
+  /** Reads from the next socket, and from up to `most` until one had many bytes. */
+  #readNext(most: number): void {
+    const [request] = this.#requests;
+    this.#isReading = request !== undefined;
+    if (request === undefined) return;
+    this.#requests.delete(request);
+    const { socket } = request;
+    const bytesBefore = socket.bytesRead;
+    socket.resume();
+    // The event loop polls sockets before it runs immediates.
+    setImmediate(() => {
+      if (!request.complete && !socket.destroyed) this.#pause(request);
+      if (most > 1 && socket.bytesRead - bytesBefore < fewBytes) this.#readNext(most - 1);
+      else this.#waitForRound();
+    });
+  }
+
+  #pause(request: IncomingMessage): void {
+    request.socket.pause();
+    this.#requests.add(request);
+  }
+}
