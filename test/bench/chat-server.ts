@@ -46,6 +46,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
     {
       host: '127.0.0.1',
       port: 0,
+      drainMilliseconds: 0,
       metrics: { kind: 'not-configured' },
       databaseUrl: new Secret(databaseUrl),
       logLevel: 'error',

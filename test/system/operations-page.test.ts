@@ -124,6 +124,8 @@ describe('the page on operations', () => {
       RELAY_KEY_ACCEPT_DAYS: String(keyRing.policy.acceptForMilliseconds / dayMilliseconds),
       RELAY_KEY_UNUSED_DAYS: String(keyRing.policy.unusedForMilliseconds / dayMilliseconds),
       RELAY_KEY_LIST_VALID_DAYS: String(keyRing.policy.listValidMilliseconds / dayMilliseconds),
+      RELAY_DRAIN_SECONDS: String(relay.drainMilliseconds / 1000),
+      SERVER_DRAIN_SECONDS: String(server.drainMilliseconds / 1000),
       SERVER_HOST: server.host,
       ...httpDefaults('RELAY', 'SERVER', relay.http),
       ...httpDefaults('SERVER', 'USER', server.http),

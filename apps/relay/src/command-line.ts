@@ -66,7 +66,9 @@ async function serve(terminal: Terminal): Promise<void> {
   const configuration = readRelayEnvironment(terminal.environment);
   const log = createLogger(name, configuration.logLevel);
   const start = () => startRelay(configuration, { log });
-  await runProcess({ name, log, start, reload: (relay) => relay.reloadCredentials() });
+  const { drainMilliseconds } = configuration;
+  const reload = (relay: Awaited<ReturnType<typeof start>>) => relay.reloadCredentials();
+  await runProcess({ name, log, drainMilliseconds, start, reload });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

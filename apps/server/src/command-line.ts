@@ -66,7 +66,9 @@ async function serve({ environment }: Terminal): Promise<void> {
   const configuration = readServerEnvironment(environment);
   const log = createLogger(name, configuration.logLevel);
   const start = () => startServer(configuration, { log });
-  await runProcess({ name, log, start, reload: (server) => server.reloadCredentials() });
+  const { drainMilliseconds } = configuration;
+  const reload = (server: Awaited<ReturnType<typeof start>>) => server.reloadCredentials();
+  await runProcess({ name, log, drainMilliseconds, start, reload });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

@@ -23,6 +23,7 @@ it('needs only the settings that open the key ring', () => {
     host: '127.0.0.1',
     port: 8320,
     logLevel: 'info',
+    drainMilliseconds: 0,
     metrics: { kind: 'not-configured' },
     deliveries: { apps: { kind: 'not-configured' } },
     takesPlaintextDevices: false,

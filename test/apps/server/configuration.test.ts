@@ -35,6 +35,7 @@ describe('the server’s environment', () => {
       databaseUrl: 'sqlite:server.sqlite',
       logLevel: 'info',
       http: { ...defaultHttpLimits, maximumRequestsPerActor: 100 },
+      drainMilliseconds: 0,
       metrics: { kind: 'not-configured' },
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing', hasDefaultUrl: true },
       relay: { kind: 'not-configured' },

@@ -97,6 +97,7 @@ export class ServerUnderTest {
     const configuration: ServerConfiguration = {
       host: '127.0.0.1',
       port: 0,
+      drainMilliseconds: 0,
       metrics: { kind: 'not-configured' },
       databaseUrl: new Secret(this.databaseUrl),
       logLevel: 'trace',

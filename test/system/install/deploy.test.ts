@@ -61,7 +61,7 @@ describe('the files in deploy', () => {
     const upstreams = deploy('compose/upstreams.conf');
     for (const [name, { host, port }] of Object.entries({ relay, server })) {
       expect(host).toBe('0.0.0.0');
-      expect(upstreams).toContain(`server ${name}:${port};`);
+      expect(upstreams).toContain(`server ${name}:${port} max_fails=0;`);
       expect(service(name)).toContain(`http://127.0.0.1:${port}/health/live`);
     }
   });

@@ -5,12 +5,16 @@ export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
+  /** How long a closing process goes on answering requests, while it is not ready. */
+  readonly drainMilliseconds: number;
   /** A second listener that serves /metrics, for the operator's network only. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };
 }
 
+/** systemd and containers wait for the longest, and ten seconds more. */
+const drainSeconds = { minimum: 0, maximum: 60 } as const;
 const ports = { minimum: 0, maximum: 65_535 } as const;
 
 /** Reads the listen addresses from the environment. */
@@ -24,6 +28,7 @@ export function readListenConfiguration(reader: EnvironmentReader, usualPort: nu
   return {
     host: reader.optional('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', usualPort, ports),
+    drainMilliseconds: reader.integer('DRAIN_SECONDS', 0, drainSeconds) * 1000,
     metrics: hasMetrics
       ? {
           kind: 'configured',

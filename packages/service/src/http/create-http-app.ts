@@ -75,6 +75,7 @@ interface AppParts {
   readonly connections: Connections;
   readonly scheduler: RequestScheduler;
   readonly caps: InFlightCaps;
+  readonly readiness: Readiness;
   readonly closing: AbortSignal;
 }
 
@@ -92,7 +93,10 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   const connections = new Connections({ ...shared, scheduler, settingsPrefix: options.settingsPrefix ?? '' });
   const caps = new InFlightCaps({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
   const operations = serveOperations(options.operations);
-  const parts: AppParts = { options, operations, connections, scheduler, caps, closing: closing.signal };
+  const readiness =
+    options.readiness instanceof Readiness ? options.readiness : new Readiness(options.readiness, log);
+  const shutdown = { readiness, closing: closing.signal };
+  const parts: AppParts = { options, operations, connections, scheduler, caps, ...shutdown };
   metrics.watchHttp(() => ({
     connections: connections.count,
     requestsInFlight: caps.requestsInFlight,
@@ -119,6 +123,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   app.addHook('preClose', async () => {
     // Before the abort, which makes long polls respond. Node does not treat a connection without any request as idle.
     connections.endSoon();
+    readiness.beginDraining();
     closing.abort();
     // A closing Node server checks no timeouts, so an incomplete request would block shutdown.
     const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
@@ -127,8 +132,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   acceptBodies(app);
   admitRequests(app, parts);
   app.setErrorHandler((error, request, reply) => answerError(parts, { request, reply, thrown: error }));
-  const { readiness } = options;
-  addHealth(app, readiness instanceof Readiness ? readiness : new Readiness(readiness, log), closing.signal);
+  addHealth(app, readiness);
   addOperations(app, parts, { limits, onOverload: () => onRefusal('overload') });
   return app;
 }
@@ -159,7 +163,7 @@ function addOperations(
 
 /** Adds the hook that runs first for every request. */
 function admitRequests(app: FastifyInstance, parts: AppParts): void {
-  const { closing, connections, operations, options, scheduler } = parts;
+  const { closing, connections, operations, options, readiness, scheduler } = parts;
   app.decorateRequest(factsKey, null);
   const shared = {
     shutdownSignals: new ShutdownSignals(closing),
@@ -181,7 +185,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
       permit: undefined,
     };
     request[factsKey] = facts;
-    if (closing.aborted || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
+    if (readiness.isDraining || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
     exchange.onEnd(() => recordRequest(facts, options));
     if (asksForHealth(request)) return next();
     if (closing.aborted) return next(unavailable('shutdown'));

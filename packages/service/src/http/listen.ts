@@ -5,6 +5,7 @@ import type { ListenConfiguration } from '../http-settings/listen-configuration.
 import { openInOrder } from '../lifecycle/open-in-order.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
+import { drain } from './drain.js';
 import { checkResults, type Readiness } from './health/readiness.js';
 import { startMetricsListener } from './metrics-listener.js';
 
@@ -22,12 +23,12 @@ export interface ListeningService extends RunningService {
 }
 
 /**
- * Starts the listeners of a service: its app and, if configured, its metrics.
+ * Starts the listeners of a service: its app and, if configured, its metrics. Closing drains the app first, as configured.
  * @throws the listener's error, such as EADDRINUSE, after closing the service.
  */
 export function listen(
   service: HttpService,
-  { host, port, metrics }: ListenConfiguration,
+  { host, port, drainMilliseconds, metrics }: ListenConfiguration,
 ): Promise<ListeningService> {
   const { app } = service;
   return openInOrder(async (closers) => {
@@ -43,6 +44,7 @@ export function listen(
       metricsUrl = listener.url;
     }
     await app.listen({ host, port });
+    closers.push(() => drain(app, service.readiness, drainMilliseconds));
     return { url: formatHttpUrl(host, (app.server.address() as AddressInfo).port), metricsUrl };
   });
 }

@@ -13,8 +13,8 @@ export interface RunningService {
 export interface ProcessOptions<Service extends RunningService> {
   readonly name: string;
   readonly log: Log;
-  /** Time for a graceful shutdown before the process exits anyway. Default 10 seconds. */
-  readonly closeDeadlineMilliseconds?: number;
+  /** How much longer than ten seconds closing may take before the process exits anyway. Default 0. */
+  readonly drainMilliseconds?: number;
   start(): Promise<Service>;
   /**
    * Reloads credentials on SIGHUP. Without it, SIGHUP shuts the service down, as when a terminal closes.
@@ -22,6 +22,8 @@ export interface ProcessOptions<Service extends RunningService> {
    */
   reload?(service: Service): Promise<void>;
 }
+
+const closeDeadlineMilliseconds = 10_000;
 
 /**
  * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP. A
@@ -31,7 +33,7 @@ export interface ProcessOptions<Service extends RunningService> {
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,
 ): Promise<void> {
-  const { name, log, closeDeadlineMilliseconds = 10_000 } = options;
+  const { name, log, drainMilliseconds = 0 } = options;
   boundGarbage();
   let hasStarted: (service: Service) => void = () => undefined;
   const started = new Promise<Service>((resolve) => {
@@ -47,7 +49,8 @@ export async function runProcess<Service extends RunningService>(
       reloading = reloading.then(() => reload(options, started));
     });
   }
-  closeWithGrace({ delay: closeDeadlineMilliseconds, logger: false, skip }, async ({ err, signal }) => {
+  const delay = drainMilliseconds + closeDeadlineMilliseconds;
+  closeWithGrace({ delay, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
     await (await started).close();

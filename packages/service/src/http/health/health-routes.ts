@@ -22,7 +22,7 @@ export function isHealthPath(url: string): boolean {
  * Adds the public health endpoints: liveness, and the names of failed readiness checks. The reasons appear only in the
  * log.
  */
-export function addHealth(app: FastifyInstance, readiness: Readiness, closing: AbortSignal): void {
+export function addHealth(app: FastifyInstance, readiness: Readiness): void {
   const method = servedMethods('GET');
   app.route({
     method,
@@ -33,9 +33,7 @@ export function addHealth(app: FastifyInstance, readiness: Readiness, closing: A
     method,
     url: readyPath,
     async handler(_request, reply) {
-      const process: Record<string, string> = closing.aborted ? { process: 'closing' } : {};
-      const states = { ...process, ...(await readiness.look()) };
-      const { httpStatus, body } = readinessAnswer(states, { isPublic: true });
+      const { httpStatus, body } = readinessAnswer(await readiness.look(), { isPublic: true });
       return reply.code(httpStatus).type(json).send(body);
     },
   });

@@ -28,6 +28,7 @@ export class Readiness {
   readonly #log: Log;
   readonly #troubleLogs: Readonly<Record<string, TroubleLog>>;
   #running: Promise<ReadinessStates> | undefined;
+  #isDraining = false;
 
   constructor(checks: ReadinessChecks, log: Log) {
     this.#checks = checks;
@@ -35,12 +36,23 @@ export class Readiness {
     this.#log = log;
   }
 
+  /** Whether the process is closing, or drains before it closes. */
+  get isDraining(): boolean {
+    return this.#isDraining;
+  }
+
+  /** Makes the process unready for the rest of its life. */
+  beginDraining(): void {
+    this.#isDraining = true;
+  }
+
   /** Runs the checks. Single-flight: concurrent calls share one run. */
-  look(): Promise<ReadinessStates> {
+  async look(): Promise<ReadinessStates> {
     this.#running ??= this.#look().finally(() => {
       this.#running = undefined;
     });
-    return this.#running;
+    const states = await this.#running;
+    return this.#isDraining ? { process: 'closing', ...states } : states;
   }
 
   /** Runs the checks each minute, so that changes are logged without a probe. Returns a function that stops that. */

@@ -1,0 +1,47 @@
+import { createHttpApp, listen, Readiness } from '@waxwing/service/http';
+import { Metrics } from '@waxwing/service/metrics';
+import { expect, it } from 'vitest';
+import { createMemoryLog } from '../../../support/memory-log.js';
+import { testOperation } from '../../../support/test-operation.js';
+import { RawConnection, request } from './listening-app.js';
+
+// Long enough for a busy machine.
+const drainMilliseconds = 5000;
+
+it('a service that drains answers everything, is not ready, ends connections after their answer, and then stops', async () => {
+  const { log } = createMemoryLog();
+  const metrics = new Metrics();
+  const readiness = new Readiness({}, log);
+  const open = testOperation({ method: 'GET', path: '/open', handle: async () => ({ open: true }) });
+  const app = await createHttpApp({ log, metrics, readiness, operations: [open] });
+  const service = { app, metrics, readiness, close: () => app.close() };
+  const { url, ...listening } = await listen(service, {
+    host: '127.0.0.1',
+    port: 0,
+    drainMilliseconds,
+    metrics: { kind: 'not-configured' },
+  });
+  const port = Number(new URL(url).port);
+  const kept = await RawConnection.open(port);
+  kept.send(request('GET /open'));
+  await expect.poll(() => kept.statuses).toEqual([200]);
+  expect(kept.text).not.toMatch(/^connection: close/im);
+
+  const beganAt = performance.now();
+  const closed = listening.close();
+  const ready = await fetch(`${url}/health/ready`);
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, checks: { process: 'not ok' } }]);
+  expect((await fetch(`${url}/health/live`)).status).toBe(200);
+  // A new connection and a kept one are served, once each.
+  const fresh = await RawConnection.open(port);
+  for (const connection of [fresh, kept]) {
+    connection.send(request('GET /open'));
+    await connection.closed;
+    expect(connection.statuses.at(-1)).toBe(200);
+    expect(connection.text).toMatch(/^connection: close/im);
+  }
+  expect(performance.now() - beganAt).toBeLessThan(drainMilliseconds);
+  await closed;
+  expect(performance.now() - beganAt).toBeGreaterThanOrEqual(drainMilliseconds);
+  await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
+}, 60_000);

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
+import { hasNginx } from './nginx.js';
+import { runRollingRestart } from './rolling-restart.js';
+
+// `npm run restarts` sends five thousand requests, 30 a second.
+const requests = 300;
+const requestsPerSecond = 10;
+const timeoutMilliseconds = 400_000;
+
+describe.runIf(hasNginx)('two relays and two servers behind nginx', () => {
+  eachPostgres(() => {
+    it(
+      'restart one after the other under load without a failed request, and no message is lost or doubled',
+      async () => {
+        const told: string[] = [];
+        const postgresUrl = testPostgresUrl ?? '';
+        const tell = (sentence: string) => void told.push(sentence);
+        const counts = await runRollingRestart({ requests, requestsPerSecond, postgresUrl, tell });
+        expect(counts, told.join('\n')).toMatchObject({ failed: 0, lost: 0, doubled: 0 });
+        expect(counts.requests).toBeGreaterThanOrEqual(requests);
+        expect(counts.restarts).toBeGreaterThanOrEqual(4);
+      },
+      timeoutMilliseconds,
+    );
+  });
+});

@@ -1,0 +1,237 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import type { Constellation, ConstellationPhone, ConstellationUser } from '../../support/constellation.js';
+import { freePort } from '../../support/free-ports.js';
+import type { SpawnedProcess } from '../../support/spawned-process.js';
+import { createCrashWorld } from '../crash/crash-world.js';
+import { readDeliveries } from '../crash/vendor-deliveries.js';
+import { startNginx } from './nginx.js';
+
+export interface RollingRestartOptions {
+  /** Least number of requests. More are sent until each process has restarted once. */
+  readonly requests: number;
+  readonly requestsPerSecond: number;
+  readonly postgresUrl: string;
+  tell(sentence: string): void;
+}
+
+export interface RollingRestartCounts {
+  readonly requests: number;
+  readonly restarts: number;
+  /** Requests of the client, and of servers to relays, that got 5xx or no answer, except those that were shed. */
+  readonly failed: number;
+  /** Requests that a process refused because this machine is too slow for the rate, restarts or not. */
+  readonly shed: number;
+  /** Messages that were answered with success, but are not stored or did not reach the phone. */
+  readonly lost: number;
+  /** Messages that are stored twice, or reached the phone twice. */
+  readonly doubled: number;
+}
+
+/** Longer than `keepalive_timeout` in deploy/nginx/upstreams.conf. */
+const drainSeconds = 6;
+/** Requests of one user wait for each other on a slow machine. */
+const users = 31;
+const settleMilliseconds = 120_000;
+
+/** A process that is started again on its port. */
+interface Member {
+  readonly name: string;
+  process: SpawnedProcess;
+  start(): Promise<SpawnedProcess>;
+}
+
+/**
+ * Sends requests at a steady rate through a real nginx, messages to a user with a phone among them, while two relays and two
+ * servers on one PostgreSQL restart: a relay and a server, then the others, and again. Counts failures, and how often each
+ * message arrived.
+ */
+export async function runRollingRestart(options: RollingRestartOptions): Promise<RollingRestartCounts> {
+  const world = await createCrashWorld({ postgresUrl: options.postgresUrl, users: users + 1 });
+  const { constellation } = world;
+  const { relayEnv, serverEnv } = constellation;
+  const first = await freePort(4);
+  // nginx has the ports that clients and servers know.
+  const nginx = await startNginx(
+    { port: Number(serverEnv.SERVER_PORT), processes: [first, first + 1] },
+    { port: Number(relayEnv.RELAY_PORT), processes: [first + 2, first + 3] },
+  );
+  try {
+    const members = await startMembers(constellation, first);
+    const [ada, ...others] = world.users as [ConstellationUser, ...ConstellationUser[]];
+    const phone = await constellation.phone(ada, { tokenKind: 'fcm', token: 'fcm-rolling-restart' });
+    const { code } = await phone.registrar.sync();
+    if (code !== 'active') throw new Error(`the phone's registration is ${code}`);
+    const load = new MixedLoad(constellation, others, ada, options.requestsPerSecond);
+    const restarting = restartInTurn(members, () => load.sent >= options.requests);
+    await load.run(restarting);
+    const restarts = await restarting;
+    const arrived = new Arrivals(constellation, phone);
+    await arrived.wait(load.acknowledged);
+    const stored = await storedMessages(serverEnv.SERVER_DATABASE ?? '');
+    const failures = [...load.unanswered, ...nginx.failures()];
+    const shed = constellation.output.split('"refused":"overload"').length - 1;
+    const failed = failures.length - Math.min(shed, failures.filter((line) => line.startsWith('503')).length);
+    if (failed > 0) options.tell([...failures, constellation.output, nginx.errors()].join('\n'));
+    return {
+      requests: load.sent,
+      restarts,
+      failed,
+      shed,
+      lost: [...load.acknowledged].filter((id) => !stored.has(id) || !arrived.ids.has(id)).length,
+      doubled: arrived.repeated + stored.size - new Set(stored.values()).size,
+    };
+  } finally {
+    await constellation.endProcesses();
+    await nginx.close();
+    await world.close();
+  }
+}
+
+/** Two servers and two relays. The first of each migrates the database. */
+async function startMembers(constellation: Constellation, first: number): Promise<readonly Member[]> {
+  const members: Member[] = [];
+  for (const offset of [0, 2, 1, 3]) {
+    const port = String(first + offset);
+    const isServer = offset < 2;
+    const settings = (prefix: string) => ({
+      [`${prefix}_PORT`]: port,
+      [`${prefix}_DRAIN_SECONDS`]: String(drainSeconds),
+      [`${prefix}_TRUSTED_PROXIES`]: '127.0.0.1',
+      [`${prefix}_LOG_LEVEL`]: 'info',
+    });
+    const start = () =>
+      isServer ? constellation.startServer(settings('SERVER')) : constellation.startRelay(settings('RELAY'));
+    members.push({ name: `${isServer ? 'server' : 'relay'} ${port}`, process: await start(), start });
+  }
+  return members;
+}
+
+/** Restarts pairs in turn until `isEnough`, each at least once. Resolves to the number of restarts. */
+async function restartInTurn(members: readonly Member[], isEnough: () => boolean): Promise<number> {
+  let restarts = 0;
+  do {
+    for (const pair of [members.slice(0, 2), members.slice(2)]) {
+      await Promise.all(pair.map(restart));
+      restarts += pair.length;
+    }
+  } while (!isEnough());
+  return restarts;
+}
+
+async function restart(member: Member): Promise<void> {
+  const status = await member.process.end();
+  if (status !== 0) throw new Error(`${member.name} ended with ${status}:\n${member.process.output}`);
+  member.process = await member.start();
+}
+
+/** Requests at a steady rate: one of six sends a direct message, three read from servers, two from relays. */
+class MixedLoad {
+  sent = 0;
+  /** Ids of messages that were answered with success. */
+  readonly acknowledged = new Set<number>();
+  readonly unanswered: string[] = [];
+  readonly #constellation: Constellation;
+  readonly #senders: readonly ConstellationUser[];
+  readonly #to: string;
+  readonly #requestsPerSecond: number;
+
+  constructor(
+    constellation: Constellation,
+    senders: readonly ConstellationUser[],
+    to: ConstellationUser,
+    requestsPerSecond: number,
+  ) {
+    this.#constellation = constellation;
+    this.#senders = senders;
+    this.#to = JSON.stringify([to.user_id]);
+    this.#requestsPerSecond = requestsPerSecond;
+  }
+
+  /** Sends until `work` ends, and waits for the last answers. */
+  async run(work: Promise<unknown>): Promise<void> {
+    let isOver = false;
+    const over = work.finally(() => {
+      isOver = true;
+    });
+    const answers: Promise<void>[] = [];
+    const beganAt = performance.now();
+    while (!isOver) {
+      answers.push(this.#send());
+      await pause(Math.max(0, beganAt + (this.sent * 1000) / this.#requestsPerSecond - performance.now()));
+    }
+    await Promise.all([over, ...answers]);
+  }
+
+  async #send(): Promise<void> {
+    this.sent += 1;
+    try {
+      await this.#request(this.sent);
+    } catch (error) {
+      this.unanswered.push(`${error}: ${(error as Error).cause}`);
+    }
+  }
+
+  async #request(number: number): Promise<void> {
+    const user = this.#senders[number % this.#senders.length] as ConstellationUser;
+    if (number % 6 === 0) return await this.#sendMessage(user, `message ${number}`);
+    if (number % 2 === 1) return void (await this.#constellation.request(user, 'GET', 'users/me'));
+    const response = await fetch(`${this.#constellation.relayUrl}/api/v1/remotes/push/e2ee/keys`);
+    await response.arrayBuffer();
+  }
+
+  async #sendMessage(from: ConstellationUser, content: string): Promise<void> {
+    const form = { type: 'direct', to: this.#to, content };
+    const answer = await this.#constellation.request(from, 'POST', 'messages', form);
+    if (answer.status === 200) this.acknowledged.add((JSON.parse(answer.text) as { id: number }).id);
+  }
+}
+
+/** Messages that reached a phone. */
+class Arrivals {
+  readonly ids = new Set<number>();
+  repeated = 0;
+  #read = 0;
+  readonly #constellation: Constellation;
+  readonly #phone: ConstellationPhone;
+
+  constructor(constellation: Constellation, phone: ConstellationPhone) {
+    this.#constellation = constellation;
+    this.#phone = phone;
+  }
+
+  /** Resolves when all of `ids` have arrived, or two minutes after the last one. */
+  async wait(ids: ReadonlySet<number>): Promise<void> {
+    let progressAt = performance.now();
+    const isComplete = () => [...ids].every((id) => this.ids.has(id));
+    while (!isComplete() && performance.now() - progressAt < settleMilliseconds) {
+      const before = this.ids.size;
+      await this.#readNew();
+      if (this.ids.size > before) progressAt = performance.now();
+      else await pause(200);
+    }
+  }
+
+  async #readNew(): Promise<void> {
+    const deliveries = await readDeliveries(this.#constellation.vendors.urls.http);
+    for (const { encrypted, key } of deliveries.slice(this.#read)) {
+      const opened = await this.#phone.client.open({ [key.name]: key.id, encrypted_data: encrypted });
+      if (opened.kind === 'ignored') this.repeated += 1;
+      else if (opened.kind === 'notification' && opened.notification.type === 'message')
+        this.ids.add(Number(opened.notification.message_id));
+    }
+    this.#read = deliveries.length;
+  }
+}
+
+/** Texts of all messages, by id. */
+async function storedMessages(url: string): Promise<ReadonlyMap<number, string>> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ id: string; content: string }>('select id, content from messages');
+    return new Map(rows.map(({ id, content }) => [Number(id), content]));
+  } finally {
+    await client.end();
+  }
+}
