@@ -31,12 +31,12 @@ export function administrationGroups(
   return [
     {
       name: 'db',
-      description: 'the database: its tables, and moving it to another one',
+      description: 'the database: migrate, export and import its tables',
       add: async (db) => (await import('./database-commands.js')).addDatabaseCommands(db, options),
     },
     {
       name: 'queue',
-      description: 'jobs that wait, and those that were given up, which are kept for 14 days',
+      description: 'pending jobs, and jobs that were given up, which are kept for 14 days',
       add: async (queue) => (await import('./queue-commands.js')).addQueueCommands(queue, options),
     },
   ];

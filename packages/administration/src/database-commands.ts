@@ -17,7 +17,7 @@ interface FileFlags extends OutputFlags {
 /** Adds the commands `migrate`, `status`, `export` and `import`. */
 export function addDatabaseCommands(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('migrate'))
-    .description('bring the tables up to date; starting does the same')
+    .description('migrate the tables, as every start does')
     .action(async (flags: OutputFlags) => {
       const before = await statusOf(options);
       await withDatabase(options, { role: 'visiting', mayCreate: true }, async () => undefined);
@@ -26,7 +26,7 @@ export function addDatabaseCommands(db: CommandLine, options: AdministrationOpti
       printResult(options, flags, { machines: { applied }, people });
     });
   withJson(db.command('status'))
-    .description('show what has been done of the tables, and what the next start would do; changes nothing')
+    .description('show completed and pending migrations; changes nothing')
     .action(async (flags: OutputFlags) => {
       const units = await statusOf(options);
       const url = await options.databaseUrl();
@@ -53,12 +53,12 @@ async function describeStatus(
   const { missingFile } = await import('@waxwing/storage');
   const missing = missingFile(databaseUrl);
   const there = missing === undefined ? '' : `There is no file ${missing} yet. `;
-  return `${there}Still to be done: ${pending.join(', ')}.`;
+  return `${there}Pending: ${pending.join(', ')}.`;
 }
 
 function addTransfer(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('export'))
-    .description('write all rows and jobs as they are now; to move, stop every serving process first')
+    .description('export all rows and jobs; to move a database, first stop every serving process')
     .option(
       '--file <path>',
       'a new file, which only its owner may read; standard output where it is left out',
@@ -74,7 +74,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       printResult({ print }, { json }, { machines: counts, people: `Exported ${describe(counts)}.` });
     });
   withJson(db.command('import'))
-    .description('fill an empty database with an export of the same version: all of it or nothing')
+    .description('import an export of the same version into an empty database, completely or not at all')
     .option('--file <path>', 'what was exported; standard input where it is left out')
     .action(async ({ file, json }: FileFlags) => {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
@@ -147,7 +147,7 @@ async function exportToFile(
   } catch (error) {
     const isFolderMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
     const trouble = isFolderMissing
-      ? 'its folder is not there; make it, or mend the path'
+      ? 'its folder does not exist; create it, or correct the path'
       : fileTrouble(error);
     throw options.refusal(`The file ${path} cannot be made: ${trouble}.`);
   }

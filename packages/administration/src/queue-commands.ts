@@ -47,12 +47,12 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
       });
       if (count === filter.limit && !flags.json) {
         options.say(
-          `There may be more than these ${filter.limit}: --limit shows more, --state and --kind choose.`,
+          `There may be more than these ${filter.limit}: --limit shows more, --state and --kind filter.`,
         );
       }
     });
   withJson(queue.command('show <id>'))
-    .description('show one job; what its payload holds of messages and keys is not shown')
+    .description('show one job; messages and keys in its payload are hidden')
     .action(async (id: string, flags: OutputFlags) => {
       const job = await withJobs(options, (queue) => queue.show(id));
       if (job === undefined) throw noSuchJob(id, options);
@@ -63,21 +63,18 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
 
 function addChanging(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('retry <id>'))
-    .description('make a waiting job due now, or bring a dead one back with as much time as it had at first')
+    .description('make a waiting job due now, or retry a dead one with its original lifetime')
     .action(async (id: string, flags: OutputFlags) => {
       if (!(await withJobs(options, (queue) => queue.retry(id)))) throw notChangeable(id, options);
       printResult(options, flags, { machines: { id, retried: true }, people: `The job ${id} is due now.` });
     });
   withYes(withJson(queue.command('drop <id>')))
-    .description('remove a waiting or dead job: it is never done')
+    .description('remove a waiting or dead job, which will then never run')
     .action(async (id: string, { json, yes }: ConsentFlags) => {
       await withJobs(options, async (queue) => {
         const job = await queue.show(id);
         if (job === undefined) throw noSuchJob(id, options);
-        await options.requireConsent(
-          `The job ${id} (${job.kind}, ${job.state}) will never be done. Go on?`,
-          yes,
-        );
+        await options.requireConsent(`The job ${id} (${job.kind}, ${job.state}) will never run. Go on?`, yes);
         if (!(await queue.drop(id))) throw notChangeable(id, options);
       });
       printResult(options, { json }, { machines: { id, dropped: true }, people: `The job ${id} is gone.` });
@@ -109,7 +106,7 @@ async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }
 }
 
 function noSuchJob(id: string, { refusal }: AdministrationOptions): Error {
-  return refusal(`There is no job ${id}: it may be done; "queue list" shows those that there are.`);
+  return refusal(`There is no job ${id}: it may be finished; "queue list" shows the existing jobs.`);
 }
 
 function notChangeable(id: string, { refusal }: AdministrationOptions): Error {

@@ -29,7 +29,7 @@ export function requireHttpsUrl(name: 'realmUrl' | 'relayUrl', url: string): str
     throw new RangeError(`${name} must be an absolute URL such as https://chat.example.com: ${url}`);
   }
   if (origin.startsWith('http:') && !loopbackOrigin.test(origin)) {
-    const why = name === 'realmUrl' ? ', or the API key would travel in the clear' : '';
+    const why = name === 'realmUrl' ? ', or the API key would be sent unencrypted' : '';
     throw new RangeError(`${name} must use https${why}: ${url}`);
   }
   return url.replace(/\/+$/, '');

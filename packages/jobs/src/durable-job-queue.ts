@@ -97,7 +97,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   async start(): Promise<void> {
     if (!this.#options.mayWork) {
       throw new DatabaseUnusableError(
-        'Jobs are worked by the serving process: open the database with the role "serving" to start them.',
+        'Only the serving process runs jobs: open the database with the role "serving" to start them.',
       );
     }
     this.#stopListening = await this.#options.database.signals.listen(wakeChannel, (kinds) => {

@@ -30,7 +30,7 @@ export function runPushCommand(argv: readonly string[], terminal: Terminal): Pro
   return runProgram(
     {
       name: 'waxwing-server-push',
-      description: "Looks after encrypted push in a server of one's own",
+      description: 'Administers encrypted push in your own server',
       version: () => packageVersion(new URL('../package.json', import.meta.url)),
       addCommands,
       groups: (own) => administrationGroups(own, administered(own)),

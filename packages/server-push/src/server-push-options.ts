@@ -39,7 +39,7 @@ export interface PushRealm {
   readonly name: string;
 }
 
-/** The network path to the relay. By default directly, with the authorities that Node trusts. */
+/** The network path to the relay. Default: a direct connection, with the authorities that Node trusts. */
 export interface RelayNetwork {
   /** Certificates (PEM) of additional authorities that may vouch for the relay. */
   readonly authorities?: string | undefined;

@@ -22,10 +22,10 @@ export function describeWrongLocation(path: string): string | undefined {
   const folder = dirname(path);
   const there = statSync(folder, { throwIfNoEntry: false });
   if (there === undefined) {
-    return `The database file ${path} cannot be made, as there is no folder ${folder}: make it with mkdir -m 700, or mend the path.`;
+    return `The database file ${path} cannot be created, because there is no folder ${folder}: create it with mkdir -m 700, or correct the path.`;
   }
   if (!there.isDirectory()) {
-    return `The database file ${path} cannot be made, as ${folder} is a file and no folder: mend the path.`;
+    return `The database file ${path} cannot be created, because ${folder} is a file and not a folder: correct the path.`;
   }
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) {
     return `The database ${path} is a folder: name a file in it.`;

@@ -12,7 +12,7 @@ export interface FileLockOptions {
 /** Another process, or other code in this one, holds the lock. */
 export class FileLockedError extends Error {
   constructor(path: string) {
-    super(`another process holds the lock ${path}: see what it is waiting for, or stop it`);
+    super(`another process holds the lock ${path}: wait until it ends, or stop it`);
     this.name = 'FileLockedError';
   }
 }

@@ -92,7 +92,7 @@ async function migrateUnit<Tables>(
     } catch (cause) {
       if (cause instanceof DatabaseUnavailableError) throw cause;
       throw new DatabaseUnusableError(
-        `The database could not be migrated (${unit}, step ${name}): ${(cause as Error).message}; restore a backup or mend the cause and start again.`,
+        `The database could not be migrated (${unit}, step ${name}): ${(cause as Error).message}; restore a backup, or fix the cause and start again.`,
         { cause },
       );
     }

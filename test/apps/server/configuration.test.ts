@@ -201,7 +201,7 @@ describe('the server’s environment', () => {
     ['SERVER_RELAY_SERVER_ID', serverId],
     ['SERVER_RELAY_SERVER_KEY_FILE', '/run/key'],
   ])('is refused when %s is the only relay option', (name, value) => {
-    expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining('by halves')]);
+    expect(problemsOf({ [name]: value })).toEqual([expect.stringContaining('only partly configured')]);
   });
 });
 

@@ -38,7 +38,7 @@ describe('while the database is unreachable', () => {
       await cutting;
       const closed = await turnAway(proxy.port, manyTries);
       const away = expect.stringMatching(
-        /^the database is away, and jobs and signals wait for it: The database does not answer: /,
+        /^the database is unavailable, and jobs and signals wait for it: The database does not answer: /,
       );
       expect(said()).toEqual([away]);
       await closed();

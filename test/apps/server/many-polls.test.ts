@@ -51,7 +51,7 @@ describe('a user with many polls', () => {
       '1',
       {
         result: 'error',
-        msg: 'Too many requests at once: wait for answers before asking more',
+        msg: 'Too many requests at once: wait for answers before you send more',
         code: 'RATE_LIMIT_HIT',
         'retry-after': 1,
       },

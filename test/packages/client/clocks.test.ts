@@ -41,7 +41,7 @@ describe('A server that lies about the time', () => {
     const { status, dated } = await registerAgain(phone);
     expect(status).toMatchObject({
       code: 'clock-wrong',
-      sentence: expect.stringContaining('set date and time by itself'),
+      sentence: expect.stringContaining('set date and time automatically'),
       warning: `The server says that it is ${claimed} 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.`,
     });
     expect(dated).toBe(phone.server.now);
@@ -162,7 +162,7 @@ describe('A phone whose clock is wrong', () => {
     knobs.clockErrorMilliseconds = days * day;
     await expect(registrar.sync()).resolves.toMatchObject({
       code: 'clock-wrong',
-      sentence: expect.stringContaining('set date and time by itself'),
+      sentence: expect.stringContaining('set date and time automatically'),
       errorCode: 'REQUEST_EXPIRED',
       warning: expect.stringContaining('The server says that it is Fri, 20 Nov 2026 12:00:00 GMT'),
     });

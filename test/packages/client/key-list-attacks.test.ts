@@ -24,10 +24,10 @@ describe('An attack on the key list fails', () => {
     Partial<KeyListPlan>,
     ((d: Record<string, unknown>) => unknown)?,
   ][] = [
-    ['signed by another key', 'signed by a key that nothing leads to', { signer: thief }],
+    ['signed by another key', 'signed by a key that no endorsement connects to', { signer: thief }],
     [
       'with the thief’s key endorsed by the thief',
-      'signed by a key that nothing leads to',
+      'signed by a key that no endorsement connects to',
       {
         signer: thief,
         chain: [
@@ -38,7 +38,7 @@ describe('An attack on the key list fails', () => {
     ],
     [
       'with an endorsement of another key',
-      'signed by a key that nothing leads to',
+      'signed by a key that no endorsement connects to',
       {
         signer: thief,
         chain: [

@@ -131,7 +131,7 @@ describe('registrar.sync', () => {
     server.bouncerKeys.clear();
     await expect(registrar.sync()).resolves.toMatchObject({
       code: 'update-app',
-      warning: expect.stringContaining('it is retired, or that of another relay'),
+      warning: expect.stringContaining('it is retired, or belongs to another relay'),
     });
     await registrar.sync();
     expect(server.registrations).toHaveLength(1);

@@ -88,7 +88,7 @@ describe('The status of an unreachable server names the cause', () => {
     });
     expect(status).toMatchObject({ code: 'unreachable', cause });
     expect(status.sentence).toContain(
-      cause === 'cors' ? 'does not allow this page' : 'goes on when it can be again',
+      cause === 'cors' ? 'does not allow this page' : 'continues when it can be reached again',
     );
     const probes = requests.filter(({ mode }) => mode === 'no-cors');
     expect(probes.map(({ headers, credentials }) => [headers, credentials])).toEqual(

@@ -102,7 +102,7 @@ describe('the commands about the database', () => {
         pending: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind', 'jobs/0003-one-lease-table'],
       });
       expect((await run(url, ['db', 'status'])).printed).toContain(
-        'Still to be done: jobs/0001-jobs, jobs/0002-dead-jobs-by-kind, jobs/0003-one-lease-table.',
+        'Pending: jobs/0001-jobs, jobs/0002-dead-jobs-by-kind, jobs/0003-one-lease-table.',
       );
       expect(await runJson(url, 'db', 'migrate')).toEqual({
         applied: ['jobs/0001-jobs', 'jobs/0002-dead-jobs-by-kind', 'jobs/0003-one-lease-table'],
@@ -153,7 +153,7 @@ describe('the commands about the database', () => {
       await run(url, ['db', 'export', '--file', file]);
       const before = readFileSync(file, 'utf8');
       await expect(run(url, ['db', 'export', '--file', file])).rejects.toThrow(
-        'there is one already; name a new one',
+        'it already exists; name a new one',
       );
       expect(readFileSync(file, 'utf8')).toBe(before);
       await expect(run(url, ['db', 'import', '--file', `${file}.none`])).rejects.toThrow('cannot be read');
@@ -171,10 +171,10 @@ it('commands that only look make no SQLite file where there is none', async () =
   const url = `sqlite:${path}`;
   const inFolder = `sqlite:${join(folder, 'none.sqlite')}`;
   expect((await run(inFolder, ['db', 'status'])).printed).toMatch(
-    /^sqlite: There is no file .*none\.sqlite yet\. Still to be done: jobs\/0001-jobs/,
+    /^sqlite: There is no file .*none\.sqlite yet\. Pending: jobs\/0001-jobs/,
   );
   await expect(run(url, ['db', 'status'])).rejects.toThrow(
-    /there is no folder .*mistyped: make it .* or mend/,
+    /there is no folder .*mistyped: create it .* or correct/,
   );
   for (const command of ['queue list', 'queue show 1', 'queue retry 1', 'queue drop 1', 'db export']) {
     await expect(run(url, command.split(' '))).rejects.toThrow(`There is no database file ${path}`);
@@ -252,7 +252,7 @@ describe('the commands about the queue', () => {
       await expect(run(url, ['queue', 'drop', id], false)).rejects.toThrow('Nothing was changed.');
       expect(await list(url)).toHaveLength(2);
       const { asked, printed } = await run(url, ['queue', 'drop', id]);
-      expect(asked).toEqual([`The job ${id} (waits, waiting) will never be done. Go on?`]);
+      expect(asked).toEqual([`The job ${id} (waits, waiting) will never run. Go on?`]);
       expect(printed).toBe(`The job ${id} is gone.`);
       const dead = await idOf(url, 'dies');
       expect(await runJson(url, 'queue', 'drop', dead, '--yes')).toEqual({ id: dead, dropped: true });

@@ -146,7 +146,10 @@ describe('sslmode in the URL of a PostgreSQL', () => {
     ['sslmode=verify-full&sslrootcert=CA', refusedPassword],
     ['sslmode=require&sslrootcert=CA', refusedPassword],
     ['sslmode=no-verify', refusedPassword],
-    ['sslmode=banana', 'The database URL has sslmode=banana, which there is not: write sslmode=verify-full'],
+    [
+      'sslmode=banana',
+      'The database URL has sslmode=banana, which does not exist: write sslmode=verify-full',
+    ],
   ])('%s', async (query, sentence) => {
     const warned = vi.spyOn(process, 'emitWarning');
     const { port, ca } = await listenWithTls();

@@ -78,11 +78,11 @@ describe('a SQLite file', () => {
         backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}`, role });
       const folder = join(here, 'mistyped');
       await expect(open(join(folder, 'x.sqlite'))).rejects.toThrow(
-        `as there is no folder ${folder}: make it with mkdir -m 700, or mend the path.`,
+        `because there is no folder ${folder}: create it with mkdir -m 700, or correct the path.`,
       );
       expect(existsSync(folder)).toBe(false);
       writeFileSync(join(here, 'file'), '');
-      await expect(open(join(here, 'file', 'x.sqlite'))).rejects.toThrow('is a file and no folder');
+      await expect(open(join(here, 'file', 'x.sqlite'))).rejects.toThrow('is a file and not a folder');
       await expect(open(here)).rejects.toThrow(`The database ${here} is a folder: name a file in it.`);
       await expect(backend.open({ migrations: [notes], url: 'relay.sqlite', role })).rejects.toThrow(
         'The database URL has no scheme: write sqlite:<file> or postgres://….',
@@ -253,7 +253,7 @@ describe('a full disk', () => {
     for (const error of refused) {
       expect(error).toBeInstanceOf(DatabaseUnavailableError);
       expect(error).toMatchObject({ code: 'DATABASE_UNAVAILABLE', retryAfterSeconds: 5 });
-      expect(error.message).toContain('make room');
+      expect(error.message).toContain('free some space');
     }
     expect(await count(database)).toBe(1 + results.length - refused.length);
     await setMaximumPages(database, 1_000_000);

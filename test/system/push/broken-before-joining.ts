@@ -16,7 +16,7 @@ export const beforeJoining: Readonly<Record<string, Broken>> = {
     },
     mends: (w) => w.world.run(['push', 'disable', '--forget', '--yes']),
     check: 'configuration',
-    cause: /^Joining http.* has begun and did not end/,
+    cause: /^Joining http.* has begun but did not finish/,
     remedy: /push enable --relay http.* again/,
   },
 };

@@ -5,10 +5,10 @@ import type { Broken } from './broken-world.js';
 
 /** Mistakes in the server's configuration. */
 export const configuration: Readonly<Record<string, Broken>> = {
-  'a relay that is configured by halves': {
+  'a relay that is only partly configured': {
     breaks: () => ({ SERVER_RELAY_SERVER_ID: '' }),
     check: 'configuration',
-    cause: /by halves, SERVER_RELAY_SERVER_ID missing/,
+    cause: /only partly configured, SERVER_RELAY_SERVER_ID missing/,
     remedy: /^Set all SERVER_RELAY_\* or none/,
   },
   'a misspelled setting': {

@@ -82,7 +82,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     },
     check: 'jobs',
     cause: /1 job waits for the relay, since the relay at .* cannot be reached/,
-    remedy: /tries again by itself/,
+    remedy: /retries automatically/,
   },
   'a notification that was given up': {
     breaks: async (w) => {

@@ -61,13 +61,13 @@ export const network: Readonly<Record<string, Broken>> = {
   'the page of another website': {
     breaks: (w) => w.answering({ status: 404, body: '<h1>Not Found</h1>' }),
     check: 'relay',
-    cause: /answers 404, but not as a relay does/,
+    cause: /answers 404, but not like a relay/,
     remedy: /SERVER_RELAY_URL/,
   },
   'a relay that is down behind a proxy': {
     breaks: (w) => w.answering({ status: 502, body: '<h1>502 Bad Gateway</h1>' }),
     check: 'relay',
-    cause: /answers 502, .* a proxy may be there, and the relay behind it down/,
+    cause: /answers 502, .* not like a relay: it may be a proxy whose relay is down/,
     remedy: /operator whether the relay runs/,
   },
   'a redirection': {
@@ -79,7 +79,7 @@ export const network: Readonly<Record<string, Broken>> = {
   'an address with a path': {
     breaks: (w) => ({ SERVER_RELAY_URL: `${w.world.relayUrl}/push` }),
     check: 'relay',
-    cause: /answers 404, but not as a relay does/,
+    cause: /answers 404, but not like a relay/,
     remedy: /without a path/,
   },
   'a relay that fails': {

@@ -41,7 +41,7 @@ eachBackend((backend) => {
       ]);
       expect(await account()).toBeUndefined();
       const { checks } = await world.status();
-      expect(checks[0]).toMatchObject({ cause: expect.stringContaining('did not end'), ok: false });
+      expect(checks[0]).toMatchObject({ cause: expect.stringContaining('did not finish'), ok: false });
     });
 
     it('joins with the invitation, pins the signing key, and phones can register without a restart', async () => {

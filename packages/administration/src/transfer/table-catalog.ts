@@ -146,7 +146,7 @@ function inOrderOfReferences(
     const ready = left.filter((table) => !isWaiting(table));
     if (ready.length === 0) {
       throw new DatabaseUnusableError(
-        `The tables ${left.map(({ name }) => name).join(', ')} refer to each other in a circle, so they cannot be moved one after the other.`,
+        `The tables ${left.map(({ name }) => name).join(', ')} refer to each other in a cycle, so they cannot be exported in order.`,
       );
     }
     ordered.push(...ready);

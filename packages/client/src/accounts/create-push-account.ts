@@ -18,7 +18,9 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
     const pushAccountId = pushAccountIdFromBytes(random(8));
     if ((await accounts.get(pushAccountId)) === undefined) return pushAccountId;
   }
-  throw new Error(`The random source gave ${mostTries} push account ids that are all taken: it is broken.`);
+  throw new Error(
+    `The random source gave ${mostTries} push account ids that are all taken, so it is broken.`,
+  );
 }
 
 /**

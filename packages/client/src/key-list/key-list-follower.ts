@@ -27,7 +27,7 @@ export interface KeyListFollowerOptions {
 const refusals: Readonly<Record<KeyListRefusal, string>> = {
   malformed: 'it is not a key list',
   'bad-signature': 'its signature is wrong',
-  'unknown-signing-key': 'it is signed by a key that nothing leads to from the one in the app',
+  'unknown-signing-key': 'it is signed by a key that no endorsement connects to the one in the app',
   expired: 'it has expired',
   'issued-in-the-future': 'it was issued in the future, or the clock of the phone is far behind',
   'sequence-went-back': 'it is older than one that was seen before',

@@ -20,10 +20,10 @@ export const ignoredReasons = Object.freeze({
   'rounded-account-id':
     'push_account_id came as a number beyond 2^53, which has been rounded: hand over the raw JSON text, or the id as text or bigint.',
   'unknown-account':
-    'No account of this phone has the push_key_id or push_account_id: the user has signed out, for one.',
+    'No account of this phone has the push_key_id or push_account_id: for example, the user has signed out.',
   'cannot-open': 'The box does not open with the key of the account.',
-  'unknown-type': 'The box holds no notification of a type that this version knows.',
-  'wrong-account': 'The box opens, but names another organization or user than the account that it came for.',
+  'unknown-type': 'The box contains no notification of a type that this version knows.',
+  'wrong-account': 'The box opens, but names another organization or user than the account that it is for.',
   repeat:
     'This notification has been opened before, or it is older than the oldest one that the phone remembers.',
 } as const);

@@ -9,9 +9,10 @@ export const statusSentences = Object.freeze({
   pending: 'This phone is being registered for notifications. This can take a while; there is nothing to do.',
   'no-token':
     'The phone has not given this app a push token: check that notifications are allowed in the settings of the phone.',
-  unreachable: 'The server cannot be reached. Registration for notifications goes on when it can be again.',
+  unreachable:
+    'The server cannot be reached. Registration for notifications continues when it can be reached again.',
   'retry-later': 'The server asks to try again later.',
-  'signed-out': 'The server does not accept the sign-in any more: sign in again.',
+  'signed-out': 'The server no longer accepts the sign-in: sign in again.',
   'wrong-account':
     'The server knows this sign-in as another account or under another address: sign in again or, if that does not help, tell the administrator of the server.',
   'not-configured':
@@ -21,9 +22,9 @@ export const statusSentences = Object.freeze({
   'no-usable-key':
     'The app cannot find out which key its notification service uses today: connect to the internet, or update the app.',
   'clock-wrong':
-    'The clock of this phone or of its server is wrong: let the phone set date and time by itself or, if they are right, tell the administrator of the server.',
+    'The clock of this phone or of its server is wrong: let the phone set date and time automatically or, if they are right, tell the administrator of the server.',
   'no-storage':
-    'This app cannot store what it needs to show notifications on this phone: free some storage, or install the app again.',
+    'This app cannot store the data that it needs to show notifications on this phone: free some storage, or install the app again.',
   forgotten: 'This account is signed out of notifications on this phone.',
   failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);

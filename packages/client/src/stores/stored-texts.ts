@@ -47,7 +47,7 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
       if (damaged.get(name) === text) return;
       damaged.set(name, text);
       warnings.push(
-        `The stored text "${name}" is damaged: what cannot be read of it is dropped and made again. If this happens again, check that the app's storage returns each text as it was set.`,
+        `The stored text "${name}" is damaged: its unreadable parts are dropped and created again. If this happens again, check that the app's storage returns each text unchanged.`,
       );
     },
     takeWarning() {

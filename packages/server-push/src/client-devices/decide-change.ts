@@ -38,8 +38,8 @@ interface ChangedDevice {
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Decides how a phone's change affects its device, with the refusals of stock servers in the same order. `now` in Unix
- * milliseconds.
+ * Decides how a phone's change affects its device. Refuses the same changes as stock servers, in the same order. `now` is
+ * in Unix milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {
   if (change.kind === 'key') return decideKey(row, change.key, now);

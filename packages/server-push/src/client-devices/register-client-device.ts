@@ -24,7 +24,7 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
 export const registerClientDevice = operation({
   method: 'POST',
   path: registerClientDevicePath,
-  summary: 'Creates a device for one account on one client, and answers its id.',
+  summary: 'Creates a device for one account on one client, and returns its id.',
   actor: person,
   parameters: noParameters,
   answer: registerClientDeviceAnswer,

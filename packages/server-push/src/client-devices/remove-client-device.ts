@@ -18,7 +18,7 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
 export const removeClientDevice = operation({
   method: 'POST',
   path: removeClientDevicePath,
-  summary: "Deletes one of the user's devices, and has the relay forget its token.",
+  summary: "Deletes one of the user's devices, and asks the relay to delete its token.",
   actor: person,
   parameters: removeClientDeviceParameters,
   answer: noAnswer,

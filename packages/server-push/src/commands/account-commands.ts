@@ -58,7 +58,7 @@ function addDisable(push: Command, program: PushProgram): void {
 function addRotate(push: Command, program: PushProgram): void {
   const { terminal } = program;
   withJson(push.command('rotate-credentials'))
-    .description("replace this server's key at the relay, which accepts the former one for ten minutes more")
+    .description("replace this server's key at the relay, which accepts the former one for ten more minutes")
     .action(async (flags: OutputFlags) => {
       const row = await program.withPush((work) => rotate(program, work));
       printResult(terminal, flags, {

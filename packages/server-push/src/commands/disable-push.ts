@@ -54,7 +54,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
     machines: { relay_url: url, forgotten: false, left_relay: isLeft },
     people: [
       'Push is disabled.',
-      ...(isLeft ? [`The relay ${url} serves this server no more.`] : []),
+      ...(isLeft ? [`The relay ${url} no longer serves this server.`] : []),
       ...(isStock
         ? [`This server stays registered at ${url}: ${names.push} disable --forget ends that.`]
         : []),

@@ -96,7 +96,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
   }
   if (isPlainToOthers(url) && !pushAccount.allowsPlainHttp) {
     throw new CommandError(
-      `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on on a network of your own.`,
+      `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if the network is your own.`,
     );
   }
   // Uses one spelling of the URL, because two would be two accounts.
@@ -104,7 +104,5 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
 }
 
 function noContact(): never {
-  throw new CommandError(
-    "No address is known that the relay's operator may write to: give one with --contact.",
-  );
+  throw new CommandError("The relay's operator needs a contact address: give one with --contact.");
 }

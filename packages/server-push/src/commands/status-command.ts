@@ -76,7 +76,7 @@ async function checkConfiguration(
   if (newest?.state === 'joining') {
     return failed(
       check,
-      `Joining ${newest.url} has begun and did not end, so devices cannot register.`,
+      `Joining ${newest.url} has begun but did not finish, so devices cannot register.`,
       `Run ${push} enable --relay ${newest.url} again: it continues with the same credentials.`,
     );
   }

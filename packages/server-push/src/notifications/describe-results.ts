@@ -29,7 +29,7 @@ export function explainResult({
   fault,
   app,
 }: Omit<DeviceResult, 'status'> & { readonly status: string }): string {
-  if (status === 'gone') return 'the relay does not know the phone any more, which will register again';
+  if (status === 'gone') return 'the relay no longer knows the phone, which will register again';
   if (status === 'queued' && fault === 'relay-configuration') {
     return `Google or Apple refuses the relay's credentials: ${reason} (ask the relay's operator)`;
   }

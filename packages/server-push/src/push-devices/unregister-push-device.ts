@@ -21,7 +21,7 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database'>;
 export const unregisterPushDevice = operation({
   method: 'DELETE',
   path: registerPushDevicePath,
-  summary: "Forgets one of the user's phones, and has the relay forget it.",
+  summary: "Deletes one of the user's phones, here and at the relay.",
   actor: person,
   parameters: unregisterPushDeviceParameters,
   answer: noAnswer,

@@ -50,6 +50,7 @@ export function scheduleFailureOfLongPending(
         return events.length;
       });
     const failed = await removeInBatches(failSome, signal);
-    if (failed > 0) log.warn({ failed }, 'registrations have failed that no job took to the relay');
+    if (failed > 0)
+      log.warn({ failed }, 'registrations have failed because no job forwarded them to the relay');
   });
 }

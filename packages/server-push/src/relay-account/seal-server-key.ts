@@ -42,7 +42,7 @@ export function openServerKey(
   try {
     decipher.final();
   } catch {
-    // OpenSSL reports only this for a wrong tag.
+    // OpenSSL throws here only if the tag is wrong.
     return undefined;
   }
   return new Secret(text);

@@ -127,7 +127,7 @@ export class LinkMonitor {
     if (reason === undefined) this.#troubleLog.end(() => log.info('the relay answers again'));
     else {
       this.#troubleLog.begin(reason, () =>
-        log.error({ reason }, 'push notifications are held up; trying again by itself'),
+        log.error({ reason }, 'push notifications are delayed; the server retries automatically'),
       );
     }
   }

@@ -68,7 +68,7 @@ export class RealmPushStatusRecord {
       this.#seen = status;
       this.#seenAt = clock();
     } catch (err) {
-      log.error({ err }, 'what the relay says of pushes to the organization could not be stored');
+      log.error({ err }, "the relay's push status for the organization could not be stored");
     }
   }
 

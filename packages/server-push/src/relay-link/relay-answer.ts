@@ -120,7 +120,7 @@ function retry(
 
 /** `said` is the message of an answer in the protocol's form. */
 function whyToRetry(status: number, said: string | undefined): [RetryCause, string] {
-  if (status === 200) return ['admin-must-act', 'answered 200 with a body that is not that of a relay'];
+  if (status === 200) return ['admin-must-act', 'answered 200 with a body that does not come from a relay'];
   if (status >= 500) return ['relay-error', `answered ${status}`];
   if (status === 429) return ['busy', 'answered 429: it limits how often this server may ask'];
   if (status === 404 || status === 405) {

@@ -37,7 +37,7 @@ const rate = rateOf({ user_id: 'integer', lock: 'text' });
 export const revokePush = operation({
   method: 'POST',
   path: revokePushPath,
-  summary: "Takes a phone's sealed revocation, to be forwarded to the relay.",
+  summary: "Accepts a phone's sealed revocation, and forwards it to the relay.",
   actor: person,
   parameters: revocationParameters,
   bodyLimitBytes: registerBodyLimitBytes,

@@ -77,7 +77,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
   if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
     reader.problem(
-      `${reader.fullName('RELAY_URL')} is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set ${reader.fullName('RELAY_PLAIN_HTTP')}=on on a network of your own.`,
+      `${reader.fullName('RELAY_URL')} is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set ${reader.fullName('RELAY_PLAIN_HTTP')}=on if the network is your own.`,
     );
   }
   const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };
@@ -86,7 +86,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   if (missing.length > 0) {
     const names = missing.map((name) => reader.fullName(name)).join(' and ');
     reader.problem(
-      `The relay is configured by halves, ${names} missing or wrong: set all ${reader.fullName('RELAY_*')} or none.`,
+      `The relay is only partly configured, ${names} missing or wrong: set all ${reader.fullName('RELAY_*')} or none.`,
     );
   }
   if (serverId !== undefined && !uuidPattern.test(serverId)) {

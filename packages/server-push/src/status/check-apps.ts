@@ -8,7 +8,7 @@ const vendors = { fcm: 'Google', apns: 'Apple' } as const;
 export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<PushCheck[]> {
   const outcome = await link.fetchApps();
   if (outcome.kind === 'refused-for-good') {
-    return [passed('apps', 'The relay does not tell which apps it can deliver to, as stock ones do not.')];
+    return [passed('apps', 'The relay does not report which apps it can deliver to, like any stock relay.')];
   }
   if (outcome.kind === 'retry') {
     return [failed('apps', sentenceOf(outcome.reason), "Ask the relay's operator to look at its log.")];
@@ -40,6 +40,6 @@ function checkApp({ vendor, ios_app_id: iosAppId, devices, trouble }: RelayApp):
     const remedy = "Ask the relay's operator to run waxwing-relay apps check, which says what to do.";
     return failed('apps', `${vendors[vendor]} refuses the relay's credentials for ${whose}.`, remedy);
   }
-  const remedy = `Wait: the relay tries again by itself. The status page of ${vendors[vendor]} may say more.`;
+  const remedy = `Wait: the relay retries automatically. The status page of ${vendors[vendor]} may say more.`;
   return failed('apps', `${vendors[vendor]} takes no notifications for ${whose} at present.`, remedy);
 }

@@ -64,5 +64,5 @@ function remedyOf(code: string): string {
   if (code === 'REQUEST_EXPIRED') {
     return 'The registrations reached the relay more than a day late: check the clocks of phones and servers, then open the app again.';
   }
-  return "Open the app again. If it stays, ask the relay's operator to look at its log.";
+  return "Open the app again. If the problem persists, ask the relay's operator to look at its log.";
 }

@@ -29,10 +29,11 @@ function checkExchange(
   if (state === 'failing') {
     const cause = `The server has failed at the relay since ${instant(failingSince)}: ${lastError?.reason}`;
     if (answersNow) return passed('last exchange', `${sentenceOf(cause)} It answers now.`);
-    const remedy = 'The server tries again by itself; correct what it names, or what the other checks name.';
+    const remedy = 'The server retries automatically; fix the cause that this check or another one names.';
     return failed('last exchange', sentenceOf(cause), remedy);
   }
-  if (lastSuccessAt === undefined) return passed('last exchange', 'The server has not asked the relay yet.');
+  if (lastSuccessAt === undefined)
+    return passed('last exchange', 'The server has not sent the relay a request yet.');
   const before =
     lastError && ` The last error was at ${instant(lastError.at)}: ${sentenceOf(lastError.reason)}`;
   return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);

@@ -44,7 +44,7 @@ function checkQueue(
   }
   const reason = ofPush.find((job) => job.reason !== undefined)?.reason;
   if (reason === undefined) return passed('jobs', `${count(ofPush.length, 'wait')} for the relay.`);
-  const remedy = 'The server tries again by itself; correct what it names, or what the other checks name.';
+  const remedy = 'The server retries automatically; fix the cause that this check or another one names.';
   return failed('jobs', `${count(ofPush.length, 'wait')} for the relay, since ${reason}.`, remedy);
 }
 

@@ -29,7 +29,7 @@ export async function checkKeyList(
 ): Promise<PushCheck[]> {
   const outcome = await link.fetchKeyList();
   if (outcome.kind === 'refused-for-good') {
-    const cause = 'The relay publishes no key list, as stock ones do not: phones use the key in the app.';
+    const cause = 'The relay publishes no key list, like any stock relay: phones use the key in the app.';
     return [passed('key list', cause)];
   }
   if (outcome.kind === 'retry') return [failed('key list', sentenceOf(outcome.reason), askOperator)];

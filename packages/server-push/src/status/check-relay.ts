@@ -82,13 +82,13 @@ function judgeAnswer(answer: ProbeAnswer, options: CheckRelayOptions): PushCheck
 
 function notARelay({ relay: { url }, names }: CheckRelayOptions, status: number): PushCheck {
   if (status >= 500) {
-    const cause = `${url} answers ${status}, but not as a relay does: a proxy may be there, and the relay behind it down.`;
+    const cause = `${url} answers ${status}, but not like a relay: it may be a proxy whose relay is down.`;
     return failed('relay', cause, "Ask the relay's operator whether the relay runs.");
   }
   const detail = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
   return failed(
     'relay',
-    `${url} answers ${status}${detail}, but not as a relay does.`,
+    `${url} answers ${status}${detail}, but not like a relay.`,
     `Set ${names.prefix}RELAY_URL, or --relay of ${names.push} enable, to the address of the relay, without a path.`,
   );
 }
@@ -133,7 +133,8 @@ function judgeRefusal(
     return [accepted, active, failed('permission', cause, offRemedy)];
   }
   if (status !== 200) {
-    const remedy = "Try again in a minute; if it stays, ask the relay's operator to look at its log.";
+    const remedy =
+      "Try again in a minute; if the problem persists, ask the relay's operator to look at its log.";
     return [failed('relay', sentenceOf(`The relay at ${url} answers ${status}: ${said}`), remedy)];
   }
   const realm = passed('realm', `The relay knows the organization ${realmUuid} as this server's.`);
@@ -187,7 +188,7 @@ function checkClock({ date }: ProbeAnswer, now: number): PushCheck {
   return failed(
     'clock',
     `This server's clock is ${seconds} s ${which} the relay's.`,
-    'Set the wrong one right, such as by NTP: registrations are refused as expired otherwise.',
+    'Correct the wrong clock, for example with NTP: otherwise registrations are refused as expired.',
   );
 }
 

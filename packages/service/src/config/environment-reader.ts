@@ -112,7 +112,9 @@ export class EnvironmentReader {
       .map((name) => {
         const meant = nearestName(name, this.#known);
         const advice =
-          meant === undefined ? 'remove it or mend its spelling.' : `did you mean ${this.fullName(meant)}?`;
+          meant === undefined
+            ? 'remove it or correct its spelling.'
+            : `did you mean ${this.fullName(meant)}?`;
         return `${this.fullName(name)} is not a setting: ${advice}`;
       });
   }

@@ -2,7 +2,7 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file; check its path',
   ENOTDIR: 'a file is where a folder is expected; check its path',
   EISDIR: 'it is a folder; name a file',
-  EEXIST: 'there is one already; name a new one',
+  EEXIST: 'it already exists; name a new one',
   EACCES: 'this user may not; check its permissions and those of its folders',
   EPERM: 'this user may not; check its owner and permissions',
   EROFS: 'it is on a read-only file system; name another place',

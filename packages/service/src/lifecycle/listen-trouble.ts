@@ -8,7 +8,7 @@ interface ListenError extends NodeJS.ErrnoException {
 export function describeListenTrouble(error: unknown): string | undefined {
   const { code, syscall, address = '/', port, hostname } = error as ListenError;
   if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
-    return `The name ${hostname} is not known here: mend it in the settings, or the name service of this machine.`;
+    return `The name ${hostname} is not known here: correct it in the settings, or fix the name service of this machine.`;
   }
   // An address with a leading slash is a Unix domain socket.
   if (syscall !== 'listen' || address.startsWith('/')) return undefined;

@@ -24,7 +24,7 @@ export function createJobLog(log: Log): JobLog {
         return;
       }
       troubleLog.begin('away', () => {
-        log.error({ err }, `the database is away, and jobs and signals wait for it: ${message}`);
+        log.error({ err }, `the database is unavailable, and jobs and signals wait for it: ${message}`);
       });
     },
     onAnswer() {

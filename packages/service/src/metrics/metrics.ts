@@ -48,13 +48,11 @@ export class Metrics {
     );
     this.httpAborted = this.counter(
       'waxwing_http_aborted_total',
-      'Requests whose requester went away before they were answered',
+      'Requests whose client disconnected before the answer',
     );
-    this.rowsRemoved = this.counter(
-      'waxwing_rows_removed_total',
-      'Rows that clean-up removed because they were old, by what they were',
-      ['kind'],
-    );
+    this.rowsRemoved = this.counter('waxwing_rows_removed_total', 'Old rows that clean-up removed, by kind', [
+      'kind',
+    ]);
   }
 
   /**
@@ -64,7 +62,7 @@ export class Metrics {
   watchJobs(count: () => Promise<readonly JobCounts[]>): void {
     const gauge = this.gauge(
       'waxwing_jobs',
-      'Jobs in the database by kind and state, each number up to 10000; all processes on one database tell the same',
+      'Jobs in the database by kind and state, each number up to 10000; all processes on one database report the same',
       ['kind', 'state'],
     );
     let running: Promise<readonly JobCounts[]> | undefined;

@@ -16,7 +16,7 @@ export function withPlainTlsMode(url: string): string {
   if (mode === undefined || /[?&]uselibpqcompat=true/.test(url)) return url;
   if (!knownModes.includes(mode)) {
     throw new DatabaseUnusableError(
-      `The database URL has sslmode=${mode}, which there is not: write sslmode=verify-full for TLS, or disable for none.`,
+      `The database URL has sslmode=${mode}, which does not exist: write sslmode=verify-full for TLS, or disable for none.`,
     );
   }
   return strictModes.includes(mode) ? url.replace(modePattern, 'verify-full') : url;

@@ -17,9 +17,12 @@ export function translateSqliteError(error: unknown): unknown {
   const code = resultCode(error);
   const { message } = error as Error;
   if (code === full) {
-    return new DatabaseUnavailableError(`The disk of the database is full (${message}): make room on it.`, {
-      cause: error,
-    });
+    return new DatabaseUnavailableError(
+      `The disk of the database is full (${message}): free some space on it.`,
+      {
+        cause: error,
+      },
+    );
   }
   if (code === ioError) {
     return new DatabaseUnavailableError(

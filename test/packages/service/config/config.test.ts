@@ -68,7 +68,7 @@ describe('the environment reader', () => {
       new ConfigurationError([
         'X_URL is "relay.example:8320/push": it must be a URL that starts with http:// or https://, such as https://relay.example:8320/push.',
         'X_LOGLEVEL is not a setting: did you mean X_LOG_LEVEL?',
-        'X_COLOUR is not a setting: remove it or mend its spelling.',
+        'X_COLOUR is not a setting: remove it or correct its spelling.',
       ]),
     );
   });

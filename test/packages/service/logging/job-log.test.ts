@@ -18,7 +18,10 @@ it('each failed job is logged, and each outage of the database once', () => {
     onAnswer();
   }
   const once = [
-    { msg: 'the database is away, and jobs and signals wait for it: Gone.', err: { message: 'Gone.' } },
+    {
+      msg: 'the database is unavailable, and jobs and signals wait for it: Gone.',
+      err: { message: 'Gone.' },
+    },
     { msg: 'a job failed unexpectedly', job: '7', kind: 'k', err: { message: 'Gone.' } },
     { msg: 'work in the background failed unexpectedly', err: { message: 'odd' } },
     { msg: 'the database answers again' },

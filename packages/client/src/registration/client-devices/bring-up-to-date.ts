@@ -119,7 +119,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
 }
 
 const formerWarning =
-  'The server has been upgraded, and does not notify this phone in the newer way yet: it still uses the registration of before.';
+  'The server has been upgraded, but does not use the new registration of this phone yet: it still uses the former one.';
 
 /** Whether the registration of the older generation still delivers notifications to this phone. */
 function isFormerActive({ account, run }: DeviceSync): boolean {

@@ -94,7 +94,7 @@ export class ClientAddresses {
     const { log, settingsPrefix } = this.#options;
     log.warn(
       { address, forwarded: element.slice(0, loggedCharacters) },
-      `a proxy of ${settingsPrefix}TRUSTED_PROXIES forwards an X-Forwarded-For that is no IP address, and all such requests count as one client: have it send the client's address`,
+      `a proxy of ${settingsPrefix}TRUSTED_PROXIES forwards an X-Forwarded-For that is not an IP address, and all such requests count as one client: configure it to send the client's address`,
     );
   }
 }

@@ -63,7 +63,7 @@ function describeActor({ description, header }: AnyOperation['actor']): Node {
 
 const errorSchema: Node = {
   type: 'object',
-  description: 'A refusal. Some codes come with fields of their own.',
+  description: 'A refusal. Some codes have additional fields.',
   required: ['result', 'msg', 'code'],
   properties: {
     result: { const: 'error' },
@@ -82,7 +82,7 @@ const successSchema: Node = {
     ignored_parameters_unsupported: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Names of parameters that were sent and that the operation does not know.',
+      description: 'Names of parameters that were sent but that the operation does not know.',
     },
   },
 };
@@ -111,7 +111,7 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
         content: describeAnswer(declared),
       },
       ...(declared.isCacheable === true && {
-        304: { description: 'What `If-None-Match` names has not changed.' },
+        304: { description: 'The version that `If-None-Match` names is current.' },
       }),
       ...refusals(codesOf(declared), statuses),
     },

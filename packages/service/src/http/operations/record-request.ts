@@ -12,7 +12,7 @@ export function recordRequest(
   const name = operation?.name ?? 'none';
   if (!response.writableEnded) {
     metrics.httpAborted.inc();
-    log.debug({ request, operation: name, actor, code }, 'the requester went away before the answer');
+    log.debug({ request, operation: name, actor, code }, 'the client disconnected before the answer');
     return;
   }
   const status = response.statusCode;

@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** A count that includes a slot, and the fraction of all body bytes that the count may reach. */
+/** The usage that a slot increases, and the fraction of all body bytes that this usage may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -169,7 +169,7 @@ export class InFlightCaps {
   #refuseActor(reason: RefusalReason): ProtocolError {
     this.#options.onRefusal(reason);
     const httpStatus = this.#options.actorRefusalStatus;
-    const message = 'Too many requests at once: wait for answers before asking more';
+    const message = 'Too many requests at once: wait for answers before you send more';
     const fields = { 'retry-after': retryAfterSeconds };
     return new ProtocolError('RATE_LIMIT_HIT', {
       httpStatus,

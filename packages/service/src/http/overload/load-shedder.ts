@@ -42,7 +42,7 @@ export class LoadShedder {
     const { log } = this.#options;
     log.warn(
       { requests: this.#unlogged },
-      'this process falls behind: requests were refused whose turn did not come in time',
+      'this process is overloaded: requests that waited too long were refused',
     );
     this.#unlogged = 0;
   };
