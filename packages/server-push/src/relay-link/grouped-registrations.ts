@@ -106,7 +106,7 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // Also done if the whole batch was refused, so that only the bad registration is refused in the end.
+    // Also done if the whole batch was refused, so that in the end only the bad registration is refused.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );

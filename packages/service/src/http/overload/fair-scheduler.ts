@@ -77,7 +77,7 @@ export class FairScheduler {
   #running: { readonly client: string; readonly since: number } | undefined;
   /** Fires when the next pause ends. Set while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
-  /** Milliseconds per act, measured while ticks leave entries in the queue. Decays otherwise. */
+  /** Milliseconds per act. Measured while ticks leave entries in the queue; decays otherwise. */
   #pace = 0;
 
   constructor(limits: SchedulerLimits) {
