@@ -80,7 +80,7 @@ const apps = [
   },
 ];
 
-it('tells those who watch the whole run which codes are declared, and they miss what no test provokes', () => {
+it('reports the declared codes to the observers of the whole run, which name codes that no test provokes', () => {
   const lines = apps.flatMap(({ operations }) =>
     operations.flatMap((declared: AnyOperation) => declaredLines(declared, codesOfRequests(declared))),
   );
@@ -106,7 +106,7 @@ describe('a shape with a name', () => {
     });
   const about = { title: 't', description: 'd', version: '1' };
 
-  it('stands once in the document, and is referred to', () => {
+  it('occurs once in the document, and is referenced', () => {
     const document = openApiDocument(about, [listing('/a', pet), listing('/b', pet.optional())]);
     const text = JSON.stringify(document);
     expect(text.split('"#/components/schemas/Pet"')).toHaveLength(5);
@@ -116,7 +116,7 @@ describe('a shape with a name', () => {
     expect(text).not.toContain('schemaName');
   });
 
-  it('shares its name with no other shape', () => {
+  it('has a name that no other shape has', () => {
     const other = z.object({ age: z.number() }).meta({ schemaName: 'Pet' });
     expect(() => openApiDocument(about, [listing('/a', pet), listing('/b', other)])).toThrow(
       'Two different schemas are named Pet',
@@ -124,7 +124,7 @@ describe('a shape with a name', () => {
   });
 });
 
-it('tells the older names of a parameter, and since which feature level it is taken', () => {
+it('lists the older names of a parameter, and the feature level since which it is accepted', () => {
   const declared = operation({
     method: 'GET',
     path: '/things',
@@ -167,7 +167,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
     expect(await new Validator().validate(wrong)).toMatchObject({ valid: false });
   });
 
-  it('names each operation once', () => {
+  it('lists each operation once', () => {
     const { paths } = openApiDocument(api, operations) as {
       paths: Record<string, Record<string, { operationId: string }>>;
     };
@@ -177,7 +177,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
     expect(new Set(ids).size).toBe(operations.length);
   });
 
-  it('refers to nothing that it does not have, and has nothing that it does not refer to', () => {
+  it('references nothing that is missing, and contains nothing unreferenced', () => {
     const document = openApiDocument(api, operations) as { components: Record<string, object> };
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, place]) => place);
@@ -192,7 +192,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
     expect([...new Set(secured)].sort()).toEqual(Object.keys(securitySchemes).sort());
   });
 
-  it('is served to anybody, and each of its operations is refused as it says', async () => {
+  it('is served to every client, and each of its operations refuses requests as declared', async () => {
     const app = await start();
     try {
       const served = await app.app.inject({ method: 'GET', url: '/api/openapi.json' });

@@ -60,7 +60,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
     RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
-    // A connection may wait long until it is used.
+    // A connection may wait a long time before it is used.
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
     RELAY_REQUEST_TIMEOUT_SECONDS: '300',
   });

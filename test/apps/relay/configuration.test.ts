@@ -31,7 +31,7 @@ it('needs only the settings that open the key ring', () => {
   expect(readRelayEnvironment(needed).databaseUrl.reveal()).toBe('sqlite:relay.sqlite');
 });
 
-it('reads what is set, and ignores the variables of others', () => {
+it('reads its settings, and ignores the variables of others', () => {
   const configuration = readRelayEnvironment({
     ...needed,
     RELAY_HOST: '::1',
@@ -55,7 +55,7 @@ it('reads what is set, and ignores the variables of others', () => {
   });
 });
 
-it('reports every problem at once, those of key ring and deliveries among them', () => {
+it('reports every problem at once, including those of key ring and deliveries', () => {
   const problems = problemsOf({
     RELAY_PORT: '65536',
     RELAY_LOG_LEVEL: 'loud',
@@ -103,7 +103,7 @@ it.each([
     /^waxwing-relay: \S+ cannot be used: a file is where a folder is expected; check its path\.$/,
   ],
   ['.', /^waxwing-relay: The key ring \S+ is a folder: name a file in it in RELAY_KEY_RING\.$/],
-])('says in one sentence that the key ring cannot be at %s', async (place, sentence) => {
+])('reports in one sentence that the key ring cannot be at %s', async (place, sentence) => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-places-'));
   writeFileSync(join(folder, 'file'), '');
   const { status, stderr } = await runRelayCommand(['keys', 'init'], {

@@ -5,7 +5,7 @@ const curves = () => require('@noble/curves/ed25519.js');
 
 let drawn = 0;
 
-// All different, but not random: the test hides nothing.
+// Not random, but all different, which is enough for a test without secrets.
 function randombytes_buf(length) {
   drawn += 1;
   return Uint8Array.from({ length }, (_, index) => (drawn * 31 + index * 7) % 256);

@@ -20,7 +20,7 @@ export interface AttackWorldOptions {
   readonly postgresUrl?: string | undefined;
   /** Settings of the relay and the server, without their prefixes. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** More settings of the server, with their prefix. */
+  /** Additional server settings, with their prefix. */
   readonly server?: Readonly<Record<string, string>>;
   /** Requests in flight that the relay allows per server, and the server per user. */
   readonly requestsPerActor?: number;

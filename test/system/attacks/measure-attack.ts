@@ -165,7 +165,7 @@ function complaintsOfHeld({ connections }: Holdings): string[] {
   return connections >= fewestHeld ? [] : [`only ${connections} connections were held`];
 }
 
-/** Connections that are open for attackers may not be accepted yet. */
+/** The target may not have accepted all of the attackers' connections yet. */
 async function whenHeld({ probe }: Target): Promise<Holdings> {
   const isOver = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {

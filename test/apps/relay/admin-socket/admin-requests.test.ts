@@ -71,7 +71,7 @@ describe('a request to the admin socket', () => {
     }
   });
 
-  it('that is too large is refused with what is wrong, and the relay serves the next one', async () => {
+  it('that is too large is refused with the reason, and the relay serves the next one', async () => {
     const form = { file: 'x'.repeat(3 * 1024 * 1024) };
     const question = { declared: importPlainKeys, form, operatorName: 'test' };
     await expect(askAdminSocket(path, question)).rejects.toThrow('Request body too large');
@@ -99,7 +99,7 @@ describe('a request to the admin socket', () => {
     expect(await rotation(true)).toMatchObject({ dry_run: true });
   });
 
-  it('that is no HTTP is refused without harm', async () => {
+  it('that is not HTTP is refused without harm', async () => {
     for (const line of ['rubbish\n', '{"command":"rotate","arguments":{},"actor":"x"}\n']) {
       expect(await exchange(line)).toMatch(/^HTTP\/1\.1 400 /);
     }
@@ -181,7 +181,7 @@ describe('a command that is interrupted', () => {
   it.each([
     ['before its request was whole', half],
     ['before its answer came', whole],
-  ])('%s leaves the relay serving, and is no error in its log', async (_when, text) => {
+  ])('%s leaves the relay serving, and logs no error', async (_when, text) => {
     for (let round = 0; round < 20; round += 1) {
       const socket = (await connected()).pause();
       await new Promise<void>((resolve) => socket.write(text, () => resolve()));
@@ -196,7 +196,7 @@ describe('a command that is interrupted', () => {
   });
 });
 
-describe('a command whose relay is not well', () => {
+describe('a command with a failing relay', () => {
   const wentAway = 'The relay disconnected before it answered';
 
   async function standIn(server: ReturnType<typeof createServer>): Promise<string> {
@@ -206,7 +206,7 @@ describe('a command whose relay is not well', () => {
     return other;
   }
 
-  it('says so when the relay goes away without reading it', async () => {
+  it('reports that the relay disconnected without reading it', async () => {
     const server = createServer({ pauseOnConnect: true }, (socket) => socket.destroy());
     const other = await standIn(server);
     for (let round = 0; round < 20; round += 1) {

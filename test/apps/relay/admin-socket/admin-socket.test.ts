@@ -75,7 +75,7 @@ describe('the path of the admin socket', () => {
 describe('the mode of the admin socket', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('is 0600 from the first moment on, and the umask of the process is left as it was', async () => {
+  it('is 0600 from the start, and the umask of the process stays unchanged', async () => {
     const path = join(freshFolder(), 'relay.sock');
     const modes: number[] = [];
     const { listen } = Server.prototype;
@@ -157,7 +157,7 @@ describe('a command', () => {
     await close();
   });
 
-  it('sends nothing when the socket was replaced while it looked', async () => {
+  it('sends nothing if the socket was replaced during the check', async () => {
     const path = join(freshFolder(), 'relay.sock');
     const first = await listener(path);
     const other = await listener(`${path}.other`);
@@ -168,7 +168,7 @@ describe('a command', () => {
     await Promise.all([first.close(), other.close()]);
   });
 
-  it('finds no relay where the socket or its folder is missing, or the socket is dead', async () => {
+  it('finds no relay if the socket or its folder is missing, or the socket is dead', async () => {
     const path = join(freshFolder(), 'relay.sock');
     expect(await askAdminSocket(path, question)).toBeUndefined();
     expect(await askAdminSocket(join(path, 'deeper'), question)).toBeUndefined();
@@ -192,15 +192,18 @@ describe('a command', () => {
     ],
     [{ socket: mine, folder: { uid: 1001, mode: 0o41777 } }, 'belongs to user 1001'],
     [{ socket: mine, folder: { uid: 0, mode: 0o40777 } }, 'has mode 0777'],
-  ])('trusts only what this user or root owns and no other user can replace: %o', (facts, sentence) => {
-    const said = describeDistrust('/run/relay.sock', facts, me);
-    if (sentence === undefined) expect(said).toBeUndefined();
-    else expect(said).toContain(sentence);
-  });
+  ])(
+    'trusts only sockets that this user or root owns and no other user can replace: %o',
+    (facts, sentence) => {
+      const said = describeDistrust('/run/relay.sock', facts, me);
+      if (sentence === undefined) expect(said).toBeUndefined();
+      else expect(said).toContain(sentence);
+    },
+  );
 });
 
 describe('a relay', () => {
-  it('does not listen in a folder where others could put a socket in the place of its own', async () => {
+  it('does not listen in a folder where others could replace its socket', async () => {
     const folder = freshFolder();
     chmodSync(folder, 0o777);
     await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(`run chmod go-w ${folder}`);
@@ -211,7 +214,7 @@ describe('a relay', () => {
 
   // Only root can change a socket's owner.
   it.runIf(process.geteuid?.() === 0)(
-    'does not start when another user listens on the path of its socket, in a sticky folder too',
+    'does not start if another user listens on the path of its socket, even in a sticky folder',
     async () => {
       const folder = freshFolder();
       chmodSync(folder, 0o1777);

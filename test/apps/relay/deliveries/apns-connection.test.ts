@@ -83,7 +83,7 @@ function send(
 }
 
 describe('a connection to APNs', () => {
-  it('takes one request until it has proven itself, then as many as the peer allows', async () => {
+  it('takes one request until it is proven, then as many as the peer allows', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -103,7 +103,7 @@ describe('a connection to APNs', () => {
     await Promise.all(others);
   });
 
-  it('is pinged when nothing has happened for long, and lives on when the peer echoes', async () => {
+  it('is pinged after a long idle time, and survives if the peer acknowledges', async () => {
     const over = await connect();
     expect(events).toEqual([]);
     const toldBefore = timesRoomWasTold;
@@ -119,7 +119,7 @@ describe('a connection to APNs', () => {
     expect(events).not.toContain('closed');
   });
 
-  it('that does not echo a ping is dropped', async () => {
+  it('that does not acknowledge a ping is dropped', async () => {
     await connect();
     // The socket stays open, but the peer no longer reads it.
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
@@ -131,7 +131,7 @@ describe('a connection to APNs', () => {
     });
   });
 
-  it('takes no more requests after one was not answered in time, until the peer echoes a ping', async () => {
+  it('accepts no further requests after a timeout, until the peer acknowledges a ping', async () => {
     const given: (number | undefined)[] = [];
     peer.on('stream', (stream) => stream.on('close', () => given.push(stream.rstCode)));
     const over = await connect();
@@ -144,7 +144,7 @@ describe('a connection to APNs', () => {
     await until(() => given.includes(constants.NGHTTP2_CANCEL));
   });
 
-  it('keeps out of the header table what differs each time', async () => {
+  it('keeps unique values out of the header table', async () => {
     let headers: IncomingHttpHeaders = {};
     peer.on('stream', (stream, received) => {
       headers = received;
@@ -177,7 +177,7 @@ describe('a connection to APNs', () => {
     ['the end of the connection', () => sockets.at(-1)?.end()],
     ['the death of the connection', () => sockets.at(-1)?.destroy()],
     ['a reset connection', () => sockets.at(-1)?.resetAndDestroy()],
-  ])('takes a refusal that was cut off by %s for none at all', async (_name, cut) => {
+  ])('treats a refusal that was cut off by %s as no answer', async (_name, cut) => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
       stream.write('{"reason":"Unreg');
@@ -187,7 +187,7 @@ describe('a connection to APNs', () => {
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });
 
-  it('ends what it had under way as broken off when the peer vanishes', async () => {
+  it('reports its requests in flight as broken off when the peer vanishes', async () => {
     peer.on('stream', () => sessions[0]?.destroy());
     const over = await connect();
     expect(await send(over)).toMatchObject({ kind: 'unanswered', why: 'BROKEN_OFF' });
@@ -259,13 +259,13 @@ describe('a connection to APNs that the peer closes', () => {
     return over;
   }
 
-  it.each(closings)('and that %s when it is used again has processed nothing', async (_name, close) => {
+  it.each(closings)('that %s when it is used again has processed nothing', async (_name, close) => {
     const over = await idleConnection(close);
     const endings = await Promise.all([send(over), send(over), send(over)]);
     expect(endings).toEqual(Array(3).fill({ kind: 'not-processed', because: 'connection-ended' }));
   });
 
-  it.each(closings)('and that %s while it is answering may have processed the rest', async (_name, close) => {
+  it.each(closings)('that %s while it is answering may have processed the rest', async (_name, close) => {
     const over = await idleConnection((stream) => {
       // Acknowledged after the answer has arrived.
       if (stream.id === 5) {
@@ -278,7 +278,7 @@ describe('a connection to APNs that the peer closes', () => {
     expect(await first).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });
 
-  it('may have processed a stream that it resets alone', async () => {
+  it('may have processed a stream that the peer resets individually', async () => {
     const over = await idleConnection((stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     expect(await send(over)).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });

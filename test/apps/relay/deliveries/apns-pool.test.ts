@@ -79,7 +79,7 @@ function sendMany(count: number): Promise<ApnsResult[]> {
 }
 
 describe('the connections to APNs', () => {
-  it('that break while requests wait take along only what was under way', async () => {
+  it('that break while requests are queued affect only requests in flight', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -107,7 +107,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that do not answer a ping get no request between being dropped and having ended', async () => {
+  it('that do not acknowledge a ping get no requests between being dropped and ending', async () => {
     // Enough streams for all: requests queued while the next connection opens must not open a third one.
     await close();
     await listen(100);
@@ -132,14 +132,14 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that allow no stream are given up when the time to connect is over', async () => {
+  it('that allow no streams are given up after the connect timeout', async () => {
     await close();
     await listen(0, { connectTimeoutMilliseconds: 500 });
     expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_CONNECTED' });
     expect(text()).toContain('cannot be reached: it does not answer');
   });
 
-  it('that break before they have answered anything are not opened again and again', async () => {
+  it('that break before their first answer are not reopened endlessly', async () => {
     peer.on('stream', (stream) => stream.session?.destroy());
     const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
     expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
@@ -151,7 +151,7 @@ describe('the connections to APNs', () => {
     expect(await send()).toMatchObject({ kind: 'answered' });
   });
 
-  it('that refuse a stream again and again are not asked without end', async () => {
+  it('that keep refusing a stream are not tried endlessly', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -183,7 +183,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that are being closed finish what is under way and take nothing more', async () => {
+  it('that are being closed finish their requests in flight and accept no others', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -217,7 +217,7 @@ describe('the connections to APNs', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('that APNs wants closed go away even when it never closes them itself', async () => {
+  it('that APNs wants closed go away even if APNs never closes them', async () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 503 });
       stream.end(JSON.stringify({ reason: 'Shutdown' }), () => {

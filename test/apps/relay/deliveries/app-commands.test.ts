@@ -33,7 +33,7 @@ async function openBreakers(): Promise<void> {
 }
 
 describe('waxwing-relay apps', () => {
-  it('shows what is held back, for people and for machines', async () => {
+  it('shows held-back apps, for people and for machines', async () => {
     await runRelayCommand(['db', 'migrate'], { environment });
     expect((await runRelayCommand(['apps', 'status'], { environment })).stdout).toBe('Nothing is held back.');
     await openBreakers();
@@ -55,7 +55,7 @@ describe('waxwing-relay apps', () => {
     });
   });
 
-  it('confirms deletions only after asking, and only where they are frozen', async () => {
+  it('confirms deletions only after asking, and only frozen ones', async () => {
     await openBreakers();
     const argv = ['apps', 'confirm-deletions', app];
     expect(await runRelayCommand(argv, { environment, answer: false })).toMatchObject({

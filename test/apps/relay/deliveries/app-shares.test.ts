@@ -38,7 +38,7 @@ describe('the shares of an app', () => {
     expect([elsewhere?.[1] === one?.[1], elsewhere?.[2] === one?.[2]]).toEqual([false, true]);
   });
 
-  it('are frozen from the start where the scope is', () => {
+  it('are frozen from the start if their scope is', () => {
     frozen.add('app server x');
     expect(scopesOf('1').map(({ share }) => share.isFrozen)).toEqual([false, true, false]);
     frozen.clear();

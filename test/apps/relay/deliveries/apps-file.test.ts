@@ -87,7 +87,7 @@ describe('the apps file', () => {
     expect(findFcmApp(apps, serverId, realmUuid)).toBeUndefined();
   });
 
-  it('tells one key from another that bears the same id', async () => {
+  it('distinguishes two keys with the same id', async () => {
     const first = (await read({ apns: [apnsEntry] })).apns[0]?.fingerprint;
     const same = (await read({ apns: [{ ...apnsEntry, topics: '*' }] })).apns[0]?.fingerprint;
     const other = (await read({ apns: [{ ...apnsEntry, key_file: 'other.p8' }] })).apns[0]?.fingerprint;
@@ -95,7 +95,7 @@ describe('the apps file', () => {
     expect(other).not.toBe(first);
   });
 
-  it('names every problem at once, with the file and what to do', async () => {
+  it('reports every problem at once, with the file and the remedy', async () => {
     write('open.p8', 'x', 0o644);
     write('empty.json', '{}');
     const problems = await problemsOf({
@@ -112,7 +112,7 @@ describe('the apps file', () => {
     expect(problems[3]).toContain("is an RSA key of 2048 bits, and Apple's are EC keys of P-256");
   });
 
-  it('that is not there may be left unset', async () => {
+  it('may be missing if the setting is unset', async () => {
     const path = join(dir, 'nowhere.json');
     await expect(readAppsFile(path)).rejects.toThrow(
       `The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`,
@@ -189,7 +189,7 @@ describe('the apps file', () => {
     expect((await problemsOf(apps)).join('\n')).toContain(problem);
   });
 
-  it("must be its owner's alone", async () => {
+  it('must be accessible to its owner only', async () => {
     const file = write('apps-open.json', '{}', 0o644);
     await expect(readAppsFile(file)).rejects.toThrow(`chmod 600 ${file}`);
   });
@@ -206,7 +206,7 @@ describe('the settings of deliveries', () => {
     expect(() => reader.finish()).toThrow(problem);
   });
 
-  it('left out deliver nothing, and point at the real vendors', () => {
+  it('deliver nothing if they are missing, and default to the real vendors', () => {
     const reader = new EnvironmentReader({}, 'RELAY_');
     expect(readDeliveriesEnvironment(reader)).toMatchObject({
       apps: { kind: 'not-configured' },

@@ -36,7 +36,7 @@ describe("the file of APNs' certificate authorities", () => {
   });
 
   it.each(['', 'hello', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'])(
-    'is refused with what to do: %j',
+    'is refused with the remedy: %j',
     async (text) => {
       await expect(read(text)).rejects.toThrow(
         `RELAY_APNS_CA_FILE: the file ${file} holds no certificate in PEM: name one that begins with -----BEGIN CERTIFICATE-----.`,
@@ -44,7 +44,7 @@ describe("the file of APNs' certificate authorities", () => {
     },
   );
 
-  it('that is not there is named', async () => {
+  it('is named if it is missing', async () => {
     await expect(readAuthorities(join(dir, 'nowhere'), 'RELAY_APNS_CA_FILE')).rejects.toThrow(
       /RELAY_APNS_CA_FILE: .* no such file/,
     );

@@ -51,7 +51,7 @@ describe('a background notification', () => {
     { alert: { title: 'x' }, sound: 'default' },
   ];
 
-  it.each(asked)('wakes the app, whatever the server asked for: %j', async (aps) => {
+  it.each(asked)('wakes the app, whatever aps the server sent: %j', async (aps) => {
     expect(await deliver(topic, { http_headers }, aps)).toMatchObject({
       type: 'background',
       priority: '5',
@@ -68,7 +68,7 @@ describe('a background notification', () => {
     expect(delivered.aps).toEqual({ alert: { title: 'New notification' }, 'mutable-content': 1 });
   });
 
-  it('changes nothing for alerts of either app', async () => {
+  it('leaves alerts of either app unchanged', async () => {
     const aps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
     for (const appId of [topic, filteringTopic]) {
       expect(await deliver(appId, {}, aps)).toMatchObject({ type: 'alert', priority: '10', aps });

@@ -102,7 +102,7 @@ function writeSecret(name: string, text: string): string {
 }
 
 describe('waxwing-relay apps check', () => {
-  it('finds good credentials good, sends nothing to anybody, and signs no second token for Apple', async () => {
+  it('accepts good credentials, sends no notification, and signs no second token for Apple', async () => {
     await faults(unknownToken);
     const before = await delivered();
     const tokens: number[] = [];
@@ -123,13 +123,13 @@ describe('waxwing-relay apps check', () => {
     ]);
   });
 
-  it('has FCM only validate: what it would take is not delivered', async () => {
+  it('makes FCM only validate: accepted messages are not delivered', async () => {
     const { apps } = await check();
     expect(apps[0]).toMatchObject({ ok: false, reason: 'ACCEPTED' });
     expect((await delivered()).filter(({ vendor }) => vendor === 'fcm')).toEqual([]);
   });
 
-  it('tells refused keys by file, with what to do, and prints no secret', async () => {
+  it('names refused keys by file, with the remedy, and prints no secret', async () => {
     await faults(unknownToken);
     const account = JSON.parse(readFileSync(vendors.credentials.serviceAccountFile, 'utf8'));
     const [rsa, ec] = [otherKey('rsa'), otherKey('ec')];
@@ -150,7 +150,7 @@ describe('waxwing-relay apps check', () => {
   it.each([
     ['ahead', 2 * hour, 'InvalidProviderToken'],
     ['behind', -2 * hour, 'ExpiredProviderToken'],
-  ])('names the clock for Google and Apple where it is %s', async (_which, difference, reason) => {
+  ])('blames the clock for Google and Apple if it is %s', async (_which, difference, reason) => {
     await faults(unknownToken);
     const database = { RELAY_DATABASE: `sqlite:${join(dir, `${reason}.sqlite`)}` };
     await runRelayCommand(['db', 'migrate'], { environment: { ...environment, ...database } });
@@ -161,7 +161,7 @@ describe('waxwing-relay apps check', () => {
     ]);
   });
 
-  it('tells a project without rights, and a bundle id that the key may not serve', async () => {
+  it('detects a project without rights, and a bundle id that the key may not serve', async () => {
     await faults([{ vendor: 'apns', topic, status: 400, reason: 'TopicDisallowed' }]);
     writeApps({ fcm: { project: 'some-other-project' } });
     const { apps } = await check();
@@ -173,7 +173,7 @@ describe('waxwing-relay apps check', () => {
     expect(apps[1]?.sentence).toContain(`may not send to ${topic}`);
   });
 
-  it('tells a message that FCM cannot read from a foreign answer', async () => {
+  it('distinguishes a message that FCM cannot read from a foreign answer', async () => {
     const message = 'Invalid JSON payload received.';
     await faults([{ vendor: 'fcm', status: 400, reason: 'INVALID_ARGUMENT', field: 'message', message }]);
     const [fcm] = (await check()).apps;
@@ -181,7 +181,7 @@ describe('waxwing-relay apps check', () => {
     expect(fcm?.sentence).toContain('address_by');
   });
 
-  it('asks for a bundle id where an entry serves every one', async () => {
+  it('asks for a bundle id for an entry that serves any', async () => {
     await faults(unknownToken);
     writeApps({ apns: { topics: '*' } });
     expect((await check()).apps[1]).toMatchObject({ app: 'apns:*:production', ok: false, reason: null });
@@ -190,7 +190,7 @@ describe('waxwing-relay apps check', () => {
     expect(status).toBe(0);
   });
 
-  it('tells a vendor that cannot be reached', async () => {
+  it('detects a vendor that cannot be reached', async () => {
     const port = await freePort();
     const { status, apps } = await check({
       RELAY_FCM_BASE_URL: `http://127.0.0.1:${port}`,
@@ -204,7 +204,7 @@ describe('waxwing-relay apps check', () => {
     for (const { sentence } of apps) expect(sentence).toContain(`127.0.0.1:${port} gives no answer`);
   });
 
-  it.each([404, 403, 400, 200])('never takes a foreign answer %i for the vendor', async (statusCode) => {
+  it.each([404, 403, 400, 200])("never mistakes a foreign answer %i for the vendor's", async (statusCode) => {
     const body = '<html>not here</html>';
     await faults([
       { vendor: 'apns', status: statusCode === 200 ? 404 : statusCode, reason: 'BadPath', body },
@@ -225,7 +225,7 @@ describe('waxwing-relay apps check', () => {
     }
   });
 
-  it('says what is missing where no apps are configured', async () => {
+  it('names the missing setting if no apps are configured', async () => {
     const { RELAY_DATABASE = '' } = environment;
     const bare = { ...ring.environment, RELAY_DATABASE };
     const { status, stderr } = await runRelayCommand(['apps', 'check'], { environment: bare });

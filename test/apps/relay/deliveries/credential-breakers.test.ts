@@ -23,7 +23,7 @@ async function notifyOne(request: object) {
 }
 
 describe('a probe of a refused credential', () => {
-  it('is one notification, however many arrive at once; the others are retried one after another', async () => {
+  it('is one notification, even if many arrive at once; the others are retried one after another', async () => {
     const { addApns, faults, notify, statistics, database } = relay;
     const requests = async () => {
       const { apns } = await statistics();
@@ -82,7 +82,7 @@ describe('a probe of a refused credential', () => {
     expect(await notifyOne(apnsRequest(await addApns(apnsToken(2))))).toEqual({ status: 'sent' });
   });
 
-  it('decides nothing when the vendor was only busy', async () => {
+  it('proves nothing if the vendor was only busy', async () => {
     const { addFcm, faults, ready, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([
@@ -106,7 +106,7 @@ describe('a probe of a refused credential', () => {
   });
 });
 
-describe('a credential that works again while the database is away', () => {
+describe('a credential that works again while the database is unavailable', () => {
   it('resends nothing, and is no longer shown once the database is back', async () => {
     const { addFcm, faults, database, arrived } = relay;
     const id = await addFcm('fcm-1');
@@ -132,7 +132,7 @@ describe('a credential that works again while the database is away', () => {
   });
 });
 
-describe('a credential that another process knows nothing of any more', () => {
+describe('a credential whose breaker another process has deleted', () => {
   it('is shown by "apps status" again after the next probe, as refused since the first time', async () => {
     const { addFcm, faults, database } = relay;
     const id = await addFcm('fcm-1');
@@ -150,7 +150,7 @@ describe('a credential that another process knows nothing of any more', () => {
 });
 
 describe('a credential that is refused for another reason than before', () => {
-  it('is named with the newer one, in readiness and for "apps status"', async () => {
+  it('is reported with the newer reason, in readiness and by "apps status"', async () => {
     const { addFcm, faults, ready, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([

@@ -96,14 +96,14 @@ const ofApple = (content: string | Buffer) => refusal((file) => readApnsKey(file
 const ofGoogle = (content: string | Buffer) => refusal(readServiceAccount, content);
 
 describe('an APNs key', () => {
-  it('after the parameters that openssl ecparam puts first is taken', async () => {
+  it('after the parameters that openssl ecparam writes first is accepted', async () => {
     const plain = await readApnsKey(write(pemOf(ec, 'pkcs8')), ids);
     const key = await readApnsKey(write(ecParameters + pemOf(ec, 'sec1')), ids);
     expect(key.fingerprint).toBe(plain.fingerprint);
   });
 
   it.each(combinations(appleForms))(
-    'in $form, $encoding, with $lines, is taken',
+    'in $form, $encoding, with $lines, is accepted',
     async ({ text, encode }) => {
       const plain = await readApnsKey(write(pemOf(ec, 'pkcs8')), ids);
       expect((await readApnsKey(write(encode(text)), ids)).fingerprint).toBe(plain.fingerprint);
@@ -113,7 +113,7 @@ describe('an APNs key', () => {
 
 describe("a service account's key", () => {
   it.each(combinations(googleForms))(
-    'in $form, $encoding, with $lines, is taken',
+    'in $form, $encoding, with $lines, is accepted',
     async ({ text, encode }) => {
       const plain = await readServiceAccount(write(JSON.stringify(accountOf(pemOf(rsa, 'pkcs8')))));
       const read = await readServiceAccount(write(encode(JSON.stringify(accountOf(text), null, 2))));
@@ -229,14 +229,14 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
 
 describe('another file', () => {
   it.each([...wrongFiles, [JSON.stringify(accountOf('x')), 'the key of a Google service account'] as const])(
-    'in place of an APNs key is named: %j is %s',
+    'instead of an APNs key is named: %j is %s',
     async (content, name) => {
       expect(await ofApple(content)).toBe(`The file FILE is ${name}, not an APNs key: ${apple}`);
     },
   );
 
   it.each([...wrongFiles, [pemOf(ec, 'pkcs8'), 'a private key alone'] as const])(
-    'in place of a service account is named: %j is %s',
+    'instead of a service account is named: %j is %s',
     async (content, name) => {
       expect(await ofGoogle(content)).toBe(
         `The file FILE is ${name}, not the key of a Google service account: ${google}`,
@@ -264,7 +264,7 @@ describe('a damaged key', () => {
     expect(await ofApple(pem.replace(/\nM.{20}/, '\n????'))).toBe(`The file FILE is damaged: ${apple}`);
   });
 
-  it.each([pem, pemOf(ec, 'sec1')])('is taken or named, whichever character changes', async (whole) => {
+  it.each([pem, pemOf(ec, 'sec1')])('is accepted or named, whichever character changes', async (whole) => {
     const answers = new Set<string>();
     for (let at = 28; at < whole.length - 30; at += 1) {
       const other = whole[at] === 'A' ? 'Q' : 'A';

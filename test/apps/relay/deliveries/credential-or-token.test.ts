@@ -61,7 +61,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('of one token, again and again, holds back no other device and is retried with growing delays', async () => {
+  it('of a single token, again and again, holds back no other device and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
@@ -155,7 +155,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });
   });
 
-  it('is in readiness as soon as the vendor names the credential itself', async () => {
+  it('is in readiness as soon as the vendor names the credential', async () => {
     const ids = await addFcms('fcm', 4);
     await relay.faults([refusal]);
     await relay.notify(ids.slice(0, 3).map((id) => fcmRequest(id)));
@@ -171,7 +171,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect((await relay.ready()).checks.vendors).toContain('warning: ');
   });
 
-  it('of a new phone that is first in the queue delays no phone of another realm', async () => {
+  it('of a new phone that is first in the queue does not delay phones of other realms', async () => {
     const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
     const ours = await addFcms('bad-ours', 3);
     const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
@@ -189,7 +189,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('of phones with different app ids is blamed on the key that serves them all', async () => {
+  it('of phones with different app ids is blamed on the key that serves all of them', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
         vendor: 'apns',

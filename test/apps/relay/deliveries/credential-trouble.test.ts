@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('a wrong FCM service account', () => {
-  it('deletes nothing, holds the queue, is named in readiness, and is taken up once mended, without a restart', async () => {
+  it('deletes nothing, holds the queue, is named in readiness, and is used without a restart once fixed', async () => {
     let wrongFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {
@@ -57,7 +57,7 @@ describe('a wrong FCM service account', () => {
 });
 
 describe('an FCM service account without rights for the project', () => {
-  it('is trouble of the credential, not of the tokens', async () => {
+  it('counts against the credential, not against tokens', async () => {
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => ({
         fcm: [
@@ -76,7 +76,7 @@ describe('an FCM service account without rights for the project', () => {
 });
 
 describe('a revoked APNs key', () => {
-  it('deletes nothing, holds the queue with one probe at a time, and recovers when Apple takes it again', async () => {
+  it('deletes nothing, holds the queue with one probe at a time, and recovers when Apple accepts it again', async () => {
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 200 } });
     const { notify, addApns, faults, statistics, ready, settled, device } = relay;
     await faults([{ vendor: 'apns', reason: 'InvalidProviderToken' }]);

@@ -9,7 +9,7 @@ const later = 30_000;
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());
 
-it('what a server sent before it was suspended is rejected when it is due', async () => {
+it('notifications that a server sent before its suspension are rejected when they are due', async () => {
   relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
   const { database, server } = relay;
   if (server === undefined) throw new Error('the relay has no server');

@@ -12,7 +12,7 @@ import {
 
 forgetBreakersAfterEach();
 
-describe('whatever the relay serves', () => {
+describe('at any load of the relay', () => {
   const topology = fc.record({
     servers: fc.integer({ min: 1, max: 8 }),
     realmsOfServer: fc.integer({ min: 1, max: 8 }),
@@ -24,7 +24,7 @@ describe('whatever the relay serves', () => {
     return { server, realm: `${server}, realm ${Math.floor(index / servers) % realms}` };
   };
 
-  it('a mistake that makes every token look dead deletes few of them before all is frozen', async () => {
+  it('a mistake that makes every token look dead deletes few tokens before all deletions are frozen', async () => {
     await fc.assert(
       fc.asyncProperty(topology, fc.boolean(), async (at, isOneByOne) => {
         await database?.write(({ db }) => db.deleteFrom('app_breakers').execute());

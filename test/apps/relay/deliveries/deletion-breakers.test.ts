@@ -24,7 +24,7 @@ function gate(): { passed: Promise<void>; open(): void } {
   return { passed, open };
 }
 
-describe('what is usual', () => {
+describe('the usual share', () => {
   it('is not updated in a quiet hour', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 10, 1)).toBe(10);
@@ -32,7 +32,7 @@ describe('what is usual', () => {
     expect(await hear(breakers, 500, 1)).toBeLessThanOrEqual(20);
   });
 
-  it('never takes the death of nearly all tokens as usual', async () => {
+  it('never includes the death of nearly all tokens', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -41,7 +41,7 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('never takes nineteen of twenty as usual either', async () => {
+  it('never includes nineteen of twenty either', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -60,7 +60,7 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('is a few deaths an hour, also where nothing is sent between them', async () => {
+  it('includes a few deaths an hour, even if nothing is sent between them', async () => {
     const breakers = await startProcess();
     for (let passed = 0; passed < 10; passed += 1) {
       expect(await hear(breakers, 5, 1)).toBe(5);
@@ -69,7 +69,7 @@ describe('what is usual', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is not learnt while deletions are frozen', async () => {
+  it('is not updated while deletions are frozen', async () => {
     const breakers = await startProcess();
     await hear(breakers, 30, 1);
     for (let round = 0; round < 5; round += 1) {
@@ -82,7 +82,7 @@ describe('what is usual', () => {
 });
 
 describe('deletions whose freezing cannot be stored', () => {
-  it('do not happen, and are frozen as soon as the database is back: an operator can only confirm stored ones', async () => {
+  it('do not happen, and are frozen as soon as the database is back: an operator can only confirm stored freezes', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 20, 1)).toBe(20);
     const open = vi
@@ -178,7 +178,7 @@ describe('the scope of frozen deletions', () => {
     expect(await dies(breakers, { server: 'other', realm: 'other' })).toBe(false);
   });
 
-  it('is no realm where one owner has many dead tokens, or many accounts share one', async () => {
+  it('is not a realm in which one owner has many dead tokens, or many accounts share one', async () => {
     const breakers = await startProcess();
     const manyTokens = Array.from({ length: 100 }, (_, phone) => delivery({}, phone + 1_000_000, 7));
     const manyAccounts = Array.from({ length: 100 }, (_, account) => delivery({}, 1, account + 100));
@@ -224,7 +224,7 @@ describe('frozen deletions', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('are counted by owner: the same dead tokens again and again keep nothing frozen', async () => {
+  it('are counted by owner: repeats of the same dead tokens do not prolong the freeze', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 25 }, () => delivery({}));
     for (let round = 0; round < 50; round += 1) {

@@ -38,7 +38,7 @@ async function day(
   return afterHours;
 }
 
-describe('a mistake that makes a part of the tokens look dead', () => {
+describe('a mistake that makes some tokens look dead', () => {
   it.each([
     { phones: 200, dead: 100, perHour: 6, most: 30 },
     { phones: 1000, dead: 500, perHour: 3, most: 30 },
@@ -84,7 +84,7 @@ describe('a mistake that makes a part of the tokens look dead', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('deletes few where the same phones are in two realms', async () => {
+  it('deletes few if the same phones are in two realms', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (const realm of ['one', 'two']) {

@@ -27,7 +27,7 @@ function rowsUnder(heading: string): [names: string[], rest: string][] {
 }
 
 describe('the page about deliveries', () => {
-  it('names the settings with their defaults', () => {
+  it('lists the settings with their defaults', () => {
     const read: string[] = [];
     const environment = new Proxy({}, { get: (_target, name) => void read.push(String(name)) });
     const { fcmBaseUrl, notificationsPerMinute, maximumInFlight, maximumQueued } = readDeliveriesEnvironment(
@@ -49,7 +49,7 @@ describe('the page about deliveries', () => {
     expect(Number.parseInt(defaultOf('RELAY_MAXIMUM_NOTIFICATIONS_QUEUED') ?? '', 10)).toBe(maximumQueued);
   });
 
-  it('names the fields of a request with their limits', () => {
+  it('lists the fields of a request with their limits', () => {
     const rows = rowsUnder('Request fields and delivery statuses');
     const wishes = rows.slice(0, 3).flatMap(([names]) => names);
     expect(wishes).toEqual(['notification_id', 'ttl_seconds', 'collapse_id']);
@@ -74,14 +74,14 @@ describe('the page about deliveries', () => {
     expect(page).toContain(`${relayReceiptsPath}?ids=UUID,UUID\` (up to ${maximumReceiptIds})`);
   });
 
-  it('names every status, and every party that may be at fault', () => {
+  it('lists every status, and every party that may be at fault', () => {
     const rows = rowsUnder('Request fields and delivery statuses').slice(4);
     expect(rows.flatMap(([names]) => names)).toEqual(deliveryStatuses);
     const [, rejected = ''] = rows.find(([names]) => names.includes('rejected')) ?? [];
     for (const fault of deliveryFaults) expect(rejected).toContain(`\`${fault}\``);
   });
 
-  it('names every metric of deliveries', async () => {
+  it('lists every metric of deliveries', async () => {
     const metrics = new Metrics();
     const none = [...(await metrics.text()).matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name);
     new DeliveryMetrics(metrics);

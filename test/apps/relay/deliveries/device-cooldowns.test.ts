@@ -21,7 +21,7 @@ async function requests(): Promise<number> {
 }
 
 describe('a phone that got too many notifications', () => {
-  it('gets none during its cool-down, then all of them, and others are served meanwhile', async () => {
+  it('gets none during its cool-down, then all of them, while others are served', async () => {
     const [busy, other] = [await relay.addApns(apnsToken(1)), await relay.addApns(apnsToken(2))];
     await relay.faults([{ ...throttled, times: 1 }]);
     const { body: first } = await relay.notify([apnsRequest(busy)]);

@@ -80,7 +80,7 @@ eachBackend((backend) => {
       return (await relay.arrived(token)).map(({ body }) => body.push_key_id);
     }
 
-    it('gets nothing that was queued for it, and the other account gets what is its own', async () => {
+    it('gets nothing that was queued for it, and the other account gets its own notifications', async () => {
       const [ended, other] = [await queue(1), await queue(2)];
       expect(await end(1)).toEqual({ result: 'success', msg: '' });
       expect(await arrivedKeys()).toEqual([2]);
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(await relay.metrics.text()).toContain('reason="PUSH_KEY_ENDED"');
     });
 
-    it('gets nothing that was on its way when it ended', async () => {
+    it('gets nothing that was in transit when it ended', async () => {
       await end(1);
       time.now += minute;
       expect(await notify(request(1), request(2))).toEqual([rejected, { status: 'sent' }]);
@@ -138,7 +138,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([]);
     });
 
-    it('ends for its token alone, and for tokens of its realm', async () => {
+    it('ends for its token only, and for tokens of its realm', async () => {
       const other = apnsToken(used + 1000);
       const otherId = await relay.addByToken('apns', other);
       await queue(1, otherId);
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(other)).toHaveLength(2);
     });
 
-    it('is refused in any other form, and ends nothing then', async () => {
+    it('is refused in any other form, and then ends nothing', async () => {
       await queue(1);
       const good = { token_id: tokenId, push_key_id: 1 };
       for (const wrong of [

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.close());
 
-it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and resets, and twice only where the outcome is unknown`, {
+it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and resets, and twice only if the outcome is unknown`, {
   timeout: timeoutMilliseconds,
 }, async () => {
   const ids = await addPhones(notifications);

@@ -28,7 +28,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.wasUsual(0.9)).toBe(false);
   });
 
-  it('takes a share of dead tokens for usual, and fewer than three always', () => {
+  it('treats a usual share of dead tokens, and fewer than three, as usual', () => {
     count(0, 2);
     expect(watch.wasUsual(0)).toBe(true);
     count(3, 1);

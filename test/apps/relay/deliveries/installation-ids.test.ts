@@ -50,7 +50,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     },
   );
 
-  it('is retried for a day when Google does not know it yet, and kept', async () => {
+  it('is kept and retried for a day if Google does not know it yet', async () => {
     await start();
     const id = await relay.addFcm(fid);
     await relay.faults([{ ...unregistered, times: 2 }]);
@@ -64,7 +64,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     expect(await relay.device(id)).toMatchObject({ expired_at: null });
   });
 
-  it('is deleted when Google does not know it a day after it registered', async () => {
+  it('is deleted if Google does not know it a day after it registered', async () => {
     await start();
     const id = await relay.addFcm(fid, { registeredAt: Date.now() - day });
     await relay.faults([unregistered]);
@@ -74,7 +74,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     });
   });
 
-  it('is deleted at once when Google says that it is no installation id', async () => {
+  it('is deleted at once if Google says that it is not an installation id', async () => {
     await start({ address_by: 'fid' });
     const id = await relay.addFcm(fid);
     await relay.faults([
@@ -85,7 +85,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     ]);
   });
 
-  it('ends its registration token at Google with the first notification, and the relay forgets that one', async () => {
+  it('ends its registration token at Google with the first notification, and the relay deletes that token', async () => {
     await start({ address_by: 'fid' });
     const token = `${fid}:APA91b`;
     const [old, current] = [await relay.addFcm(token), await relay.addFcm(fid)];
@@ -95,7 +95,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     expect(body).toMatchObject({ delete_device_ids: [old], android_successfully_sent_count: 1 });
   });
 
-  it('is a registration token like any other where it only looks alike', async () => {
+  it('is an ordinary registration token if it only looks similar', async () => {
     await start({ address_by: 'fid' });
     const longer = `${fid}a`;
     const id = await relay.addFcm(longer);
@@ -138,7 +138,7 @@ describe('an app that turned on AndroidConfigV2', () => {
 });
 
 describe('a stored token of a kind that this version does not know', () => {
-  it('gets nothing, is not deleted, and does not disturb the others', async () => {
+  it('gets nothing, is not deleted, and does not affect the others', async () => {
     await start();
     const [future, known] = [await relay.addFcm('of the future'), await relay.addFcm('known')];
     await relay.database.db

@@ -92,7 +92,7 @@ describe('a notification for APNs', () => {
     expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(now / 1000 + 27 * 86_400);
   });
 
-  it('never carries text of the server, whatever the server writes in aps', async () => {
+  it('never carries text of the server, whatever aps contains', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const aps = {
@@ -140,7 +140,7 @@ describe('a notification for APNs', () => {
 });
 
 describe('a notify request', () => {
-  it('answers each request in its place and names what the server must forget', async () => {
+  it('answers each request in its position and names the devices that the server must delete', async () => {
     const fcm = await relay.addFcm('fcm-mixed');
     const apns = await relay.addApns(freshApnsToken());
     const unknown = 1n << 60n;
@@ -167,7 +167,7 @@ describe('a notify request', () => {
     expect(body).toMatchObject({ android_successfully_sent_count: 1, apple_successfully_sent_count: 1 });
   });
 
-  it("reaches neither another realm's device nor one with a dead token, and answers both like unknown ones", async () => {
+  it("reaches neither another realm's device nor one with a dead token, and treats both as unknown", async () => {
     const { server, database } = relay;
     const realm = await database.write(({ db }) =>
       db

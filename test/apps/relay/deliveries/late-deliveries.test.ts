@@ -104,7 +104,7 @@ describe('a delivery that ends after its request was answered', () => {
     expect(written).toEqual(['retry', 'sent']);
   });
 
-  it('does not count as queued where storing it failed', async () => {
+  it('does not count as queued if storing it failed', async () => {
     const vendor = gate<Outcome>();
     const late: unknown[] = [];
     const deliver = deliveringWith({
@@ -122,8 +122,8 @@ describe('a delivery that ends after its request was answered', () => {
   });
 });
 
-describe('a repeat whose first cannot be stored', () => {
-  it('is stored instead, however late that fails', async () => {
+describe('a repeat of a notification that cannot be stored', () => {
+  it('is stored instead, however late the first one fails', async () => {
     const database = gate<void>();
     const stored: (readonly FirstOutcome[])[] = [];
     let records = 0;

@@ -178,7 +178,7 @@ describe('a server that registers too much', () => {
 });
 
 describe('a full relay', () => {
-  it('answers 503 with Retry-After while too much is in flight, and takes more once there is room', async () => {
+  it('answers 503 with Retry-After while too many notifications are in flight, and accepts more once there is room', async () => {
     relay = await startDeliveriesUnderTest({ environment: { RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: '10' } });
     const { notify, addApns, faults, metrics, statistics } = relay;
     const id = await addApns(apnsToken());
@@ -200,7 +200,7 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });
 
-  it('takes nothing from the quota of a server that it refuses', async () => {
+  it('charges nothing to a server that it refuses', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -225,7 +225,7 @@ describe('a full relay', () => {
     expect((await notify(many)).status).toBe(200);
   });
 
-  it('answers 503 when the queue is as long as it may be', async () => {
+  it('answers 503 if the queue is full', async () => {
     relay = await startDeliveriesUnderTest({
       environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
       timings: { delayDivisor: 1 },
@@ -264,7 +264,7 @@ describe('a full relay', () => {
 });
 
 describe('a relay without an apps file', () => {
-  it('rejects every notification, says why in answer and log, and keeps the devices', async () => {
+  it('rejects every notification, gives the reason in answer and log, and keeps the devices', async () => {
     relay = await startDeliveriesUnderTest({
       environment: {
         RELAY_APPS_FILE: undefined,

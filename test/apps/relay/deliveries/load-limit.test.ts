@@ -35,7 +35,7 @@ describe('notifications in flight', () => {
     load.enter('first', 2);
   });
 
-  it('of a request larger than the limit are admitted when nothing else is in flight', () => {
+  it('of a request larger than the limit are admitted if nothing else is in flight', () => {
     const load = limitOf(4);
     load.enter('first', 9);
     expect(() => load.requireRoom('second', 1)).toThrow(full);

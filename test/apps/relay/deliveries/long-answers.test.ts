@@ -28,8 +28,8 @@ async function start(): Promise<DeliveriesUnderTest> {
   return relay;
 }
 
-describe('an answer of Google that is longer than its answers are', () => {
-  it('names no reason when it refuses, and the connection goes on', async () => {
+describe('an answer of Google that is longer than usual', () => {
+  it('yields no reason if it is a refusal, and the connection stays in use', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = 20 * 1024;
@@ -41,7 +41,7 @@ describe('an answer of Google that is longer than its answers are', () => {
     expect(google.connections).toBe(2);
   });
 
-  it('is not read to its end when it has none', async () => {
+  it('is not read to its end if it has none', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = Number.POSITIVE_INFINITY;
@@ -53,7 +53,7 @@ describe('an answer of Google that is longer than its answers are', () => {
     [200, 20 * 1024],
     [200, Number.POSITIVE_INFINITY],
     [400, Number.POSITIVE_INFINITY],
-  ])('is no access token (HTTP %i, %d bytes more)', async (status, more) => {
+  ])('is not an access token (HTTP %i, %d bytes more)', async (status, more) => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.oauth = { status, more };

@@ -107,7 +107,7 @@ eachBackend((backend) => {
       for (const token of tokens) expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('names unknown, dead and foreign tokens for deletion, each once, as the request wrote them', async () => {
+    it('lists unknown, dead and foreign tokens for deletion, each once, as the request spelled them', async () => {
       const other = await addServer(
         relay.database,
         { name: 'other', realmUuids: ['e502dde1-74fc-44b3-9e3a-114c41ed3ea4'] },
@@ -169,7 +169,7 @@ eachBackend((backend) => {
       expect(receipt).not.toHaveProperty('push_account_id');
     });
 
-    it('refuses a token id that is no base64, in the words of stock peers', async () => {
+    it('refuses a token id that is not base64, in the words of stock peers', async () => {
       for (const id of ['@abcdefg', 'abc', 'AAAAAAAAAAE', 'AAAA\n', '-_-_']) {
         const { status, body } = await relay.notify([fcm(id)]);
         expect([status, body.code, body.msg]).toEqual([

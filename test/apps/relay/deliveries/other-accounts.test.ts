@@ -56,7 +56,7 @@ eachBackend((backend) => {
       );
     }
 
-    it('gets nothing of that account, which is answered as for an unknown device', async () => {
+    it('gets no notifications of that account, which are answered as for an unknown device', async () => {
       const { body } = await relay.notify([otherRequest(id)]);
       const unknown = await relay.notify([otherRequest(Number.MAX_SAFE_INTEGER)]);
       expect(body).toEqual({ ...unknown.body, delete_device_ids: [id] });
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('gets nothing of what was queued for the other account, and is not expired by it', async () => {
+    it('gets no notifications queued for the other account, and is not expired by them', async () => {
       const notification_id = randomUUID();
       await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
       const { body } = await relay.notify([fcmRequest(id, { notification_id })]);

@@ -38,7 +38,7 @@ eachBackend((backend) => {
   }
 
   describe('the provider token', () => {
-    it('says what Apple asks for and nothing else', async () => {
+    it('contains only the fields that Apple requires', async () => {
       const { tokens, time } = await setUp(1);
       const [, jwt = ''] = ((await tokens[0]?.get()) ?? '').split(' ');
       expect(decodeProtectedHeader(jwt)).toEqual({ alg: 'ES256', kid: 'KEY1234567' });
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(renewed[0]).not.toBe(first);
     });
 
-    it('that Apple calls too old is replaced at most once in twenty minutes', async () => {
+    it('is replaced at most once in twenty minutes if Apple calls it too old', async () => {
       const { tokens, time } = await setUp(2);
       const first = await tokens[0]?.get();
       time.now += 19 * minute;

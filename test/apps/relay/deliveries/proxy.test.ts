@@ -64,7 +64,7 @@ describe('a relay with RELAY_PROXY', () => {
   });
 
   it.each(['socks5://user:hunter2@127.0.0.1', 'http://user:hunter2%@127.0.0.1:3128', 'hunter2'])(
-    'is refused what is no URL of a proxy, which is not shown: %s',
+    'is refused if it is not the URL of a proxy, and is not shown: %s',
     (url) => {
       const read = () => readRelayEnvironment({ RELAY_PROXY: url });
       expect(read).toThrow(ConfigurationError);

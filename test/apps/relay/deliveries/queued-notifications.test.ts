@@ -30,7 +30,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
-    it('of an earlier version, which named the account otherwise, is sent', async () => {
+    it('of an earlier version, which named the account differently, is sent', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 1, times: 1 }]);
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       expect((await relay.device(id)).expired_at).toBe(time.now);
     });
 
-    it('is not tried when its token was found dead meanwhile', async () => {
+    it('is not tried if its token was found dead meanwhile', async () => {
       const token = 'fcm-died-meanwhile';
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect((await relay.device(id)).expired_at).toBeNull();
     });
 
-    it('is given up when its time to live is over, and not tried after', async () => {
+    it('is given up when its time to live is over, and not tried afterwards', async () => {
       const token = 'fcm-short-lived';
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('that is a dead letter is tried once more when an operator retries its job', async () => {
+    it('that is a dead letter is tried once more if an operator retries its job', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
@@ -185,7 +185,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('with a time to live of zero is never queued: now or never', async () => {
+    it('with a time to live of zero is never queued', async () => {
       const id = await relay.addFcm('fcm-now');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
       const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 0 })]);

@@ -24,8 +24,8 @@ async function askApps(realm = realmUuid, authorization = relay.authorization) {
   return { status: answer.statusCode, body: answer.json() };
 }
 
-describe('which apps a realm can be delivered to', () => {
-  it('is empty without devices, and says that there are credentials', async () => {
+describe('the apps that the relay can deliver to in a realm', () => {
+  it('are none without devices, and the answer says that there are credentials', async () => {
     expect((await askApps()).body).toMatchObject({ has_credentials: true, apps: [] });
   });
 

@@ -31,7 +31,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a repeated notification_id', () => {
-    it('is answered as the first was and sends nothing again', async () => {
+    it("gets the first one's answer and sends nothing again", async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       const request = fcmRequest(id, { notification_id: randomUUID().toUpperCase() });
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('still names the dead device to forget, in case the first answer was lost', async () => {
+    it('still lists the dead device for deletion, in case the first answer was lost', async () => {
       const id = await relay.addFcm('fcm-dead');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-dead', reason: 'UNREGISTERED' }]);
       const request = fcmRequest(id, { notification_id: randomUUID() });
@@ -194,7 +194,7 @@ eachBackend((backend) => {
         `?ids=${Array.from({ length: 201 }, () => '9aa61d0b-8ce5-488d-8e9e-fedc346e6836').join(',')}`,
         'BAD_REQUEST',
       ],
-    ])('asked for with "%.40s" are refused with %s', async (query, code) => {
+    ])('are refused for "%.40s" with %s', async (query, code) => {
       const { authorization } = relay;
       const answer = await relay.app.inject({
         method: 'GET',

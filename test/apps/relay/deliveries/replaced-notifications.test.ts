@@ -26,7 +26,7 @@ async function receiptOf({ notification_id: id }: { notification_id?: string }) 
   return receipt;
 }
 
-describe('a notification that waits', () => {
+describe('a queued notification', () => {
   it('is not sent after a later one with the same collapse id, which it would replace', async () => {
     const id = await relay.addFcm('fcm-1');
     const other = await relay.addFcm('fcm-2');
@@ -85,7 +85,7 @@ describe('a notification that waits', () => {
     expect(await notifyOne(fcmRequest(id, { collapse_id: 'score' }))).toEqual({ status: 'sent' });
   });
 
-  it('is sent although an older one with its collapse id was sent before', async () => {
+  it('is sent even if an older one with its collapse id was sent before', async () => {
     const id = await relay.addFcm('fcm-1');
     const collapsing = { collapse_id: 'score' };
     expect(await notifyOne(fcmRequest(id, collapsing))).toEqual({ status: 'sent' });

@@ -80,7 +80,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await receipts([notificationId])).toEqual([ended]);
   });
 
-  it('answers "rejected" for what would expire before a retry, and leaves the queue metric as it is', async () => {
+  it('answers "rejected" for notifications that would expire before a retry, and leaves the queue metric unchanged', async () => {
     const now = Date.now();
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => now });
     const { notify, addFcm, faults, receipts, metrics } = relay;
@@ -105,7 +105,7 @@ describe('a request that takes longer than its budget', () => {
   it.each([
     ['a minute where FCM says 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
     ['as long as FCM asks', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
-  ])('waits %s, however late the vendor says so', async (_name, answer, reason, seconds) => {
+  ])('waits %s, however late the vendor reports it', async (_name, answer, reason, seconds) => {
     const time = { now: Date.now() };
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => time.now });
     const { notify, addFcm, faults, receipts, arrived, database } = relay;

@@ -17,7 +17,7 @@ function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: numb
   });
 }
 
-describe('the delay before another try', () => {
+describe('the delay before a retry', () => {
   // Minimum and maximum seconds before each retry. The last two have reached the cap.
   const fromTenSecondsToFiveMinutes = [
     [10, 12.5],
@@ -78,9 +78,12 @@ describe('the delay before another try', () => {
     unseen: fromTenSecondsToFiveMinutes,
   };
 
-  it.each(Object.entries(table))('of %s starts, doubles and stops growing as the table says', (name, all) => {
-    expect(delays(retrySchedules[name as keyof typeof retrySchedules], all.length)).toEqual(all);
-  });
+  it.each(Object.entries(table))(
+    'of %s starts, doubles and stops growing according to the table',
+    (name, all) => {
+      expect(delays(retrySchedules[name as keyof typeof retrySchedules], all.length)).toEqual(all);
+    },
+  );
 
   it('is never shorter than the vendor asks', () => {
     for (const [least] of delays(retrySchedules.fcmUnavailable, 8, 400)) expect(least).toBe(400);
@@ -113,13 +116,13 @@ describe('retries end', () => {
     },
   );
 
-  it('with the time to live where that is shorter', () => {
+  it('with the time to live if it is shorter', () => {
     const options = { vendor: 'fcm', answer: fcmUnavailable, tries: 1, timeToLiveSeconds: 600 } as const;
     expect(judge({ ...options, age: 9 * minute }).kind).toBe('retry');
     expect(judge({ ...options, age: 10 * minute }).kind).toBe('rejected');
   });
 
-  it.each(['TIMED_OUT', 'BROKEN_OFF'] as const)('after the third try where the end is %s', (why) => {
+  it.each(['TIMED_OUT', 'BROKEN_OFF'] as const)('after the third try if the outcome is %s', (why) => {
     const answer = unanswered(why);
     expect(judge({ vendor: 'fcm', answer, age: 0, tries: 9, doubtsBefore: 1 }).kind).toBe('retry');
     expect(judge({ vendor: 'fcm', answer, age: 0, tries: 3, doubtsBefore: 2 })).toMatchObject({
@@ -168,10 +171,10 @@ describe("a vendor's Retry-After", () => {
   );
 });
 
-describe('what production waits for', () => {
+describe('the timeouts in production', () => {
   const { apns, ...timings } = productionTimings;
 
-  it('is as long as the vendors ask, and no delay is shortened', () => {
+  it('are as long as the vendors ask, and no delay is shortened', () => {
     expect(timings.delayDivisor).toBe(1);
     expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
     // Apple asks for a ping within the hour. Middleboxes close connections that are idle for less.
@@ -179,12 +182,12 @@ describe('what production waits for', () => {
     expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
   });
 
-  it('ends before a server gives up its request after 15 seconds', () => {
+  it('end before a server gives up its request after 15 seconds', () => {
     expect(timings.requestBudgetMilliseconds).toBeLessThanOrEqual(10_000);
   });
 });
 
-describe('what is held back by us', () => {
+describe('a notification that the relay holds back', () => {
   it.each([
     ['a day where it would live for weeks', 28 * 24 * 3600, 24 * 3600],
     ['as long as it lives where that is less', 600, 600],

@@ -76,7 +76,7 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
 });
 
 describe('BadDeviceToken', () => {
-  it("asks the other of Apple's systems once, delivers there, and remembers which one knew the token", async () => {
+  it("asks Apple's other environment once, delivers there, and remembers which one knew the token", async () => {
     const token = apnsToken(2);
     const id = await relay.addApns(token);
     await relay.faults([{ vendor: 'apns', environment: 'production', token, reason: 'BadDeviceToken' }]);
@@ -93,7 +93,7 @@ describe('BadDeviceToken', () => {
     expect(apns.production.requests).toBe(1);
   });
 
-  it('counts only when both say it', async () => {
+  it('counts only if both environments agree', async () => {
     const token = apnsToken(3);
     const id = await relay.addApns(token, { environment: 'sandbox' });
     await relay.faults([{ vendor: 'apns', token, reason: 'BadDeviceToken' }]);
@@ -108,7 +108,7 @@ describe('BadDeviceToken', () => {
       { reason: 'BadEnvironmentKeyIdInToken' },
       { status: 'rejected', reason: 'BadDeviceToken', fault: 'registration' },
     ],
-  ])('deletes nothing when the other system %s', async (_name, answer, expected) => {
+  ])('deletes nothing if the other environment %s', async (_name, answer, expected) => {
     const token = apnsToken(4);
     const id = await relay.addApns(token);
     await relay.faults([
@@ -149,7 +149,7 @@ describe('a sudden wave of dead tokens', () => {
     );
   const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="deletion"\} 1/;
 
-  it('freezes deletions, keeps delivering, alerts, stays ready, and goes on once an operator has confirmed', async () => {
+  it('freezes deletions, keeps delivering, alerts, stays ready, and resumes after an operator confirms', async () => {
     const ids = await addMany('fcm', 100);
     await relay.faults([wave]);
     const { body } = await notify(ids);
@@ -183,7 +183,7 @@ describe('a sudden wave of dead tokens', () => {
     expect((await relay.ready()).checks.vendors).toBe('ok');
   });
 
-  it('is no wave where dead tokens are the usual small share', async () => {
+  it('does not count as a wave if the share of dead tokens is small as usual', async () => {
     const ids = await addMany('fcm', 300);
     const dead = ids.filter((_id, index) => index % 10 === 0);
     await relay.faults(dead.map((id) => ({ ...wave, token: `fcm-${ids.indexOf(id)}` })));
@@ -206,7 +206,7 @@ describe('a sudden wave of dead tokens', () => {
     expect(breaker).toMatchObject({ scope: `realm ${realmUuid}`, confirmedAt: undefined });
   });
 
-  it('thaws while no more tokens die, as soon as an hour went as usual', async () => {
+  it('thaws after a usual hour if no more tokens die', async () => {
     const ids = await addMany('fcm', 30);
     const alive = await addMany('fcm-alive', 90);
     await relay.faults(ids.map((_id, index) => ({ ...wave, token: `fcm-${index}` })));

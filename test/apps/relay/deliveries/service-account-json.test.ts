@@ -31,8 +31,8 @@ function read(content: string) {
   return readServiceAccount(file);
 }
 
-describe('a service account whose key has real line breaks, as echo or a template makes of \\n', () => {
-  it.each(['\n', '\r\n', '\r'])('is taken with %j', async (lineBreak) => {
+describe('a service account whose key has real line breaks, as from echo or a template with \\n', () => {
+  it.each(['\n', '\r\n', '\r'])('is accepted with %j', async (lineBreak) => {
     const plain = await read(account);
     const broken = account.replaceAll('\\n', lineBreak);
     expect(() => JSON.parse(broken)).toThrow();
@@ -49,7 +49,7 @@ describe('a service account that is not JSON', () => {
     );
 
   it.each(lines.slice(0, -1).map((_, index) => index + 1))(
-    'is refused with line %i, where the mistake is',
+    'is refused with line %i, which has the mistake',
     async (line) => {
       const change = (edit: (text: string) => string) =>
         lines.map((text, index) => (index === line - 1 ? edit(text) : text));

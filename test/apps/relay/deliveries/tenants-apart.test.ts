@@ -50,8 +50,8 @@ function askReceipts(authorization: string, id: string = randomUUID()) {
   });
 }
 
-describe('a notification_id and a device that another server names too', () => {
-  it('are not decided by what the relay answered that server', async () => {
+describe('a notification_id and a device that another server also names', () => {
+  it("are not affected by the relay's answer to that server", async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -60,7 +60,7 @@ describe('a notification_id and a device that another server names too', () => {
     expect(await relay.arrived('ours')).toHaveLength(1);
   });
 
-  it('are not decided by a receipt of that server, whatever it says', async () => {
+  it('are not affected by a receipt of that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const notification_id = randomUUID();
@@ -89,7 +89,7 @@ describe('a notification_id and a device that another server names too', () => {
     expect(await relay.receipts([notification_id])).toHaveLength(1);
   });
 
-  it('are not decided by a concurrent request of that server', async () => {
+  it('are not affected by a concurrent request of that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -144,7 +144,7 @@ describe('a server’s quota', () => {
     expect((await relay.notify([], strange)).body.code).toBe('RATE_LIMIT_HIT');
   });
 
-  it('is its own: one server’s requests never count for another', async () => {
+  it('is separate: one server’s requests never count for another', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     await relay.notify(Array.from({ length: 60 }, () => fcmRequest(ours)));

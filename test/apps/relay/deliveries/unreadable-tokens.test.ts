@@ -27,7 +27,7 @@ describe('a stored token that cannot be read', () => {
   const notifyAll = async () => (await relay.notify(ids.map((id) => fcmRequest(id)))).body;
   const refused = { status: 'rejected', reason: 'UNREADABLE_TOKEN', fault: 'relay' };
 
-  it('fails only the notifications of its own device, which is not called dead', async () => {
+  it('fails only the notifications of its own device, whose token does not count as dead', async () => {
     const { token } = await relay.device(ids[1] as RelayDeviceId);
     await storeToken(ids[1] as RelayDeviceId, `${token.slice(0, -8)}AAAAAAAA`);
     const answer = await notifyAll();

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { apnsRequest, apnsToken, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 describe('a vendor whose TLS handshake fails', () => {
-  it('gets no request, so that no outcome is unknown, and the log says what is wrong', async () => {
+  it('gets no request, so that no outcome is unknown, and the log gives the reason', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
     const vendors = await startVendors({ dataDir: dir });
     onTestFinished(async () => {

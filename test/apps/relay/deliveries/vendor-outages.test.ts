@@ -16,8 +16,8 @@ import {
 
 const minute = 60_000;
 
-describe('a vendor that takes nothing for a minute', () => {
-  it('is in the log and in readiness until it takes a notification', async () => {
+describe('a vendor that accepts nothing for a minute', () => {
+  it('is in the log and in readiness until it accepts a notification', async () => {
     const time = { now: Date.now() };
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-outages-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -151,7 +151,7 @@ async function dropJobs() {
   return jobs;
 }
 
-describe('what FCM says', () => {
+describe('FCM’s answer', () => {
   it('covers every reason that the policy knows', () => {
     expect(Object.keys(fcm).sort()).toEqual(Object.keys(fcmPolicy).sort());
   });
@@ -180,7 +180,7 @@ describe('what FCM says', () => {
   );
 });
 
-describe('what APNs says', () => {
+describe('APNs’ answer', () => {
   it('covers every reason that the policy knows', () => {
     expect(Object.keys(apns).sort()).toEqual(Object.keys(apnsPolicy).sort());
   });
@@ -226,7 +226,7 @@ describe('an unknown reason', () => {
   );
 });
 
-describe('an answer that is not in the words of the vendor', () => {
+describe('an answer in an unexpected form', () => {
   const notes = { page: '<html>Go away</html>', odd: JSON.stringify({ reason: 'x'.repeat(65) }) };
   it.each([
     ['fcm', 502, 'page', 'queued', [10, 12.5]],

@@ -100,7 +100,7 @@ describe('over APNs', () => {
     expect(await sendToMany(2)).toEqual({ statuses: { queued: 1, sent: 1 }, reached: 2, most: 2 });
   });
 
-  it('uses one stream until it has proven itself, then as many as it may, then more connections', async () => {
+  it('uses one stream until the connection is proven, then as many as allowed, then more connections', async () => {
     const { faults, statistics } = await start();
     await faults([{ vendor: 'apns', max_concurrent_streams: 3, latency_ms: 20 }]);
     expect(await sendToMany(100)).toMatchObject({ statuses: { sent: 100 }, most: 1 });
@@ -119,7 +119,7 @@ describe('over APNs', () => {
   });
 
   it.each(['Shutdown', 'IdleTimeout', 'UnrelatedKeyIdInToken'])(
-    'leaves a connection on which APNs said %s, and delivers over a fresh one at once',
+    'leaves a connection on which APNs answered %s, and delivers over a new one at once',
     async (reason) => {
       const { notify, addApns, faults, statistics } = await start();
       const id = await addApns(apnsToken());
@@ -131,7 +131,7 @@ describe('over APNs', () => {
     },
   );
 
-  it('replaces a provider token that APNs calls too old once, at once, where it may', async () => {
+  it('replaces a provider token that APNs calls too old once, at once, if allowed', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { notify, addApns, faults, statistics } = await start({ clock: () => time.now });
     const id = await addApns(apnsToken());
@@ -142,7 +142,7 @@ describe('over APNs', () => {
     expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 2 } });
   });
 
-  it('leaves a connection that has fallen silent, and delivers over a fresh one', async () => {
+  it('leaves a connection that has become silent, and delivers over a new one', async () => {
     const time = { ahead: 0 };
     const { notify, addApns, faults, settled, statistics } = await start({
       clock: () => Date.now() + time.ahead,
@@ -182,7 +182,7 @@ describe('over APNs', () => {
     expect(receipt).toMatchObject({ status: 'sent', attempts: 6 });
   });
 
-  it('stores what cannot be sent while APNs is away, and delivers it once APNs is back', async () => {
+  it('stores notifications while APNs is unreachable, and delivers them once APNs is back', async () => {
     const port = await freePort();
     const { notify, addApns, dir, settled, log } = await start({
       environment: { RELAY_APNS_PRODUCTION_URL: `https://127.0.0.1:${port}` },
@@ -202,13 +202,13 @@ describe('over APNs', () => {
 });
 
 describe('over FCM', () => {
-  it('a connection reset before processing is made up for, and nothing arrives twice', async () => {
+  it('resends after a connection reset before processing, and nothing arrives twice', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'fcm', reset: 'before', times: 20 }]);
     expect(await sendToMany(200, { vendor: 'fcm' })).toMatchObject({ reached: 200, most: 1 });
   });
 
-  it('a connection that cannot be made is tried once more at once, and then later', async () => {
+  it('retries a failed connection once at once, and then later', async () => {
     let connections = 0;
     const breaking = createServer((socket) => {
       connections += 1;
@@ -229,14 +229,14 @@ describe('over FCM', () => {
     }
   });
 
-  it('one access token serves however many notifications need it at once', async () => {
+  it('one access token serves any number of concurrent notifications', async () => {
     const { statistics } = await start();
     await sendToMany(50, { vendor: 'fcm' });
     const { oauth } = await statistics();
     expect(oauth.access_tokens_issued).toBe(1);
   });
 
-  it('an access token in hand is used to its end while Google gives no other', async () => {
+  it('an access token is used until it expires while Google gives no other', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { faults, addFcm, notify } = await start({
       clock: () => time.now,
@@ -270,7 +270,7 @@ describe('over FCM', () => {
     expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
   });
 
-  it('an access token that FCM no longer takes is replaced, once, without anybody noticing', async () => {
+  it('an access token that FCM no longer accepts is replaced once, without a failed notification', async () => {
     const { faults, addFcm, notify, statistics } = await start();
     const id = await addFcm('fcm-0');
     await notify([fcmRequest(id)]);

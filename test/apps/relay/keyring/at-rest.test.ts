@@ -75,13 +75,13 @@ describe('the ring on the disk', () => {
     expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
   });
 
-  it('opens when the identity is readable for its owner alone, as systemd gives a credential', async () => {
+  it('opens when the identity is readable only by its owner, as systemd provides a credential', async () => {
     const disk = await ringOnDisk();
     chmodSync(disk.identityPath, 0o400);
     expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
   });
 
-  it('is refused, with what to do, when it is missing, cut off, changed, or sealed for another identity', async () => {
+  it('is refused, with the remedy, if it is missing, truncated, changed, or sealed for another identity', async () => {
     const disk = await ringOnDisk();
     const good = readFileSync(disk.path, 'utf8');
     const other = await ringOnDisk();
@@ -112,7 +112,7 @@ describe('the ring on the disk', () => {
   });
 });
 
-describe('a ring that is not sound stops the boot', () => {
+describe('an invalid ring stops the boot', () => {
   const exampleFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../../../keys.example'), 'utf8'));
   const unsound: [string, (ring: KeyRing) => KeyRing, RegExp][] = [
     ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: make one/],
@@ -195,7 +195,7 @@ describe('a ring that is not sound stops the boot', () => {
     ['no JSON', 'not JSON {'],
     ['another version', '{"version":2}'],
     ['an array', '[]'],
-  ])('%s, saying so without quoting it', async (_name, text) => {
+  ])('%s, without quoting it in the message', async (_name, text) => {
     const disk = await ringOnDisk();
     await store(disk, text);
     const said = await refusal(disk.keeper.read());
@@ -203,7 +203,7 @@ describe('a ring that is not sound stops the boot', () => {
     expect(said).not.toContain('not JSON {');
   });
 
-  it('and keys.example holds no key that the relay does not know as an example', () => {
+  it('and keys.example contains no key that the relay does not recognize as an example', () => {
     expect(exampleFile.keys.map((key: { public_key: string }) => key.public_key).sort()).toEqual(
       [...exampleKeys].sort(),
     );

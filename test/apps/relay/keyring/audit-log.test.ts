@@ -15,7 +15,7 @@ const entry = {
 
 afterEach(() => vi.restoreAllMocks());
 
-it('adds lines to a private file and never takes any away, also after a line that was cut off', async () => {
+it('adds lines to a private file and never removes any, even after a truncated line', async () => {
   const path = join(freshFolder(), 'deep', 'audit.jsonl');
   const log = auditFile(path);
   await log.append(entry);

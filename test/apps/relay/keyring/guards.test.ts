@@ -46,7 +46,7 @@ describe('the schedule', () => {
   });
 });
 
-describe('the end of a move of tokens', () => {
+describe('the end of a token key rotation', () => {
   it('destroys the older token keys, and leaves a ring without any unchanged', () => {
     const ring = newKeyRing(sodium, startedAt);
     const [key] = ring.tokenKeys;
@@ -92,7 +92,7 @@ describe('a key that is destroyed', () => {
   });
 });
 
-describe('a change that would spoil the ring', () => {
+describe('a change that would make the ring invalid', () => {
   it('is not stored', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path);
@@ -126,7 +126,7 @@ describe('keys init', () => {
 });
 
 describe('the audit log', () => {
-  it('makes its folder, closed to others, where there is none', async () => {
+  it('creates its folder, closed to others, if it is missing', async () => {
     const folder = join(freshFolder(), 'new');
     const entry = { at: startedAt, actor: 'a', action: 'b', phase: 'done', changes: [] } as const;
     await auditFile(join(folder, 'audit.jsonl')).append(entry);

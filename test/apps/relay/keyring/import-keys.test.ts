@@ -32,7 +32,7 @@ describe('keys import and export-stock', () => {
     expect((await terminal.run('export-stock', '--to', to, '--yes')).error).toContain('exists already');
   });
 
-  it('makes a ring of a file where there is none, if it can tell which key is primary', async () => {
+  it('creates a ring from a file if there is none, provided that the primary key is known', async () => {
     const terminal = keyTerminal();
     const { file, pairs } = plainFile(terminal, 2);
     const [, newest = ''] = Object.keys(pairs);

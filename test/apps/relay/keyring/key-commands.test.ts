@@ -32,7 +32,7 @@ async function use(terminal: KeyTerminal, publicKey: string, registrations: numb
 }
 
 describe('keys init', () => {
-  it('makes identity and ring, private to their owner, and prints what apps are built with', async () => {
+  it('makes identity and ring, private to their owner, and prints the keys for apps', async () => {
     const terminal = keyTerminal();
     const made = await terminal.json('init', '--recovery-key', join(terminal.folder, 'recovery'));
     for (const name of ['identity', 'ring.age', 'recovery', 'ring.age.audit.jsonl']) {
@@ -62,7 +62,7 @@ describe('keys init', () => {
     expect((await terminal.run(...typed)).error).toBeUndefined();
   });
 
-  it('keeps the recovery key of a ring that is stored, though something failed after that', async () => {
+  it('keeps the recovery key of a ring that is stored, even if a later step failed', async () => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     const { create } = KeyRingKeeper.prototype;
@@ -97,7 +97,7 @@ describe('keys init', () => {
 });
 
 describe('keys rotate', () => {
-  it('makes a new primary and keeps accepting the old one; with --dry-run it only says so', async () => {
+  it('makes a new primary and keeps accepting the old one; with --dry-run it only prints that', async () => {
     const terminal = await terminalWithRing();
     const dry = await terminal.json('rotate', '--dry-run');
     expect(dry).toMatchObject({ changed: false, dry_run: true });
@@ -109,7 +109,7 @@ describe('keys rotate', () => {
 });
 
 describe('keys retire', () => {
-  it('refuses while phones use the key, says how many and when last, and obeys --force', async () => {
+  it('refuses while phones use the key, reports how many and when last, and obeys --force', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await terminal.run('rotate');
@@ -140,7 +140,7 @@ describe('keys retire', () => {
     expect((await terminal.run('retire', old?.public_key ?? '', '--yes')).error).toBeUndefined();
   });
 
-  it('asks, and without an answer and without --yes changes nothing', async () => {
+  it('asks, and changes nothing without an answer or --yes', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await terminal.run('rotate');
@@ -154,7 +154,7 @@ describe('keys retire', () => {
     expect((await keysOf(terminal))[0]?.state).toBe('retired');
   });
 
-  it('refuses the primary key and unknown names, before it asks', async () => {
+  it('refuses the primary key and unknown names before it asks', async () => {
     const terminal = await terminalWithRing();
     const [primary] = await keysOf(terminal);
     expect((await terminal.run('retire', primary?.id ?? '')).error).toContain(

@@ -45,7 +45,7 @@ const everything = {
 
 describe('the operations on the key ring', () => {
   it.each(relayAdminOperations.map(({ method, path }) => [method as 'GET' | 'POST', path] as const))(
-    '%s %s says in a sentence what is wrong with the ring, and that is no error in the log',
+    '%s %s explains in a sentence what is wrong with the ring, and logs no error',
     async (method, path) => {
       writeFileSync(disk.path, 'rubbish');
       const refused = await ask(method, path, everything);
@@ -55,7 +55,7 @@ describe('the operations on the key ring', () => {
     },
   );
 
-  it('answer no private half of any key, and log none', async () => {
+  it('answer and log no private half of any key', async () => {
     const secrets = privateTexts((await disk.keeper.read()).ring);
     const answers: string[] = [];
     for (const [method, path] of [

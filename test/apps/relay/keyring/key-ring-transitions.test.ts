@@ -60,7 +60,7 @@ describe('a primary key', () => {
     expect(withoutPrimary.bouncerKeys[1]).not.toHaveProperty('privateKey');
   });
 
-  it('can be an accepted key, and the former one stays accepted like all others', () => {
+  it('can be an accepted key, and the previous one stays accepted like all others', () => {
     const ring = rotate(rotate(fresh(), at(startedAt)), at(startedAt));
     const [first, second, third] = publicKeys(ring.bouncerKeys);
     const now = startedAt + 7;
@@ -100,7 +100,7 @@ describe('keys from elsewhere', () => {
     ]);
   });
 
-  it('that the ring has already stay as they are, and the ring with them', () => {
+  it('stay unchanged if the ring already has them, and so does the ring', () => {
     const ring = importKeys(fresh(), [imported()], at(startedAt));
     const { publicKey } = primaryKey(ring);
     const again = { ...imported(1, 2), publicKey };
@@ -123,7 +123,7 @@ describe('after all tokens were encrypted again', () => {
     expect(concludeTokenMove(ring, key.id)).toEqual({ ...ring, tokenKeys: [key, newer] });
   });
 
-  it('the ring stays as it is where there is nothing to destroy, or no such key', () => {
+  it('the ring stays unchanged if there is nothing to destroy, or no such key', () => {
     const ring = ringWith(key, older);
     expect(concludeTokenMove(ring, key.id)).toBe(ring);
     expect(concludeTokenMove(ring, newer.id)).toBe(ring);

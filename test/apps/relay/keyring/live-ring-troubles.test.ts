@@ -212,7 +212,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.doubtedMilliseconds).toBe(0);
   });
 
-  it('is followed at once when it goes back, or slightly forward', () => {
+  it('is followed at once if it goes back, or slightly forward', () => {
     const { time, steady } = clock();
     time.wall -= 30 * day;
     expect(steady.now()).toBe(time.wall);

@@ -25,7 +25,7 @@ describe('a move of the ring', () => {
     expect(movesOf(disk)).toEqual(['begun', 'done']);
   });
 
-  it('is refused where no ring is, or where it was moved elsewhere', async () => {
+  it('is refused if there is no ring, or if it was moved elsewhere', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
     const write = (text: string) => writeFileSync(disk.path, text, { mode: 0o600 });
@@ -67,7 +67,7 @@ describe('a move of the ring', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
   });
 
-  it('leaves the ring where it is when another process writes to the new place meanwhile', async () => {
+  it('leaves the ring where it is if another process writes to the new location meanwhile', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const busy = { ...keyRingFile(join(disk.folder, 'new.age')), replace: async () => false };
@@ -75,7 +75,7 @@ describe('a move of the ring', () => {
     expect([readFileSync(disk.path, 'utf8'), movesOf(disk)]).toEqual([before, ['begun']]);
   });
 
-  it('leaves the ring where it is when what was written does not read back', async () => {
+  it('leaves the ring where it is if the written ring does not read back', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const target = keyRingFile(join(disk.folder, 'new.age'));
@@ -85,7 +85,7 @@ describe('a move of the ring', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(before);
   });
 
-  it('leaves the ring where it is when its copy does not read back', async () => {
+  it('leaves the ring where it is if its copy does not read back', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
@@ -150,7 +150,7 @@ describe('a move of the ring', () => {
     },
   );
 
-  it('destroys no copy of a ring that the new place does not hold', async () => {
+  it('destroys no copy of a ring that is not at the new location', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -166,7 +166,7 @@ describe('a move of the ring', () => {
 });
 
 describe('the copy that a move has kept', () => {
-  it('is not destroyed when it is the ring itself, by whatever name', async () => {
+  it('is not destroyed if it is the ring itself, under any name', async () => {
     const disk = await ringOnDisk();
     const moved = optionsFor(disk);
     await moveKeyRing(moved);
@@ -184,7 +184,7 @@ describe('the copy that a move has kept', () => {
     expect(readFileSync(copyPath, 'utf8')).toBe(ring);
   });
 
-  it('is reported as destroyed only when it was', async () => {
+  it('is reported as destroyed only if it was', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -194,7 +194,7 @@ describe('the copy that a move has kept', () => {
     expect(await removeMovedKeyRing(options)).toBe(false);
   });
 
-  it('is kept when the new place holds nothing', async () => {
+  it('is kept if the new location is empty', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);

@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await keysOf(terminal)).toHaveLength(2);
   });
 
-  it('refuses where another ring is, names both places, and changes neither', async () => {
+  it('refuses if another ring is there, names both locations, and changes neither', async () => {
     const mine = readFileSync(fileOf(terminal), 'utf8');
     const other = (await terminalWithRing()).environment.RELAY_KEY_RING ?? '';
     const theirs = readFileSync(other, 'utf8');
@@ -108,7 +108,7 @@ eachBackend((backend) => {
 });
 
 describe('keys move', () => {
-  it('refuses an invalid place, says if the ring is there already, and prints the changes with --dry-run', async () => {
+  it('refuses an invalid location, reports if the ring is already there, and prints the changes with --dry-run', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
     expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('say database, or file:PATH');
@@ -139,7 +139,7 @@ describe('keys move', () => {
       expect(await keysOf(terminal)).toEqual(keys);
     });
 
-    it('is refused as well when the ring was moved there already, and destroys nothing', async () => {
+    it('is refused too if the ring was moved there already, and destroys nothing', async () => {
       const terminal = await terminalWithRing();
       const [keys, there] = [await keysOf(terminal), join(folderOf(terminal), 'ring.age-moved')];
       renameSync(fileOf(terminal), there);
@@ -150,7 +150,7 @@ describe('keys move', () => {
       expect(await keysOf(terminal)).toEqual(keys);
     });
 
-    it('is refused where the ring itself is, too', async () => {
+    it("is refused if it is the ring's own location", async () => {
       const terminal = await terminalWithRing();
       const text = readFileSync(fileOf(terminal), 'utf8');
       const { error } = await terminal.run(
@@ -166,7 +166,7 @@ describe('keys move', () => {
     });
   });
 
-  it('never overwrites another ring where it keeps its copy, whether that one opens or not', async () => {
+  it('never overwrites another ring at the location of its copy, whether that ring opens or not', async () => {
     const terminal = await terminalWithRing();
     const stranger = await terminalWithRing();
     const mine = readFileSync(fileOf(terminal), 'utf8');
@@ -198,7 +198,7 @@ describe('keys move', () => {
     expect(readFileSync(copy, 'utf8')).toBe(second);
   });
 
-  it('leaves the ring where it is when the new place cannot be written', async () => {
+  it('leaves the ring where it is if the new location is not writable', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
     writeFileSync(join(terminal.folder, 'no-folder'), '');

@@ -6,11 +6,11 @@ import { day, sodium, startedAt } from './ring-material.js';
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
 
-describe('a relay by a clock that is far from the ring’s own instants', () => {
+describe('a relay whose clock is far from the times in the ring', () => {
   const closers = closedAfterEach();
   const world = () => worldOnDisk(closers);
 
-  it('does not start ten years ahead, and does when the operator says that it is that day', async () => {
+  it('does not start ten years ahead, unless the operator confirms the day', async () => {
     const here = await world();
     const before = await keeperOf(here).read();
     here.time.now += 10 * year;
@@ -28,7 +28,7 @@ describe('a relay by a clock that is far from the ring’s own instants', () => 
     await expect(liveRing(here)).rejects.toThrow('but the key ring was changed at');
   });
 
-  it('keeps its keys when the clock jumps ten years and stays there, and says what to do', async () => {
+  it('keeps its keys if the clock jumps ten years and stays there, and gives the remedy', async () => {
     const here = await world();
     const monotonic = { now: 0 };
     const live = await liveRing(here, () => monotonic.now);

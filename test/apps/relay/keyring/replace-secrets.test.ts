@@ -91,7 +91,7 @@ describe('a recovery file that is damaged', () => {
 });
 
 describe('keys rewrap', () => {
-  it('changes the identity; the old one then opens the ring no longer', async () => {
+  it('changes the identity; the old one then no longer opens the ring', async () => {
     const terminal = await terminalWithRing();
     const identity = join(terminal.folder, 'identity');
     const old = readFileSync(identity, 'utf8');
@@ -106,7 +106,7 @@ describe('keys rewrap', () => {
     expect((await terminal.run('verify')).error).toContain('cannot be decrypted');
   });
 
-  it('moves from an identity to a passphrase and says what to set', async () => {
+  it('moves from an identity to a passphrase and names the setting to change', async () => {
     const terminal = await terminalWithRing();
     const file = join(terminal.folder, 'passphrase');
     writeFileSync(file, 'long enough to be a passphrase\n', { mode: 0o600 });

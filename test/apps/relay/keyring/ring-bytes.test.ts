@@ -27,7 +27,7 @@ describe('base64 between bytes', () => {
   });
 
   it.each(['A', 'AA', 'AAA', 'AB==', 'AAB=', 'AA=A', '====', 'A===', 'AAA*', 'AA==AA==', 'AAAA=', 'A A='])(
-    'takes nothing that is not canonical, such as %s',
+    'accepts nothing that is not canonical, such as %s',
     (text) => expect(readBase64(bytesOf(text))).toBeUndefined(),
   );
 });
@@ -50,7 +50,7 @@ describe('an age file', () => {
     },
   );
 
-  it('that was changed, cut off or lengthened anywhere does not open', async () => {
+  it('does not open if it was changed, truncated or extended anywhere', async () => {
     const identity = await generateX25519Identity();
     const file = await encryptAgeFile(new Uint8Array(2 * chunk), await identityToRecipient(identity));
     const headerLength = file.length - 2 * chunk - 2 * 16 - 16;
@@ -113,7 +113,7 @@ describe('the document of a ring', () => {
     ['not base64', (key: string) => `*${key.slice(1)}`],
     ['empty', () => ''],
     ['what stands for another', () => '#1:32#######################################'],
-  ])('is refused where a private key is %s, without quoting it', (_name, spoil) => {
+  ])('is refused if a private key is %s, without quoting it', (_name, spoil) => {
     const json = JSON.parse(Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString());
     const [key] = json.bouncer_keys;
     key.private_key = spoil(key.private_key);
@@ -128,7 +128,7 @@ describe('the document of a ring', () => {
     }
   });
 
-  it('is refused where a private key hides behind another spelling of its name', () => {
+  it('is refused if a private key hides behind another spelling of its name', () => {
     const text = Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString();
     const hidden = (value: string) => text.replace(/"private_key":"[^"]*"/, `"private\\u005fkey":"${value}"`);
     expect(() => decodeKeyRing(bytesOf(hidden(`${'A'.repeat(43)}=`)))).toThrow('must be 32 bytes');

@@ -47,7 +47,7 @@ async function spoiltRing(ahead = 10 * year) {
   return { terminal, right, seen };
 }
 
-describe('a command by a clock that is far from the ring’s own instants', () => {
+describe('a command with a clock that is far from the times in the ring', () => {
   it.each([
     ['rotate'],
     ['rotate', '--dry-run'],
@@ -67,7 +67,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect(await ringOf(terminal)).toEqual(before);
   });
 
-  it('is done after a pause of at most 90 days, unless the operator gives today’s date', async () => {
+  it('runs after a pause of at most 90 days, or if the operator gives today’s date', async () => {
     const terminal = await terminalWithRing();
     const { published } = await ringOf(terminal);
     terminal.now = Number(published?.issuedAt) + 90 * day + 1;
@@ -80,7 +80,7 @@ describe('a command by a clock that is far from the ring’s own instants', () =
     expect((await terminal.run('rotate')).error).toBeUndefined();
   });
 
-  it('is refused when the clock is more than a day behind, and done when it is less than that', async () => {
+  it('is refused if the clock is more than a day behind, and runs if it is less', async () => {
     const terminal = await terminalWithRing();
     const start = terminal.now;
     terminal.now = start - day + 59_999;
@@ -104,8 +104,8 @@ describe('a command by a clock that is far from the ring’s own instants', () =
   });
 });
 
-describe('a ring whose list is dated right, but numbered by a clock that was ahead', () => {
-  it('is also refused, and corrected to a number that phones follow', async () => {
+describe('a ring whose list has the right date, but a sequence from a clock that was ahead', () => {
+  it('is also refused, and corrected to a sequence that phones follow', async () => {
     const terminal = await terminalWithRing();
     const ring = await ringOf(terminal);
     if (ring.published === undefined) throw new Error('a new ring has no signed list');
@@ -135,7 +135,7 @@ describe('keys mend-dates', () => {
     expect((await terminal.run('rotate')).error).toBeUndefined();
   });
 
-  it('mends a ring of a clock that was ten years ahead, and phones follow its list again at once', async () => {
+  it('repairs a ring from a clock that was ten years ahead, and phones follow its list again at once', async () => {
     const { terminal, right, seen } = await spoiltRing();
     expect(await phoneFollows(terminal, seen)).toBe('issued-in-the-future');
     const refused = await terminal.run('rotate');
@@ -154,7 +154,7 @@ describe('keys mend-dates', () => {
     expect(await phoneFollows(terminal, right)).toBe(right + 1);
   });
 
-  it.each([2, 5, 7])('lets phones follow that have followed a list from %d days ahead', async (days) => {
+  it.each([2, 5, 7])('makes phones follow that have followed a list from %d days ahead', async (days) => {
     const { terminal, right, seen } = await spoiltRing(days * day);
     const followed = right + days * day;
     expect(await phoneFollows(terminal, seen)).toBe(followed);
@@ -173,7 +173,7 @@ describe('keys mend-dates', () => {
   });
 
   it.each([2, 5, 7])(
-    'lets phones that are %d days behind follow at once, whichever list they have',
+    'makes phones that are %d days behind follow at once, whichever list they have',
     async (days) => {
       const ahead = 7 * day - 1000;
       const { terminal, right, seen } = await spoiltRing(ahead);
@@ -184,7 +184,7 @@ describe('keys mend-dates', () => {
     },
   );
 
-  it('mends signing keys, token keys, and what was retired or revoked as well, and leaves what was dated rightly', async () => {
+  it('repairs signing keys, token keys, and retired or revoked keys too, and keeps right dates', async () => {
     const { terminal, right } = await spoiltRing();
     const [first, second] = await keysOf(terminal);
     terminal.now = right + 10 * year;
@@ -222,7 +222,7 @@ describe('keys mend-dates', () => {
     });
   });
 
-  it('changes nothing in a sound ring, and nothing at all with --dry-run', async () => {
+  it('changes nothing in a valid ring, and nothing at all with --dry-run', async () => {
     const terminal = await terminalWithRing();
     const sound = await ringOf(terminal);
     const ran = await terminal.run('mend-dates', '--today', dayOf(terminal.now));

@@ -26,7 +26,7 @@ function rotateOnce({ keeper }: RingOnDisk) {
 }
 
 describe('a ring with another name', () => {
-  it('is refused where its path is a symbolic link, whose target would keep destroyed keys', async () => {
+  it('is refused if its path is a symbolic link, whose target would keep destroyed keys', async () => {
     const disk = await ringOnDisk();
     const target = join(disk.folder, 'target.age');
     renameSync(disk.path, target);
@@ -40,7 +40,7 @@ describe('a ring with another name', () => {
     expect(readFileSync(target)).toEqual(before);
   });
 
-  it('is not made where a symbolic link leads nowhere', async () => {
+  it('is not created if a symbolic link has no target', async () => {
     const disk = await ringOnDisk();
     renameSync(disk.path, join(disk.folder, 'away'));
     symlinkSync(join(disk.folder, 'nowhere'), disk.path);
@@ -111,7 +111,7 @@ describe('a change of the ring', () => {
     expect(readFileSync(path, 'utf8')).toBe('the new ring');
   });
 
-  it('leaves nothing behind when it cannot be written, and the old ring in force', async () => {
+  it('leaves nothing behind if it cannot be written, and keeps the old ring in force', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path);
     const anyFile = await open(disk.path);

@@ -12,7 +12,7 @@ const lowWork = 8;
 describe('a passphrase', () => {
   const passphrase = 'a long passphrase, with spaces';
 
-  it('seals what the age library opens, and opens what it seals', async () => {
+  it('encrypts files that the age library opens, and opens its files', async () => {
     const encrypter = new Encrypter();
     encrypter.addRecipient(passphraseRecipient(passphrase, lowWork));
     const theirs = new Decrypter();
@@ -61,7 +61,7 @@ describe('a passphrase', () => {
     await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
   });
 
-  it('comes from a private file, whose first line seals while all lines open', async () => {
+  it('comes from a private file, whose first line encrypts while all lines open', async () => {
     const folder = freshFolder();
     const path = join(folder, 'passphrase');
     await expect(openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).rejects.toThrow(

@@ -22,7 +22,7 @@ function vault() {
 }
 
 describe('tokens at rest', () => {
-  it('open again, and never look the same twice', () => {
+  it('open again, and are never encrypted to the same text twice', () => {
     const { vault: here } = vault();
     const [one, two] = [here.seal(token, place), here.seal(token, place)];
     expect(one).not.toBe(two);
@@ -38,7 +38,7 @@ describe('tokens at rest', () => {
     expect(key?.lookupKey.reveal()).not.toEqual(key?.encryptionKey.reveal());
   });
 
-  it('do not open when any character was changed, or under another ring', () => {
+  it('do not open if any character was changed, or with another ring', () => {
     const { vault: here } = vault();
     const sealed = here.seal(token, place);
     const bytesOf = (text: string) => Buffer.from(text.slice(11), 'base64');

@@ -242,7 +242,7 @@ describe('the thread that writes registrations', () => {
     expect(existsSync(systemThread)).toBe(true);
     const written = writer.write([registration(550)], now);
     for (let ticks = 0; ticks < 10; ticks++) await Promise.resolve();
-    // Both its answer and its end are there when the event loop looks again.
+    // Both its answer and its exit event are pending when the event loop continues.
     while (existsSync(systemThread));
     expect(await written).toEqual([77]);
     await vi.waitUntil(() => !writer.isIdle);

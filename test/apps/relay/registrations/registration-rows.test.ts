@@ -35,7 +35,7 @@ interface Presented {
   readonly hash?: string;
 }
 
-/** Creates the writer of one of two relays, and reports each run of it. */
+/** Creates the writer of one of two relays. It calls `onRun` at each run. */
 type WriterOf = (database: RelayDatabase, index: number, onRun: () => void) => RegistrationWriter;
 
 async function openDatabase(backend: TestBackend, url?: string): Promise<RelayDatabase> {

@@ -34,9 +34,9 @@ export async function startHosts() {
     port: first.port,
     hostname: `${hostName}:${first.port}`,
     state,
-    /** Requests that reached each of the two. */
+    /** Requests received by each host. */
     requests: { first: first.requests, second: second.requests },
-    /** Open connections of both. */
+    /** Open connections of both hosts. */
     async connections(): Promise<number> {
       const counts = [first, second].map(
         ({ server }) =>

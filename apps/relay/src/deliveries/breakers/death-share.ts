@@ -8,7 +8,7 @@ const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
 /** Up to this many dead tokens are noise: a small organization may replace all its phones. */
 const fewestDead = 20;
-/** Weight of `fewestDead` dead tokens in a row, plus half a token, so that rounding decides nothing. */
+/** Weight of `fewestDead` dead tokens in a row, plus half a token, so that rounding does not matter. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
 /** Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;

@@ -6,7 +6,7 @@ import { findCredential, type KnownUser, lockUser } from './credential-store.js'
 import { requireAdministrator } from './require-administrator.js';
 import { requireHuman, requireMember, requireNoGuest } from './require-member.js';
 
-/** The authenticated requester, in its state at authentication. Operations make changes only through it. */
+/** The authenticated requester, as it was at authentication. Operations make changes only through it. */
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
