@@ -145,7 +145,7 @@ describe('a store on disk', () => {
     await expect(openFileStore(uploads)).rejects.toThrow('SERVER_UPLOADS is not set');
   });
 
-  it('is not opened where no folder can be created', async () => {
+  it('is not opened if no folder can be created', async () => {
     await expect(openDiskFileStore('/dev/null/uploads')).rejects.toThrow('SERVER_UPLOADS');
   });
 });

@@ -39,7 +39,7 @@ describe('the job queue', () => {
       await idle(database.jobs);
     });
 
-    it('gives a handler the job as it was added, whatever its payload says', async () => {
+    it('gives a handler the unchanged job, whatever its payload contains', async () => {
       const database = await open(backend, { now: start });
       const jobs: Job[] = [];
       database.jobs.handle(

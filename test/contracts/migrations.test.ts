@@ -6,7 +6,7 @@ import { type BirdTables, birdNames, birds, insertBird, openBirds } from './bird
 
 describe('migrations', () => {
   eachBackend((backend) => {
-    it('are run once, whatever the number of processes that start at once', async () => {
+    it('are run once, however many processes start at once', async () => {
       const url = await backend.freshUrl();
       const role = 'visiting';
       const opened = await Promise.all(

@@ -27,7 +27,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a']);
     });
 
-    it('that takes long is committed alone, and delays no short one on PostgreSQL', async () => {
+    it('that takes long has its own commit, and does not delay short ones on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
@@ -86,7 +86,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['kept']);
     });
 
-    it('fails alone, and leaves nothing, among many in one batch', async () => {
+    it('fails without affecting others in its batch, and leaves nothing', async () => {
       const database = await openBirds(backend);
       const writes = Array.from({ length: 50 }, (_, index) =>
         database.write(async ({ db }) => {

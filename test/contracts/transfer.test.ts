@@ -119,7 +119,7 @@ describe('moving a database', () => {
       ]);
     });
 
-    it('is a snapshot, whatever others write meanwhile', async () => {
+    it('is a snapshot, unaffected by concurrent writes', async () => {
       const source = await filled(backend);
       const output = new PassThrough();
       const reading = text(output);

@@ -36,7 +36,7 @@ it.each(packages)('the page of packages/%s names every door of it', (name) => {
 });
 
 it.each([...packages.map((name) => `packages/${name}`), ...apps.map((name) => `apps/${name}`)])(
-  'the page of %s links only to what is packed with it, and refers to no registry',
+  'the page of %s links only to files in its package, and refers to no registry',
   (folder) => {
     const page = readFileSync(join(root, folder, 'README.md'), 'utf8');
     const links = [...page.matchAll(/\]\((?![a-z]+:)([^)#]+)\)/g)].map(([, link]) => link as string);

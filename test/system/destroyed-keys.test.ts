@@ -62,7 +62,7 @@ describe('a key that is destroyed while the relay runs', () => {
   };
 
   it.each(Object.keys(ends))(
-    'by keys %s is no longer anywhere in its memory',
+    'by keys %s is not in its memory any more',
     async (way) => {
       const { folder, env, relay } = await runningRelay();
       const old = await primaryKeyIn(folder);

@@ -130,61 +130,64 @@ async function newerPeer(): Promise<Peer> {
 describe.each([
   ['older', olderPeer],
   ['newer', newerPeer],
-] as const)('the server forwards what it has accepted in the %s generation', (_generation, createPeer) => {
-  it('once the relay is back', async () => {
-    await world.startServer();
-    const peer = await createPeer();
-    expect(await peer.register()).toEqual({ status: 200, text: '{"result":"success","msg":""}\n' });
-    expect(await peer.state()).toBe('pending');
-    await world.startRelay();
-    expect(await outcomeOf(peer)).toBe('active');
-  });
-
-  it('even if it is killed between accepting and forwarding', async () => {
-    const server = await world.startServer();
-    const peers = [await createPeer(), await createPeer(), await createPeer()];
-    for (const peer of peers) expect((await peer.register()).status).toBe(200);
-    await server.end('SIGKILL');
-    await world.startRelay();
-    await world.startServer();
-    for (const peer of peers) expect(await outcomeOf(peer)).toBe('active');
-  });
-
-  it('and reports a permanent refusal with its code, in the answer and in an event', async () => {
-    await Promise.all([world.startRelay(), world.startServer()]);
-    const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
-    const [unknown, broken] = [await createPeer(), await createPeer()];
-    expect((await unknown.register({ bouncer_public_key: stranger })).status).toBe(200);
-    expect(await outcomeOf(unknown)).toEqual({ refused: 'INVALID_BOUNCER_PUBLIC_KEY' });
-    const sealed = Buffer.alloc(120, 7).toString('base64');
-    expect((await broken.register({ encrypted_push_registration: sealed })).status).toBe(200);
-    expect(await outcomeOf(broken)).toEqual({ refused: 'BAD_REQUEST' });
-    expect([await unknown.state(), await broken.state()]).toEqual([
-      { refused: 'INVALID_BOUNCER_PUBLIC_KEY' },
-      { refused: 'BAD_REQUEST' },
-    ]);
-  });
-
-  it('but refuses at once when it has no relay', async () => {
-    const server = await world.startServer({
-      SERVER_RELAY_URL: '',
-      SERVER_RELAY_SERVER_ID: '',
-      SERVER_RELAY_SERVER_KEY_FILE: '',
+] as const)(
+  'the server forwards registrations that it accepted in the %s generation',
+  (_generation, createPeer) => {
+    it('once the relay is back', async () => {
+      await world.startServer();
+      const peer = await createPeer();
+      expect(await peer.register()).toEqual({ status: 200, text: '{"result":"success","msg":""}\n' });
+      expect(await peer.state()).toBe('pending');
+      await world.startRelay();
+      expect(await outcomeOf(peer)).toBe('active');
     });
-    const peer = await createPeer();
-    const answer = await peer.register();
-    expect([answer.status, JSON.parse(answer.text)]).toEqual([
-      400,
-      {
-        result: 'error',
-        msg: 'Server is not configured to use push notification service.',
-        code: 'PUSH_SERVICE_NOT_CONFIGURED',
-      },
-    ]);
-    expect(await peer.state()).toBeUndefined();
-    await server.end();
-  });
-});
+
+    it('even if it is killed between accepting and forwarding', async () => {
+      const server = await world.startServer();
+      const peers = [await createPeer(), await createPeer(), await createPeer()];
+      for (const peer of peers) expect((await peer.register()).status).toBe(200);
+      await server.end('SIGKILL');
+      await world.startRelay();
+      await world.startServer();
+      for (const peer of peers) expect(await outcomeOf(peer)).toBe('active');
+    });
+
+    it('and reports a permanent refusal with its code, in the answer and in an event', async () => {
+      await Promise.all([world.startRelay(), world.startServer()]);
+      const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
+      const [unknown, broken] = [await createPeer(), await createPeer()];
+      expect((await unknown.register({ bouncer_public_key: stranger })).status).toBe(200);
+      expect(await outcomeOf(unknown)).toEqual({ refused: 'INVALID_BOUNCER_PUBLIC_KEY' });
+      const sealed = Buffer.alloc(120, 7).toString('base64');
+      expect((await broken.register({ encrypted_push_registration: sealed })).status).toBe(200);
+      expect(await outcomeOf(broken)).toEqual({ refused: 'BAD_REQUEST' });
+      expect([await unknown.state(), await broken.state()]).toEqual([
+        { refused: 'INVALID_BOUNCER_PUBLIC_KEY' },
+        { refused: 'BAD_REQUEST' },
+      ]);
+    });
+
+    it('but refuses at once when it has no relay', async () => {
+      const server = await world.startServer({
+        SERVER_RELAY_URL: '',
+        SERVER_RELAY_SERVER_ID: '',
+        SERVER_RELAY_SERVER_KEY_FILE: '',
+      });
+      const peer = await createPeer();
+      const answer = await peer.register();
+      expect([answer.status, JSON.parse(answer.text)]).toEqual([
+        400,
+        {
+          result: 'error',
+          msg: 'Server is not configured to use push notification service.',
+          code: 'PUSH_SERVICE_NOT_CONFIGURED',
+        },
+      ]);
+      expect(await peer.state()).toBeUndefined();
+      await server.end();
+    });
+  },
+);
 
 it('the server forwards push accounts of every 64 bits', async () => {
   await Promise.all([world.startRelay(), world.startServer()]);

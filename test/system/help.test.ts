@@ -111,7 +111,7 @@ it('loads for a server what every server needs, and of encryption one of two', a
 });
 
 describe.each(['vendors', 'quickstart'] as const)('the help of waxwing-%s', (command) => {
-  it('comes without loading what it would start', async () => {
+  it('is printed without loading the program', async () => {
     const { stdout, packages } = await run(command, '--help');
     expect(stdout).toMatch(/^ {2}--port-base <\w+> {2,}\S/m);
     expect(packages.filter((name) => !['close-with-grace', 'commander'].includes(name ?? ''))).toEqual([]);

@@ -100,7 +100,7 @@ describe('the page on operations', () => {
     expect(listed.sort()).toEqual(askedFor(read));
   });
 
-  it('tells the defaults as they are', () => {
+  it('states the actual defaults', () => {
     const defaults = Object.fromEntries(
       [...table('relay'), ...table('server')].map(([name, is]) => [name, is]),
     );

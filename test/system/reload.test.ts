@@ -65,7 +65,7 @@ describe('SIGHUP', () => {
     expect(await world.deliveriesTo(token)).not.toEqual([]);
   });
 
-  it('has a relay read its apps file, and keep the former one if it is wrong', async () => {
+  it('makes a relay read its apps file, and keep the previous one if it is wrong', async () => {
     const appsFile = String(world.relayEnv.RELAY_APPS_FILE);
     const apps = readFileSync(appsFile, 'utf8');
     writeFileSync(appsFile, '{}');

@@ -96,7 +96,7 @@ describe('a server on SIGTERM while its relay is silent', () => {
   });
   afterEach(() => relay.close());
 
-  it('exits in time despite requests for test notifications and key lists, and the next process goes on at once', async () => {
+  it('exits in time despite requests for test notifications and key lists, and the next process continues at once', async () => {
     const env = { SERVER_RELAY_URL: relay.url };
     const server = await world.startServer(env);
     relay.otherwise(registered(11));
@@ -192,7 +192,7 @@ describe('a relay that starts', () => {
     expect(await relay.end()).toBe(endedInTime);
   }, 120_000);
 
-  it('and gets SIGTERM meanwhile closes what it has opened', async () => {
+  it('and gets SIGTERM meanwhile closes everything that it opened', async () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
     let ending: Promise<number | null> | undefined;

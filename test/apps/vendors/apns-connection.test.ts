@@ -66,7 +66,7 @@ describe('a connection to APNs', () => {
     expect(test.log.at(-1)).toBe('apns production: refused a connection that did not negotiate h2 by ALPN');
   });
 
-  it('is refused in the handshake when the client offers HTTP/1.1 alone', async () => {
+  it('is refused in the handshake if the client offers only HTTP/1.1', async () => {
     await expect(handshake({ ALPNProtocols: ['http/1.1'] })).rejects.toThrow(/no application protocol/i);
     await expect(
       new Promise((resolve, reject) =>

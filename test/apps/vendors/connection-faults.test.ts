@@ -187,7 +187,7 @@ describe('the throttle on provider tokens', () => {
   });
   afterEach(() => own.close());
 
-  it('refuses a new token that comes too soon after the last, and goes on accepting the old', async () => {
+  it('refuses a new token that comes too soon after the last, and keeps accepting the old one', async () => {
     await putFaults(own, [{ vendor: 'apns', mint_interval_seconds: 1200 }]);
     const apns = await ApnsClient.connect(own);
     const first = `bearer ${await makeProviderToken(own)}`;

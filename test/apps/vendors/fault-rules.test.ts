@@ -121,7 +121,7 @@ describe('PUT /faults', () => {
     expect(await shown()).toEqual({ rules });
   });
 
-  it('shortens a long list of what is wrong', async () => {
+  it('shortens a long list of problems', async () => {
     const response = await putFaults(test, Array(50).fill({ vendor: 'x' }));
     expect(((await response.json()) as { error: string }).error).toMatch(/rules\[9\].*; and 40 more$/);
   });

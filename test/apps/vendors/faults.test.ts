@@ -37,7 +37,7 @@ describe('a scripted answer of APNs', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('can be of a status alone, of an unknown reason, and anything at all', async () => {
+  it('can have only a status, an unknown reason, or anything at all', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', status: 410, timestamp: 1_700_000_000_000 });
     expect(await apns.send()).toMatchObject({
@@ -96,7 +96,7 @@ describe('a scripted answer of FCM', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('can be of a status alone, with its own message, field, body and Retry-After', async () => {
+  it('can have only a status, with its own message, field, body and Retry-After', async () => {
     await script({ vendor: 'fcm', status: 404, token: 'gone' });
     expect(await (await send('gone')).json()).toMatchObject({
       error: { details: [{ errorCode: 'UNREGISTERED' }] },
@@ -257,7 +257,7 @@ describe('latency', () => {
     expect(performance.now() - beforeApns).toBeGreaterThan(38);
   });
 
-  it('delays requests side by side, not one after the other', async () => {
+  it('delays requests concurrently, not one after another', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', latency_ms: 500 });
     const before = performance.now();

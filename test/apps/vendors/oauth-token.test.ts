@@ -157,7 +157,7 @@ describe("Google's token endpoint", () => {
     expect(await refusal(response)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('refuses what is no JSON Web Token', async () => {
+  it('refuses a text that is not a JSON Web Token', async () => {
     const list = Buffer.from('[]').toString('base64url');
     for (const assertion of ['x', 'a.b', 'a.b.c', 'e30=.e30.AA', 'e30..AA', `e30.${list}.AA`]) {
       const response = await requestAccessToken(test, assertion);

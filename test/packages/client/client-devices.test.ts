@@ -54,7 +54,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(server.requestsTo('register_client_device')).toHaveLength(1);
   });
 
-  it('sends the token alone when it changed', async () => {
+  it('sends only the token if only it changed', async () => {
     const { knobs, registrar, sent, device } = await createUpgradedPhone();
     await registrar.sync();
     knobs.token = { tokenKind: 'fcm', token: 'another' };
@@ -75,7 +75,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     return phone;
   }
 
-  it('sends a key alone to rotate it after 30 days, and keeps the former one', async () => {
+  it('sends only a key to rotate it after 30 days, and keeps the previous one', async () => {
     const { server, registrar, sent, row, device } = await withNewToken();
     const [first] = (await row()).device?.pushKeys ?? [];
     server.now += 20 * day;
@@ -134,7 +134,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(clientDevices.opened).toHaveLength(2);
   });
 
-  it('asks again for a token of 30 days, once a sync, where the server takes it for the same', async () => {
+  it('registers a token of 30 days again, once per sync, if the server considers it unchanged', async () => {
     const { server, registrar, sent } = await withNewToken();
     server.now += 20 * day;
     await registrar.sync();
@@ -190,7 +190,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device().push_token_id).toBe(tokenId);
   });
 
-  it('keeps a stuck device whose former token may still work until the new one is active', async () => {
+  it('keeps a stuck device whose previous token may still work until the new one is active', async () => {
     const { server, clientDevices, knobs, registrar } = await createUpgradedPhone();
     await registrar.sync();
     server.relayIsUp = false;

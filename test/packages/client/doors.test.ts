@@ -32,7 +32,7 @@ describe('The client, bundled', () => {
     expect(chunk.exports).toContain('createPushClient');
   });
 
-  it('imports react-native-libsodium alone on React Native, and has no WebAssembly in it', async () => {
+  it('imports only react-native-libsodium on React Native, and contains no WebAssembly', async () => {
     const chunk = await bundle(['react-native', 'source']);
     expect(chunk.imports).toEqual(['react-native-libsodium']);
     expect(chunk.exports).toContain('createPushClient');

@@ -38,7 +38,7 @@ describe('registrar.forget after a server was upgraded', () => {
     expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
   });
 
-  it('leaves the device of the same user at the new URL of the server alone', async () => {
+  it("keeps the device of the same user at the server's new URL", async () => {
     const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
     await registrar.sync();
     const moved = 'https://moved.example.com';

@@ -58,7 +58,7 @@ describe('registrar.forget', () => {
     expect([...texts.keys()]).toEqual(['waxwing.signed-out']);
   });
 
-  it('sends the DELETE at the next sync of any account where there was no network, also after a restart', async () => {
+  it('sends the DELETE at the next sync of any account if there was no network, even after a restart', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();

@@ -94,7 +94,7 @@ describe('A recovery key that the app does not pin', () => {
     expect(await see(plan)).toBe('key-list');
   });
 
-  it('is forgotten when an update pins another signing key, as the former one may be stolen', async () => {
+  it('is dropped when an update pins another signing key, because the previous one may be stolen', async () => {
     const { updated } = await phoneThatSaw({ recovery: thief });
     const unrelated = signer(103);
     const see = await updated({ signingPublicKey: unrelated.publicKey });

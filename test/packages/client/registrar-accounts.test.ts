@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
 
 describe('A registrar', () => {
-  it('asks for a test notification to this phone alone', async () => {
+  it('requests a test notification to this phone only', async () => {
     const { server, registrar } = await createPhone();
     const { pushAccountId } = await registrar.sync();
     await registrar.sendTestNotification();

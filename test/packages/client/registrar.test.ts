@@ -35,7 +35,7 @@ describe('registrar.sync', () => {
     expect(server.requests.at(-1)?.fields.get('queue_id')).toBe('queue 1');
   });
 
-  it('hides the length of the token in what it seals', async () => {
+  it('hides the length of the token in the sealed registration', async () => {
     const sizes = new Set<number>();
     for (const token of ['x', 'y'.repeat(163), 'z'.repeat(300)]) {
       const { server, knobs, registrar } = await createPhone();

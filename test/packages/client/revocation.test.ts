@@ -152,7 +152,7 @@ it('is dated no earlier than the registration, also on a phone whose clock is be
   expect(server.revocations).toMatchObject([{ fields: { timestamp: registration.timestamp } }]);
 });
 
-it('sends none for what it does not know: an account without a registration, or without an organization', async () => {
+it('sends none for an account without a registration or without an organization', async () => {
   const { server, registrar } = await createPhone();
   server.realmUuid = undefined;
   await registrar.sync();
@@ -160,7 +160,7 @@ it('sends none for what it does not know: an account without a registration, or 
   expect(server.requestsTo('mobile_push/revoke')).toEqual([]);
 });
 
-it('a stored sign-out keeps its revocations, and loses only what is damaged of them', async () => {
+it('a stored sign-out keeps its revocations, and drops only damaged ones', async () => {
   const storage = new TextsInMemory();
   const stored = () => createTextStores(storage).forgotten;
   const revocations: SealedRevocation[] = [{ bouncerPublicKey: 'k', encryptedPushRevocation: 's' }];

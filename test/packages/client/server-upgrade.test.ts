@@ -24,7 +24,7 @@ async function registeredBefore() {
 }
 
 describe('When a server is upgraded', () => {
-  it('the phone registers in the newer generation, and only then has the former registration deleted', async () => {
+  it('the phone registers in the newer generation, and only then has the previous registration deleted', async () => {
     const { server, registrar, former, deleted, device, row } = await registeredBefore();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect(device().push_token_id).not.toBeNull();
@@ -38,7 +38,7 @@ describe('When a server is upgraded', () => {
     expect(deleted()).toHaveLength(1);
   });
 
-  it('what was sealed to the former key pair opens for 30 days, and then the pair is destroyed', async () => {
+  it('notifications sealed to the old key pair open for 30 days, and then the pair is destroyed', async () => {
     const { server, client, registrar, row } = await registeredBefore();
     const inFlight = [1, 2].map((id) => server.pushTo(messageOf(id, server.url), id));
     await registrar.sync();
@@ -61,7 +61,7 @@ describe('When a server is upgraded', () => {
     await expect(client.open(former)).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('the former registration stays in force while the relay has not decided on the new one', async () => {
+  it('the previous registration stays in force until the relay has decided on the new one', async () => {
     const { server, registrar, deleted, clientDevices, row } = await registeredBefore();
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -81,7 +81,7 @@ describe('When a server is upgraded', () => {
     expect(deleted()).toHaveLength(1);
   });
 
-  it('the former registration stays where its relay refuses the new one', async () => {
+  it('the previous registration stays if the relay refuses the new one', async () => {
     const { server, registrar, deleted } = await registeredBefore();
     server.verdictOn = () => 'BAD_REQUEST';
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', errorCode: 'BAD_REQUEST' });
@@ -146,7 +146,7 @@ describe('When a server is downgraded', () => {
     );
   });
 
-  it('what was sealed with its push keys opens for 30 days, and then they are destroyed', async () => {
+  it('notifications sealed with its push keys open for 30 days, and then the keys are destroyed', async () => {
     const { server, client, registrar, row, inFlight, key } = await downgradedPhone();
     server.now += 30 * day - 1;
     await registrar.sync();
@@ -158,7 +158,7 @@ describe('When a server is downgraded', () => {
     expect(key).toEqual(new Uint8Array(32));
   });
 
-  it('what was sealed with its push keys opens after a change of the account too', async () => {
+  it('notifications sealed with its push keys open even after a change of the account', async () => {
     const { server, client, registrar, inFlight } = await downgradedPhone();
     server.verdictOn = () => (server.registrations.length < 4 ? 'REQUEST_EXPIRED' : null);
     server.devices.clear();

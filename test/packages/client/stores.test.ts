@@ -109,7 +109,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
     expect(ids.toSorted()).toEqual([1n, 3n, 4n]);
   });
 
-  it('keep what is known of key lists', async () => {
+  it('keep the state of key lists', async () => {
     const { keyList } = createStores();
     expect(await keyList.get()).toBeUndefined();
     await keyList.put(state);

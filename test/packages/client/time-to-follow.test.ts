@@ -55,7 +55,7 @@ describe('The date of a registration', () => {
     );
   });
 
-  it('never goes back, unless no server can have caused the former one', () => {
+  it('never goes back, unless no server can have caused the previous one', () => {
     const dated = (before: number) => dateRegistration({ time: time(-20), before, isRepeat: false });
     expect(dated(device + day)).toBe(device + day);
     expect(dated(device - day)).toBe(time(-20).now);

@@ -80,7 +80,7 @@ describe('What an app without types hands over', () => {
     expect(server.registrations).toEqual([]);
   });
 
-  it('is refused as a pushToken that is no function, and as a key to which nothing can be sealed', async () => {
+  it('is refused as a pushToken that is not a function, and as an invalid public key', async () => {
     const given = { pushToken: { tokenKind: 'fcm', token: 't' } };
     await expect(createPushClient(optionsWithout('nothing', given))).rejects.toThrow(
       'pushToken must be a function',

@@ -110,7 +110,7 @@ describe('code blocks', () => {
     );
   });
 
-  it('are not highlighted where that would be slow', () => {
+  it('are not highlighted if that would be slow', () => {
     expect(html(`\`\`\`java\n${'$'.repeat(5_000)}\n\`\`\``)).toBe(
       block(' data-code-language="Java"', '$'.repeat(5_000)),
     );

@@ -40,7 +40,7 @@ describe('the references of a text', () => {
     });
   });
 
-  it('include every name that rendering looks up: facts for these alone give the same HTML as all facts', () => {
+  it('include every name that rendering looks up: facts for these names give the same HTML as all facts', () => {
     fc.assert(
       fc.property(arbitraryText, (text) => {
         expect(renderMarkdown(text, factsOf(text)).html).toBe(renderMarkdown(text, facts).html);

@@ -6,7 +6,7 @@ import { facts } from './facts.js';
 const html = (text: string) => renderMarkdown(text, facts).html;
 const shown = (text: string) => html(text).replace(/<[^>]*>/g, '');
 
-describe('a text of Markdown syntax alone', () => {
+describe('a text of only Markdown syntax', () => {
   it.each([
     ...[
       '```',
@@ -48,7 +48,7 @@ describe('a text of Markdown syntax alone', () => {
     },
   );
 
-  it('is short however long it is', () => {
+  it('is short, whatever the length of the source', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
 
@@ -89,7 +89,7 @@ describe('a text of Markdown syntax alone', () => {
   });
 });
 
-describe('what shows something stays as it is', () => {
+describe('a text that shows something stays unchanged', () => {
   it.each([
     ['***', '<hr>'],
     ['> a', '<blockquote>\n<p>a</p>\n</blockquote>'],

@@ -76,7 +76,7 @@ describe('devices', () => {
     expect(parseClientDevices({ 7: { ...device, ...change } })).toBeUndefined();
   });
 
-  it('tells a field that became null from one that did not change', () => {
+  it('distinguishes a field that became null from one that did not change', () => {
     const event = { type: 'device', op: 'update', device_id: 7, push_token_id: null };
     expect(parseClientDeviceEvent({ ...event, id: 3 })).toEqual(event);
     expect(parseClientDeviceEvent({ ...event, push_token_id: 'AAAA' })).toBeUndefined();

@@ -64,11 +64,11 @@ describe('JSON with integers that a double would round', () => {
     `${long},`,
     `{"a",${long}}`,
     '['.repeat(200_000) + long,
-  ])('%.40s is no JSON', (text) => {
+  ])('%.40s is not JSON', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  it('reads whatever is written as the other parser does', () => {
+  it('reads every text as the other parser does', () => {
     const leaf = fc.oneof(
       fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
       fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),

@@ -50,7 +50,7 @@ describe('The chain of signing keys', () => {
     expect(verdict({ signer: second, chain: [first(thief), link(thief, second)] })).toBe(unknown);
   });
 
-  it('may be one key alone, and only the trusted one', () => {
+  it('may consist of one key, but only of the trusted one', () => {
     expect(verdict({})).toBe(`signed by ${pinned.publicKey}`);
     expect(verdict({ signer: thief })).toBe(unknown);
   });
@@ -63,7 +63,7 @@ describe('The chain of signing keys', () => {
     );
   });
 
-  it('breaks at a link that the former key has not endorsed', () => {
+  it('breaks at a link that the previous key has not endorsed', () => {
     for (const endorsement of [null, endorse(thief, next), endorse(pinned, thief)]) {
       const chain = [first(pinned), { public_key: next.publicKey, endorsement }];
       expect(verdict({ signer: next, chain })).toBe(unknown);

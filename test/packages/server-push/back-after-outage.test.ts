@@ -121,7 +121,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a relay that may be a stock one is asked once, whatever the form of its 404', async () => {
+  it('a relay that may be a stock one is asked once, in whatever form it answers 404', async () => {
     reaction = { status: 404, body: 'Not Found' };
     await signOutAndRevoke();
     expect(await waiting()).toEqual([]);

@@ -60,7 +60,7 @@ eachBackend((backend) => {
   });
 
   describe('a notification that the relay takes for some devices only', () => {
-    it('is retried for the others alone, also after a restart', async () => {
+    it('is retried only for the others, even after a restart', async () => {
       const taken: string[] = [];
       let isFailing = true;
       relayReacts(([id = '']) => {

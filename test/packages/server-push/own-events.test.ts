@@ -163,7 +163,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('wakes the polls of the user alone, of all of their phones', async () => {
+    it("wakes only the user's own polls, on all of their phones", async () => {
       const [userId, otherId] = [++users, ++users];
       const [first, second, other] = await Promise.all(
         [userId, userId, otherId].map((id) => ask(id, ['POST', 'register'])),

@@ -38,7 +38,7 @@ describe('the relay’s answer', () => {
     expect(later).toMatchObject({ kind: 'retry', retryAfterSeconds: 120 });
   });
 
-  it('is final when it is a 400 in the protocol’s form, with BAD_REQUEST where it names no code', () => {
+  it('is final if it is a 400 in the protocol’s form, with BAD_REQUEST if it names no code', () => {
     expect(read(400, { result: 'error', code: 'REQUEST_EXPIRED', msg: 'Request expired' })).toEqual({
       kind: 'refused-for-good',
       code: 'REQUEST_EXPIRED',
@@ -72,7 +72,7 @@ describe('the relay’s answer', () => {
     }
   });
 
-  it('with an unknown code is final for a 400 alone', () => {
+  it('with an unknown code is final only for a 400', () => {
     for (const status of statuses) {
       const { kind } = read(status, { result: 'error', msg: 'no', code: 'A_NEW_CODE' });
       expect([status, kind]).toEqual([status, status === 400 ? 'refused-for-good' : 'retry']);

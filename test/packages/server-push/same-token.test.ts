@@ -168,7 +168,7 @@ eachBackend((backend) => {
       expect(removed()).toEqual([1001]);
     });
 
-    it('keeps both while an older relay answers the id alone', async () => {
+    it('keeps both while an older relay answers only the id', async () => {
       relay.otherwise((request) =>
         isRegistration(request) ? registered(Number(formOf(request).get('push_account_id'))) : success,
       );

@@ -62,7 +62,7 @@ eachBackend((backend) => {
   afterEach(() => server?.close());
 
   it.each(versions)(
-    'a database of %s keeps its phones, notifies them, and forwards what was pending',
+    'a database of %s keeps its phones, notifies them, and forwards pending registrations',
     async (version) => {
       const hasDevices = version >= '0008';
       const source = await PushServer.start(backend);

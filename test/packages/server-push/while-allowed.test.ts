@@ -22,7 +22,7 @@ describe('work that is allowed for a time', () => {
     expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
   });
 
-  it('is ended by its timeout and by its caller’s signal, at once where that has aborted already', async () => {
+  it('is ended by its timeout and by its caller’s signal, at once if that has already been aborted', async () => {
     await expect(whileAllowed(undefined, 1, work)).rejects.toMatchObject({ name: 'TimeoutError' });
     const ending = new AbortController();
     const reason = new Error('closing');

@@ -27,7 +27,7 @@ describe('A library that lacks the scalar multiplication', () => {
   });
 });
 
-describe('An error that is no failure to open', () => {
+describe('An error that is not a failure to open', () => {
   const keyPair = { publicKey: new Uint8Array(32), privateKey: new Uint8Array(32) };
   const failures: [string, unknown][] = [
     ['a trap in WebAssembly', new WebAssembly.RuntimeError('memory access out of bounds')],

@@ -95,7 +95,7 @@ async function idOf(url: string, wanted: string): Promise<string> {
 
 describe('the commands about the database', () => {
   eachBackend((backend) => {
-    it('say what there is to do, do it, and find nothing more', async () => {
+    it('print the pending migrations, apply them, and then find none', async () => {
       const url = await backend.freshUrl();
       expect(await runJson(url, 'db', 'status')).toMatchObject({
         backend: backend.name,
@@ -120,7 +120,7 @@ describe('the commands about the database', () => {
       });
     });
 
-    it('tell a database of a newer version from one that is up to date', async () => {
+    it('distinguish a database of a newer version from one that is up to date', async () => {
       const url = await backend.freshUrl();
       const database = await backend.open<{ jobs_migrations: { name: string; timestamp: string } }>({
         url,
@@ -166,7 +166,7 @@ describe('the commands about the database', () => {
   });
 });
 
-it('commands that only look make no SQLite file where there is none', async () => {
+it('read-only commands create no SQLite file', async () => {
   const path = join(folder, 'mistyped', 'x.sqlite');
   const url = `sqlite:${path}`;
   const inFolder = `sqlite:${join(folder, 'none.sqlite')}`;
@@ -184,7 +184,7 @@ it('commands that only look make no SQLite file where there is none', async () =
   ]);
 });
 
-it('commands that only look do not say that there is no SQLite file where they cannot tell', async () => {
+it('read-only commands do not claim that a SQLite file is missing if they cannot know', async () => {
   const path = join(folder, 'circle.sqlite');
   symlinkSync(path, path);
   await expect(run(`sqlite:${path}`, ['db', 'status'])).rejects.toThrow('ELOOP');
@@ -221,7 +221,7 @@ describe('the commands about the queue', () => {
       }
     });
 
-    it('show of a payload only what is known to hold no secret', async () => {
+    it('show only parts of a payload that are known to contain no secret', async () => {
       const url = await withTwoJobs(backend);
       expect(await runJson(url, 'queue', 'show', await idOf(url, 'dies'))).toMatchObject({
         state: 'dead',
@@ -260,7 +260,7 @@ describe('the commands about the queue', () => {
     });
 
     it.each(['5', 'nonsense', '5f7f3c9e-8a52-4b35-8d51-0d9a6b1d2c3e'])(
-      'say that there is no job %s',
+      'report that there is no job %s',
       async (id) => {
         const url = await withTwoJobs(backend);
         for (const action of ['show', 'retry', 'drop']) {

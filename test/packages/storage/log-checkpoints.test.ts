@@ -135,7 +135,7 @@ describe('the write-ahead log of a SQLite file', () => {
     });
   }, 120_000);
 
-  it('is truncated, and no write is refused, where it is full and has no reader', async () => {
+  it('is truncated, and no write is refused, if it is full and has no reader', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 1);
     const reader = readForLong(path);

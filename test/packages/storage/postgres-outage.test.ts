@@ -161,7 +161,7 @@ describe('a database that goes away', () => {
       expect(await database.check()).toBe('the database has not answered for 3 s');
     });
 
-    it('tells listeners that they may have missed signals, and delivers later ones', async () => {
+    it('notifies listeners that they may have missed signals, and delivers later ones', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       const heard = new Heard();
       await database.signals.listen('birds', heard.listener);

@@ -21,7 +21,7 @@ function complaints(answers: AttackReport['answers']): string[] {
   return complaintsOfAnswers(flood, { isInForce: true, isOver: true, open: 0, done: 400, answers });
 }
 
-it('each kind of attack must be answered as it alone is, and what is usual for it must come', () => {
+it('each kind of attack must get its own answers, including the usual one', () => {
   const right = {
     'strangers knock': { '404 NOT_FOUND': 200 },
     'members ask': { '429 RATE_LIMIT_HIT': 2, '200': 198 },
@@ -41,7 +41,7 @@ it('each kind of attack must be answered as it alone is, and what is usual for i
   ]);
 });
 
-it('connections that are held may be answered as such, or as they alone are', () => {
+it('held connections may get their own answers, or those that any held connection may get', () => {
   const held = hold(1, { first: '', answers: ['401 UNAUTHORIZED'] });
   const heldComplaints = (answers: Record<string, number>) =>
     complaintsOfAnswers(held, {

@@ -136,7 +136,7 @@ describe('the worked example of the protocol page', () => {
     });
   });
 
-  it('has endorsements signed by the former key and by the recovery key', () => {
+  it('has endorsements signed by the previous key and by the recovery key', () => {
     const [, second] = JSON.parse(block('key list document')).signing_keys;
     const input = Buffer.from(block('endorsement input'), 'hex');
     expect(Buffer.from(signingKeyEndorsedBytes(key('second signing public key')))).toEqual(input);

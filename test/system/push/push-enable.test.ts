@@ -118,7 +118,7 @@ eachBackend((backend) => {
       expect(await works()).toEqual([]);
     });
 
-    it('push rotate-credentials recovers after the relay has forgotten the former key', async () => {
+    it('push rotate-credentials recovers after the relay has dropped the previous key', async () => {
       const former = (await account())?.sealed_key ?? '';
       await world.runJson(['push', 'rotate-credentials']);
       const current = (await account())?.sealed_key ?? '';
@@ -146,7 +146,7 @@ eachBackend((backend) => {
       world.ahead.relay = 0;
     });
 
-    it('that is refused leaves the account as it was', async () => {
+    it('that is refused leaves the account unchanged', async () => {
       const before = await account();
       const hostname = 'taken.example.org';
       const other = await joinAs(hostname);
@@ -195,7 +195,7 @@ eachBackend((backend) => {
       expect((await account())?.url).toBe(world.relayUrl);
     });
 
-    it('leaves the settings of the environment alone: they take precedence', async () => {
+    it('does not change the settings of the environment: they take precedence', async () => {
       const settings = {
         SERVER_RELAY_URL: 'https://relay.example',
         SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',

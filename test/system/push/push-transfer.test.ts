@@ -77,7 +77,7 @@ eachBackend((backend) => {
     expect((await world.status()).checks.filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  it('the machine that has the former key is refused from then on', async () => {
+  it('the machine with the previous key is refused from then on', async () => {
     const former = await account();
     expect((await transfer()).code).toBe(0);
     const current = await account();
@@ -98,7 +98,7 @@ eachBackend((backend) => {
     expect(await ask('a-guess/')).toMatchObject(notPrepared);
   });
 
-  it('a challenge is shown for ten seconds, to the holder of its token alone, and by the newest only', async () => {
+  it('a challenge is shown for ten seconds, only to the holder of its token, and only the newest one', async () => {
     const { database } = world.server;
     const verificationSecret = new Secret('SECRET');
     await showSecret(database, { accessToken: new Secret('token'), verificationSecret }, Date.now());

@@ -103,7 +103,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('uses the newest key, and the former token until the new one is confirmed', async () => {
+    it('uses the newest key, and the previous token until the new one is confirmed', async () => {
       const id = await server.activeDevice(ada, 'former');
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(2), ...tokenGroup('new') });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('may be named in any form: what is no token of ours changes nothing and fails nothing', async () => {
+    it('may be named in any form: an id that is not one of our tokens changes nothing and fails nothing', async () => {
       const id = await server.activeDevice(ada, 'token');
       const unpadded = tokenIdOf('token').replace('=', '');
       server.relay.stand.next({
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('needs a token in force, whatever the error of a newer registration says', async () => {
+    it('needs an active token, whatever error a newer registration had', async () => {
       const id = await server.createDevice(ada);
       expect(await send()).toBe(none);
       expect(await send({ device_id: String(id) })).toBe(none);

@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
   });
 
-  it('a key ends for the former token of a phone that has another one', async () => {
+  it('a key ends for the previous token of a phone that has a new one', async () => {
     await server.register(ada, first, tokenGroup('another'));
     await server.settle();
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);

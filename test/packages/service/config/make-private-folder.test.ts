@@ -35,7 +35,7 @@ describe('a private folder', () => {
     expect(() => makePrivateFolder(join(file, 'x', 'y'))).toThrow('ENOTDIR');
   });
 
-  it.skipIf(process.platform !== 'linux')('is refused at once where no folders can be made', () => {
+  it.skipIf(process.platform !== 'linux')('is refused at once if no folders can be created', () => {
     expect(() => makePrivateFolder('/proc/x/y/z')).toThrow(
       'The folder /proc/x cannot be made: no folders can be made in /proc; name another place.',
     );

@@ -23,7 +23,7 @@ async function serve(operation: TestOperation, options: Partial<HttpAppOptions> 
 }
 
 it.each([429, 503] as const)(
-  'an actor with too many requests is refused with %i where that is said',
+  'an actor with too many requests is refused with %i if configured',
   async (status) => {
     const ends: (() => void)[] = [];
     const slow: TestOperation = {
@@ -78,20 +78,17 @@ it('HEAD is refused if there is no GET', async () => {
 it.each([
   [6000, {}],
   [1234, { closePatienceMilliseconds: 1234 }],
-])(
-  'closing waits for requests that still arrive for %i ms where that is said',
-  async (milliseconds, options) => {
-    await serve({ method: 'GET', path: '/thing', handle: async () => ({}) }, options);
-    await app.ready();
-    const timers = vi.spyOn(globalThis, 'setTimeout');
-    try {
-      await app.close();
-      expect(timers.mock.calls.map(([, delay]) => delay)).toContain(milliseconds);
-    } finally {
-      timers.mockRestore();
-    }
-  },
-);
+])('closing waits for arriving requests for %i ms if configured', async (milliseconds, options) => {
+  await serve({ method: 'GET', path: '/thing', handle: async () => ({}) }, options);
+  await app.ready();
+  const timers = vi.spyOn(globalThis, 'setTimeout');
+  try {
+    await app.close();
+    expect(timers.mock.calls.map(([, delay]) => delay)).toContain(milliseconds);
+  } finally {
+    timers.mockRestore();
+  }
+});
 
 it('Fastify writes no log lines of its own, which would contain query strings', async () => {
   await serve({ method: 'GET', path: '/thing', handle: async () => ({}) });

@@ -58,7 +58,7 @@ describe('a batcher', () => {
     expect(doubler.batches).toEqual([[1, 2], [3, 4, 6], [5]]);
   });
 
-  it('gives every item its own result, in order, and fails the bad ones alone', async () => {
+  it('gives every item its own result, in order, and fails only the bad ones', async () => {
     const item = fc.oneof(fc.constant(13), fc.integer({ min: 0, max: 12 }));
     const dispatch = fc.constantFrom('end-of-tick' as const, 'when-idle' as const);
     const maximumItems = fc.integer({ min: 1, max: 5 });

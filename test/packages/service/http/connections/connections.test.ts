@@ -47,7 +47,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(10);
   });
 
-  it('release their room, answered or cut off, again and again', async () => {
+  it('release their room repeatedly, whether answered or cut off', async () => {
     await start({ maximumRequestsInFlight: 100 });
     for (let round = 0; round < 5; round += 1) {
       const answered = await app.connect();

@@ -41,7 +41,7 @@ const refusal = (status: number, code: string, msg: unknown = expect.any(String)
 ];
 const malformed = 'The request is not valid HTTP/1.1';
 
-describe('what is not a request is answered as every other refusal:', () => {
+describe('text that is not a request is answered like every other refusal:', () => {
   it.each([
     ['an unknown method', 'NONSENSE / HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['no method', '\0\0\0\0\r\n\r\n'],
@@ -119,7 +119,7 @@ describe('what is not a request is answered as every other refusal:', () => {
     expect(await send(text)).toEqual(refusal(408, 'REQUEST_TIMEOUT'));
   });
 
-  it('whatever comes', async () => {
+  it('for any input', async () => {
     await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
     const piece = fc.constantFrom(
       ...['GET ', 'POST ', 'HEAD', '/open', '/anybody', '*', ' HTTP/1.1', ' HTTP/1.0', '\r\n', '\n', '\r'],
@@ -162,7 +162,7 @@ describe('what is not a request is answered as every other refusal:', () => {
   });
 });
 
-describe('the answer to what is not a request', () => {
+describe('the answer to text that is not a request', () => {
   it('reaches a client that sends more than the server reads', async () => {
     await start();
     const connection = await app.connect();
@@ -183,7 +183,7 @@ describe('the answer to what is not a request', () => {
     expect(connection.text).toBe('');
   });
 
-  it('is the last one on its connection, which ends although its client goes on', async () => {
+  it('is the last one on its connection, which ends even if its client continues', async () => {
     await start({ unreadBodyTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     const socket = connection.socket as RawConnection['socket'] & { allowHalfOpen: boolean };

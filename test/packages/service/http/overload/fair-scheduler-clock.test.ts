@@ -195,7 +195,7 @@ it('an act that takes longer than the poll limit is not begun once per refusal',
   expect(refuseFor(scheduler, 200, 1)).toEqual([200, 9]);
 });
 
-it('a client whose act takes long is passed over for half of that time, and others are not', () => {
+it('a client whose act takes long is skipped for half of that time, and others are not', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 3, 40);
   runTick();

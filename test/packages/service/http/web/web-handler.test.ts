@@ -66,7 +66,7 @@ describe('operations that a host serves', () => {
     if (!answeredByHost.includes(name)) expect(await answerAt(host.server, asked)).toEqual(expected);
   });
 
-  it('leave the parsers, the routes and the later hooks of a Fastify host alone', async () => {
+  it('do not affect the parsers, the routes and the later hooks of a Fastify host', async () => {
     hooked.length = 0;
     const body = '{"a":1}';
     const own = await host.inject({
