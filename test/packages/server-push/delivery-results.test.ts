@@ -27,13 +27,13 @@ eachBackend((backend) => {
       return react((JSON.parse(body) as Asked).push_requests.map(({ token_id: id }) => id));
     };
   }
-  const accepted = (results?: readonly object[], sent = 1): RelayReaction => ({
+  const accepted = (results?: readonly object[], sent = 1, dead: readonly string[] = []): RelayReaction => ({
     status: 200,
     body: {
       result: 'success',
       msg: '',
       realm_push_status: null,
-      delete_token_ids: [],
+      delete_token_ids: dead,
       android_successfully_sent_count: sent,
       apple_successfully_sent_count: 0,
       ...(results && { results }),
@@ -45,10 +45,7 @@ eachBackend((backend) => {
   };
 
   it('devices that the relay no longer knows are logged once and then by their count', async () => {
-    relayReacts((ids) => {
-      const answer = accepted(undefined, 0);
-      return { ...answer, body: { ...(answer.body as object), delete_token_ids: ids } };
-    });
+    relayReacts((ids) => accepted(undefined, 0, ids));
     await notify();
     await server.stop();
     await server.boot();
