@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import { ConfigurationError } from '../config/configuration-error.js';
 import { readEnvironmentFile } from '../config/environment-file.js';
-import type { Environment } from '../config/environment-reader.js';
 import { fileTrouble } from '../config/file-trouble.js';
 import { isSecretText } from '../config/misplaced-secret.js';
+import type { ParsedEnvironment } from '../config/parse-environment.js';
 import { CommandError } from './command-error.js';
 import { completionName } from './completion.js';
 import type { Terminal } from './terminal.js';
@@ -15,6 +16,11 @@ export interface ProgramSettings {
   readonly defaultFile: string;
 }
 
+/** An environment file that was read. */
+interface SettingsFile extends ParsedEnvironment {
+  readonly path: string;
+}
+
 /** Variables that the PostgreSQL driver reads from the process, such as PGPASSWORD and PGPASSFILE. */
 const driverVariable = /^PG[A-Z]+$/;
 
@@ -24,6 +30,8 @@ export interface CommandTerminal extends Terminal {
    * Reads the environment file before the command runs. Variables of the environment take precedence over the file.
    */
   begin(command: Command, settings: ProgramSettings): Promise<void>;
+  /** Adds file and line to the problems of settings that are in the environment file. Returns other errors unchanged. */
+  located(error: unknown): unknown;
   /** Prints which database the command has changed, unless its output is JSON. */
   printDatabase(): void;
 }
@@ -31,6 +39,7 @@ export interface CommandTerminal extends Terminal {
 /** Extends a program's terminal for the command to run. */
 export function commandTerminal(terminal: Terminal): CommandTerminal {
   let environment = terminal.environment;
+  let file: SettingsFile | undefined;
   let database: string | undefined;
   let isForMachines = false;
   return {
@@ -46,13 +55,23 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       refuseSecrets(command);
       const { json, envFile } = command.optsWithGlobals<{ json?: true; envFile?: string }>();
       isForMachines = json === true;
-      const read =
-        envFile === undefined ? await readDefault(terminal, settings) : await readEnvironmentFile(envFile);
+      file = envFile === undefined ? await readDefault(terminal, settings) : await readSettings(envFile);
+      const read = file?.values ?? {};
       const drivers = Object.entries(read).filter(
         ([name]) => driverVariable.test(name) && !(name in environment),
       );
       terminal.setVariables?.(Object.fromEntries(drivers));
       environment = { ...read, ...environment };
+    },
+    located(error) {
+      if (!(error instanceof ConfigurationError) || file === undefined) return error;
+      const { path, lines } = file;
+      const problems = error.problems.map((problem) => {
+        const [name = ''] = /^[A-Z_]+/.exec(problem) ?? [];
+        const line = name in terminal.environment ? undefined : lines.get(name);
+        return line === undefined ? problem : `${path}, line ${line}: ${problem}`;
+      });
+      return new ConfigurationError(problems, { cause: error });
     },
     printDatabase() {
       if (database !== undefined && !isForMachines) terminal.print(`Database: ${database}`);
@@ -73,17 +92,21 @@ function refuseSecrets(command: Command): void {
   );
 }
 
+async function readSettings(path: string): Promise<SettingsFile> {
+  return { path, ...(await readEnvironmentFile(path)) };
+}
+
 async function readDefault(
   { environment, say }: Terminal,
   { prefix, defaultFile }: ProgramSettings,
-): Promise<Environment> {
-  if (Object.keys(environment).some((name) => name.startsWith(prefix))) return {};
+): Promise<SettingsFile | undefined> {
+  if (Object.keys(environment).some((name) => name.startsWith(prefix))) return undefined;
   try {
-    return await readEnvironmentFile(defaultFile);
+    return await readSettings(defaultFile);
   } catch (error) {
     const { cause } = error as { cause?: NodeJS.ErrnoException };
     if (cause?.code === undefined) throw error;
     if (cause.code !== 'ENOENT') say(`The settings in ${defaultFile} are not used: ${fileTrouble(cause)}.`);
-    return {};
+    return undefined;
   }
 }

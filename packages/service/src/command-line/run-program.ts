@@ -55,7 +55,7 @@ export async function runProgram(
   } catch (error) {
     // Commander has already printed the usage error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
-    const message = error instanceof CommandError ? error.message : describeBootError(error);
+    const message = error instanceof CommandError ? error.message : describeBootError(own.located(error));
     terminal.say(`${program.name}: ${message}`);
     return 1;
   } finally {

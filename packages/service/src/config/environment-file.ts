@@ -1,8 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { ConfigurationError } from './configuration-error.js';
-import type { Environment } from './environment-reader.js';
 import { fileTrouble } from './file-trouble.js';
-import { parseEnvironment } from './parse-environment.js';
+import { type ParsedEnvironment, parseEnvironment } from './parse-environment.js';
 import { readPrivateFile } from './private-file.js';
 
 const maximumBytes = 64 * 1024;
@@ -15,7 +14,7 @@ const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]+@|.*[?&]password=)/;
  * a secret, such as a database URL with a password, it must be private, as {@link readPrivateFile} requires.
  * @throws ConfigurationError, whose cause is the operating system's error if the file cannot be read.
  */
-export async function readEnvironmentFile(path: string): Promise<Environment> {
+export async function readEnvironmentFile(path: string): Promise<ParsedEnvironment> {
   const subject = `The environment file ${path}`;
   let text: string;
   try {
@@ -28,7 +27,7 @@ export async function readEnvironmentFile(path: string): Promise<Environment> {
     throw new ConfigurationError([`${subject} ${problem}`]);
   }
   const environment = parseEnvironment(text, subject);
-  if (!Object.entries(environment).some(isSecret)) return environment;
+  if (!Object.entries(environment.values).some(isSecret)) return environment;
   return parseEnvironment(await readPrivateFile(path, 'it contains a secret'), subject);
 }
 

@@ -1,5 +1,12 @@
 import { ConfigurationError } from './configuration-error.js';
 
+/** The variables of a file. */
+export interface ParsedEnvironment {
+  readonly values: Readonly<Record<string, string>>;
+  /** The line of each variable, from 1. */
+  readonly lines: ReadonlyMap<string, number>;
+}
+
 /** One variable, and the rest of the text after it. */
 interface Assignment {
   readonly value: string;
@@ -22,13 +29,14 @@ const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
  * @param subject names the file in errors, which never show its content.
  * @throws ConfigurationError that names the line.
  */
-export function parseEnvironment(text: string, subject: string): Record<string, string> {
-  const environment: Record<string, string> = {};
+export function parseEnvironment(text: string, subject: string): ParsedEnvironment {
+  const values: Record<string, string> = {};
+  const lines = new Map<string, number>();
   // Some editors begin a file with a byte-order mark.
   let rest = text.replace(/^\uFEFF/, '').trimStart();
+  const line = () => text.slice(0, text.length - rest.length).split('\n').length;
   const fail = (problem: string): never => {
-    const line = text.slice(0, text.length - rest.length).split('\n').length;
-    throw new ConfigurationError([`${subject}, line ${line}, ${problem}`]);
+    throw new ConfigurationError([`${subject}, line ${line()}, ${problem}`]);
   };
   while (rest !== '') {
     if (comment.test(rest)) {
@@ -40,10 +48,11 @@ export function parseEnvironment(text: string, subject: string): Record<string, 
     if (before === undefined || name === undefined) return fail('is not NAME=value: correct it.');
     const read = readValue(named.slice(before.length));
     if (read === undefined) return fail('begins a quoted value that does not end: add the closing quote.');
-    environment[name] = read.value;
+    values[name] = read.value;
+    lines.set(name, line());
     rest = read.rest.trimStart();
   }
-  return environment;
+  return { values, lines };
 }
 
 /** Reads a value: quoted parts, then text without quotes. `undefined` if a quote is not closed. */

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type CommandGroup, processTerminal, runProgram, type Terminal } from '@waxwing/service/command-line';
-import { Secret } from '@waxwing/service/config';
+import { ConfigurationError, Secret } from '@waxwing/service/config';
 import { afterAll, expect, it } from 'vitest';
 
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-env-file-'));
@@ -14,6 +14,9 @@ const write = (file: string, text: string, mode = 0o600): void => {
   writeFileSync(file, text);
   chmodSync(file, mode);
 };
+
+/** Problems that the next command finds in its settings. */
+let wrong: string[] = [];
 
 /** Runs a command that prints the settings it sees. */
 async function run(environment: Record<string, string>, ...argv: string[]) {
@@ -35,6 +38,7 @@ async function run(environment: Record<string, string>, ...argv: string[]) {
       add: async (birds) => {
         birds.command('list').action(() => {
           seen = own.environment;
+          if (wrong.length > 0) throw new ConfigurationError(wrong.splice(0));
         });
       },
     },
@@ -155,4 +159,14 @@ it('has a largest size, and a device without an end is read no further', async (
       said: `waxwing-test: The environment file ${file} is larger than 64 KiB: name a file with settings, one NAME=value per line.`,
     });
   }
+});
+
+it('a wrong setting is named with the line of the file that sets it', async () => {
+  write(otherFile, '# settings\nTEST_PORT=x\nTEST_NAME=1\n');
+  wrong = ['TEST_PORT must be a number.', 'TEST_NAME is too short.', 'TEST_OTHER is missing.'];
+  const { said, status } = await run({ TEST_NAME: '1' }, 'birds', 'list', '--env-file', otherFile);
+  expect([status, said]).toEqual([
+    1,
+    `waxwing-test: ${otherFile}, line 2: TEST_PORT must be a number.\n  TEST_NAME is too short.\n  TEST_OTHER is missing.`,
+  ]);
 });
