@@ -9,6 +9,7 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 const bird = z.object({
   name: z.string(),
   eggs: z.array(z.object({ color: z.enum(['blue', 'white']) })).optional(),
+  home: z.union([z.object({ nest: z.string() }), z.object({ cage: z.string() }), z.null()]),
 });
 const findBirds = operation({
   method: 'POST',
@@ -70,6 +71,7 @@ it('shows parameters, credentials, the fields of answers, errors and shapes', ()
   expect(text).toContain('birds list of Bird');
   expect(text).toContain('found boolean, may be absent');
   expect(text).toContain('eggs list of object, may be absentcolor "blue" or "white"');
+  expect(text).toContain('home object or nullEither:nest stringOr:cage string');
   expect(page).toMatch(/<dt>400<\/dt><dd>.*<code>BAD_REQUEST<\/code>/);
   expect(page).toContain('<article id="shape-Bird"');
 });

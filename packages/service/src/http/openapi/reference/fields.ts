@@ -66,19 +66,19 @@ function describeNeed(place: string | undefined, isRequired: boolean): string[] 
   return isRequired ? ['<strong>required</strong>'] : [];
 }
 
-/** The fields of objects within a schema that have no name of their own. */
+/** The fields of objects within a schema. A shape that is referred to has its own section on the page. */
 function nestedFields(schema: Schema): string {
-  const objects = [schema, schema.items, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
-  const { additionalProperties } = schema;
-  if (typeof additionalProperties === 'object') objects.push(additionalProperties);
-  const [, ...inner] = objects;
-  const own = listFields(fieldsOf(withoutReference(schema), {}));
-  return own + inner.map((part) => (part === undefined ? '' : nestedFields(part))).join('');
-}
-
-/** A referenced shape has its own section on the page. */
-function withoutReference(schema: Schema): Schema {
-  return schema.$ref === undefined ? schema : {};
+  if (schema.$ref !== undefined) return '';
+  const { additionalProperties, anyOf = [], items, oneOf = [] } = schema;
+  const own = listFields(fieldsOf(schema, {}));
+  const choices = [...anyOf, ...oneOf].map(nestedFields).filter((fields) => fields !== '');
+  const named =
+    choices.length < 2
+      ? choices
+      : choices.map((fields, index) => `<p>${index === 0 ? 'Either' : 'Or'}:</p>${fields}`);
+  const values = typeof additionalProperties === 'object' ? [additionalProperties] : [];
+  const inner = [...(items === undefined ? [] : [items]), ...values].map(nestedFields);
+  return [own, ...named, ...inner].join('');
 }
 
 /** Names a type in HTML, with links to shapes that have a section. */
