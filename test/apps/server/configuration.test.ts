@@ -55,6 +55,7 @@ describe('the server’s environment', () => {
       SERVER_DATABASE: 'sqlite:/var/lib/server.sqlite',
       SERVER_LOG_LEVEL: 'warn',
       SERVER_METRICS_PORT: '9001',
+      SERVER_DRAIN_SECONDS: '6',
       SERVER_MAXIMUM_CONNECTIONS: '1',
       SERVER_MAXIMUM_CONNECTIONS_PER_ADDRESS: '2',
       SERVER_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::1',
@@ -86,6 +87,7 @@ describe('the server’s environment', () => {
     expect(read(environment)).toEqual({
       host: '::1',
       port: 9000,
+      drainMilliseconds: 6000,
       databaseUrl: 'sqlite:/var/lib/server.sqlite',
       logLevel: 'warn',
       http: {

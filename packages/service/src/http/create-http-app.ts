@@ -120,21 +120,27 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
   });
-  app.addHook('preClose', async () => {
-    // Before the abort, which makes long polls respond. Node does not treat a connection without any request as idle.
-    connections.endSoon();
-    readiness.beginDraining();
-    closing.abort();
-    // A closing Node server checks no timeouts, so an incomplete request would block shutdown.
-    const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
-    setTimeout(() => app.server.closeAllConnections(), patience).unref();
-  });
+  app.addHook('preClose', async () => endRequests(app, parts, closing));
   acceptBodies(app);
   admitRequests(app, parts);
   app.setErrorHandler((error, request, reply) => answerError(parts, { request, reply, thrown: error }));
   addHealth(app, readiness);
   addOperations(app, parts, { limits, onOverload: () => onRefusal('overload') });
   return app;
+}
+
+function endRequests(
+  app: FastifyInstance,
+  { connections, options, readiness }: AppParts,
+  closing: AbortController,
+): void {
+  // Before the abort, which makes long polls respond. Node does not treat a connection without any request as idle.
+  connections.endSoon();
+  readiness.beginDraining();
+  closing.abort();
+  // A closing Node server checks no timeouts, so an incomplete request would block shutdown.
+  const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
+  setTimeout(() => app.server.closeAllConnections(), patience).unref();
 }
 
 /**

@@ -6,8 +6,8 @@ import type { Readiness } from './health/readiness.js';
 const lingerMilliseconds = 1000;
 
 /**
- * Lets proxies move to other processes before this one closes. For `milliseconds` it answers all requests as usual, but is not
- * ready, and closes each connection after its response. Then it stops listening. 0 does nothing.
+ * Lets proxies move to other processes before this one closes. For `milliseconds` it answers all requests as usual, but is
+ * not ready, and closes each connection after its response. Then it stops listening. 0 does nothing.
  */
 export async function drain(app: FastifyInstance, readiness: Readiness, milliseconds: number): Promise<void> {
   if (milliseconds === 0) return;
