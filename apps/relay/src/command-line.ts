@@ -68,7 +68,8 @@ async function serve(terminal: Terminal): Promise<void> {
   const start = () => startRelay(configuration, { log });
   const { drainMilliseconds } = configuration;
   const reload = (relay: Awaited<ReturnType<typeof start>>) => relay.reloadCredentials();
-  await runProcess({ name, log, drainMilliseconds, start, reload });
+  const { environment } = terminal;
+  await runProcess({ name, log, environment, drainMilliseconds, start, reload });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

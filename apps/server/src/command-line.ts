@@ -68,7 +68,7 @@ async function serve({ environment }: Terminal): Promise<void> {
   const start = () => startServer(configuration, { log });
   const { drainMilliseconds } = configuration;
   const reload = (server: Awaited<ReturnType<typeof start>>) => server.reloadCredentials();
-  await runProcess({ name, log, drainMilliseconds, start, reload });
+  await runProcess({ name, log, environment, drainMilliseconds, start, reload });
 }
 
 function administered(terminal: Terminal): AdministeredDatabase {

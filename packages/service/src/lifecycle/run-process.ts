@@ -1,9 +1,11 @@
 import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
+import type { Environment } from '../config/environment-reader.js';
 import { fileTrouble, isFileTrouble } from '../config/file-trouble.js';
 import type { Log } from '../logging/create-logger.js';
 import { boundGarbage } from './bound-garbage.js';
 import { describeListenTrouble } from './listen-trouble.js';
+import { notifySystemd } from './notify-systemd.js';
 
 /** A running service. Closing it is a graceful shutdown: it stops accepting requests, drains, and frees all resources. */
 export interface RunningService {
@@ -13,6 +15,8 @@ export interface RunningService {
 export interface ProcessOptions<Service extends RunningService> {
   readonly name: string;
   readonly log: Log;
+  /** Of this process, for {@link notifySystemd}. */
+  readonly environment?: Environment;
   /** How much longer than ten seconds closing may take before the process exits anyway. Default 0. */
   readonly drainMilliseconds?: number;
   start(): Promise<Service>;
@@ -33,7 +37,7 @@ const closeDeadlineMilliseconds = 10_000;
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,
 ): Promise<void> {
-  const { name, log, drainMilliseconds = 0 } = options;
+  const { name, log, drainMilliseconds = 0, environment = {} } = options;
   boundGarbage();
   let hasStarted: (service: Service) => void = () => undefined;
   const started = new Promise<Service>((resolve) => {
@@ -53,11 +57,13 @@ export async function runProcess<Service extends RunningService>(
   closeWithGrace({ delay, logger: false, skip }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
+    await notifySystemd(environment, 'STOPPING=1', log);
     await (await started).close();
     log.info('closed');
   });
   try {
     hasStarted(await options.start());
+    await notifySystemd(environment, 'READY=1', log);
   } catch (error) {
     process.stderr.write(`${name}: ${describeBootError(error)}\n`);
     process.exit(1);

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import type { Environment } from '../config/environment-reader.js';
+import type { Log } from '../logging/create-logger.js';
+
+const timeoutMilliseconds = 5_000;
+
+/**
+ * Sends systemd the state of this process (`sd_notify`), for units with `Type=notify`. Without `NOTIFY_SOCKET` in
+ * `environment` it does nothing. Logs a failure. Runs `systemd-notify`, because Node has no Unix datagram sockets; the unit
+ * therefore needs `NotifyAccess=all`.
+ */
+export async function notifySystemd(
+  environment: Environment,
+  state: 'READY=1' | 'STOPPING=1',
+  log: Log,
+): Promise<void> {
+  const { NOTIFY_SOCKET, PATH } = environment;
+  if (!NOTIFY_SOCKET) return;
+  const env = { NOTIFY_SOCKET, PATH };
+  try {
+    await promisify(execFile)('systemd-notify', [state], { env, timeout: timeoutMilliseconds });
+  } catch (err) {
+    log.warn({ err }, `systemd did not get ${state}`);
+  }
+}

@@ -1,0 +1,50 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Constellation } from '../support/constellation.js';
+
+/** Prints each datagram that arrives at a Unix socket on a line. Node has no such sockets. */
+const receiver = `
+import socket, sys
+notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+notices.bind(sys.argv[1])
+print('bound', flush=True)
+while True:
+    print(notices.recv(4096).decode(), flush=True)
+`;
+
+describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd starts', () => {
+  let world: Constellation;
+  beforeAll(async () => {
+    world = await Constellation.create();
+  }, 300_000);
+  afterAll(() => world?.close());
+
+  it.each(['relay', 'server'] as const)(
+    'of the %s reports when it listens, and when it stops',
+    async (name) => {
+      const socket = join(world.dir, `notify-${name}`);
+      const python = spawn('/usr/bin/python3', ['-c', receiver, socket], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      let received = '';
+      python.stdout.on('data', (chunk: Buffer) => {
+        received += chunk.toString('utf8');
+      });
+      try {
+        await expect.poll(() => received, { timeout: 60_000 }).toContain('bound');
+        const env = { NOTIFY_SOCKET: socket };
+        const process = name === 'relay' ? world.spawnRelay(env) : world.spawnServer(env);
+        await expect.poll(() => received, { timeout: 120_000 }).toContain('READY=1');
+        expect(process.output).toContain('"msg":"ready"');
+        expect(await process.end()).toBe(0);
+        expect(received).toMatch(/READY=1\n[\s\S]*STOPPING=1\n/);
+        expect(process.output).not.toContain('systemd did not get');
+      } finally {
+        python.kill('SIGKILL');
+      }
+    },
+    300_000,
+  );
+});
