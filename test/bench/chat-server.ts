@@ -50,6 +50,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       metrics: { kind: 'not-configured' },
       databaseUrl: new Secret(databaseUrl),
       logLevel: 'error',
+      tracing: { url: undefined, percent: 100, setting: 'SERVER_TRACES_URL' },
       http: defaultHttpLimits,
       realm,
       pushAccount: { keyFile: undefined, allowsPlainHttp: false },

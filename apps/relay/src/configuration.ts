@@ -11,6 +11,7 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
+import { readTracingConfiguration, type TracingConfiguration } from '@waxwing/service/tracing';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,
@@ -32,6 +33,7 @@ export interface RelayConfiguration extends ListenConfiguration {
   /** Secret, because a PostgreSQL URL contains a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
+  readonly tracing: TracingConfiguration;
   readonly http: HttpLimits;
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
@@ -69,6 +71,7 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
     ...readListenConfiguration(reader, 8320),
     databaseUrl: new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite'),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
+    tracing: readTracingConfiguration(reader),
     http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),

@@ -1,4 +1,7 @@
+import { packageVersion } from '@waxwing/service/command-line';
 import { type ListeningService, listen } from '@waxwing/service/http';
+import { openInOrder } from '@waxwing/service/lifecycle';
+import { startTracing } from '@waxwing/service/tracing';
 import type { RelayConfiguration } from './configuration.js';
 import { createRelay, type Relay, type RelayOverrides } from './create-relay.js';
 
@@ -12,9 +15,14 @@ export async function startRelay(
   configuration: RelayConfiguration,
   overrides: RelayOverrides = {},
 ): Promise<ListeningRelay> {
-  const relay = await createRelay(configuration, overrides);
-  const listening = await listen(relay, configuration);
-  const { url, metricsUrl } = listening;
-  relay.context.log.info({ url, metricsUrl }, 'ready');
-  return { ...listening, reloadCredentials: () => relay.reloadCredentials() };
+  return openInOrder(async (closers) => {
+    const version = packageVersion(new URL('../package.json', import.meta.url));
+    const tracing = await startTracing(configuration.tracing, { name: 'waxwing-relay', version });
+    closers.push(() => tracing.close());
+    const relay = await createRelay(configuration, overrides);
+    const { close, url, metricsUrl } = await listen(relay, configuration);
+    closers.push(close);
+    relay.context.log.info({ url, metricsUrl }, 'ready');
+    return { url, metricsUrl, reloadCredentials: () => relay.reloadCredentials() };
+  });
 }

@@ -17,6 +17,7 @@ import {
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
+import { readTracingConfiguration, type TracingConfiguration } from '@waxwing/service/tracing';
 import { readUploads, type UploadsConfiguration } from './content/uploads/uploads-configuration.js';
 import { adminNames } from './push/admin-names.js';
 
@@ -24,6 +25,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   /** A secret, because a PostgreSQL URL contains a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
+  readonly tracing: TracingConfiguration;
   readonly http: HttpLimits;
   readonly realm: {
     readonly url: string;
@@ -52,6 +54,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const listening = readListenConfiguration(reader, 8310);
   const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
+  const tracing = readTracingConfiguration(reader);
   const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });
   const realmUrl = reader.optionalUrl('REALM_URL');
   const realm = {
@@ -72,6 +75,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
     ...listening,
     databaseUrl,
     logLevel,
+    tracing,
     http,
     realm,
     relay,

@@ -1,4 +1,7 @@
+import { packageVersion } from '@waxwing/service/command-line';
 import { type ListeningService, listen } from '@waxwing/service/http';
+import { openInOrder } from '@waxwing/service/lifecycle';
+import { startTracing } from '@waxwing/service/tracing';
 import type { ServerConfiguration } from './configuration.js';
 import { createServer, type Server, type ServerOverrides } from './create-server.js';
 
@@ -10,15 +13,20 @@ export async function startServer(
   overrides: ServerOverrides = {},
 ): Promise<ListeningServer> {
   const { realm } = configuration;
-  const server = await createServer(configuration, overrides);
-  const listening = await listen(server, configuration);
-  const { url, metricsUrl } = listening;
-  if (realm.hasDefaultUrl) {
-    server.log.warn(
-      { realmUrl: realm.url },
-      'SERVER_REALM_URL is not set, so notifications name the address that this process listens on, and phones that reach the server by another one refuse them: set it to the URL that apps use',
-    );
-  }
-  server.log.info({ url, metricsUrl, relay: configuration.relay.kind }, 'ready');
-  return { ...listening, reloadCredentials: () => server.reloadCredentials() };
+  return openInOrder(async (closers) => {
+    const version = packageVersion(new URL('../package.json', import.meta.url));
+    const tracing = await startTracing(configuration.tracing, { name: 'waxwing-server', version });
+    closers.push(() => tracing.close());
+    const server = await createServer(configuration, overrides);
+    const { close, url, metricsUrl } = await listen(server, configuration);
+    closers.push(close);
+    if (realm.hasDefaultUrl) {
+      server.log.warn(
+        { realmUrl: realm.url },
+        'SERVER_REALM_URL is not set, so notifications name the address that this process listens on, and phones that reach the server by another one refuse them: set it to the URL that apps use',
+      );
+    }
+    server.log.info({ url, metricsUrl, relay: configuration.relay.kind }, 'ready');
+    return { url, metricsUrl, reloadCredentials: () => server.reloadCredentials() };
+  });
 }

@@ -1,4 +1,5 @@
 import { atEndOfTick } from '@waxwing/service/lifecycle';
+import { boundToTrace } from '@waxwing/service/tracing';
 import type { Kysely } from 'kysely';
 import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { type RepeatConflictsOptions, repeatConflicts } from './repeat-conflicts.js';
@@ -70,7 +71,8 @@ export class GroupCommit<Tables> {
   run<Result>(write: Write<Tables, Result>, isBatched = false): Promise<Result> {
     this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
-      this.#waiting.push({ write, isBatched, resolve: resolve as (result: unknown) => void, reject });
+      const bound = boundToTrace(write);
+      this.#waiting.push({ write: bound, isBatched, resolve: resolve as (result: unknown) => void, reject });
       if (this.#busyWriters === this.#options.writers) return;
       this.#busyWriters++;
       if (isBatched) queueMicrotask(() => void this.#commitAll());

@@ -101,6 +101,7 @@ export class ServerUnderTest {
       metrics: { kind: 'not-configured' },
       databaseUrl: new Secret(this.databaseUrl),
       logLevel: 'trace',
+      tracing: { url: undefined, percent: 100, setting: 'SERVER_TRACES_URL' },
       http: { ...withoutOverload(defaultHttpLimits), ...this.#options.http },
       realm,
       registrationsPerHour,

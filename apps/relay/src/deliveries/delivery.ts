@@ -31,6 +31,8 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly receivedAt: number;
   readonly timeToLiveSeconds: number;
   readonly collapseId: string | undefined;
+  /** Names the trace of the server's request; absent outside of one. */
+  readonly traceparent?: string;
 }
 
 /** A notification together with its device, which exists and matches the notification's vendor. */

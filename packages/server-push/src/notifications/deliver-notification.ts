@@ -1,6 +1,7 @@
 import type { DatabaseWithJobs, Job, JobHandler, JobOutcome, NewJob } from '@waxwing/jobs';
 import { type JsonObject, parseJson, stringifyJson, type UserId } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { currentTraceparent, inSpanOf } from '@waxwing/service/tracing';
 import type { AnyTransaction } from '@waxwing/storage';
 import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
@@ -46,6 +47,8 @@ interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'repor
   readonly taken?: string[];
   /** The only device that the job notifies, once the relay has its new registration. Absent: all devices. */
   readonly again?: Recipient['row'];
+  /** Names the trace that the notification belongs to. */
+  readonly traceparent?: string | undefined;
 }
 
 /**
@@ -60,7 +63,7 @@ export async function enqueueNotification(
   const content = completeContent(given, clock());
   // Checked here, so that the caller gets the error. Content of other types is shortened until it fits.
   if (content.type === 'payload') encodeNotification(realm, userId, content);
-  const payload = encodePayload({ userId, content, reportId });
+  const payload = encodePayload({ userId, content, reportId, traceparent: currentTraceparent() });
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
@@ -90,8 +93,7 @@ export function deliverNotificationHandler(
 ): JobHandler<ServerPushTables> {
   const { database, isWanted = async () => true } = options;
 
-  async function run(job: Job, signal: AbortSignal): Promise<JobOutcome<ServerPushTables>> {
-    const payload = parseJson(job.payload) as unknown as Payload;
+  const deliver: Deliver = async (payload, job, signal) => {
     const { userId, content, taken: before = [], again } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
@@ -112,9 +114,21 @@ export function deliverNotificationHandler(
       return isWaiting ? awaitRegistration(options, job, payload) : endUnsent(options, payload);
     const notification = { userId, recipients: left, content, isStillWanted, signal };
     return concludeSending(options, { job, payload, sender, signal }, await sender.send(notification));
-  }
+  };
 
-  return { concurrency, run, giveUp: () => async () => undefined };
+  return { concurrency, run: inItsTrace(deliver), giveUp: () => async () => undefined };
+}
+
+type Deliver = (payload: Payload, job: Job, signal: AbortSignal) => Promise<JobOutcome<ServerPushTables>>;
+
+/** Reads the job's payload, and runs `deliver` in the trace of the notification. */
+function inItsTrace(deliver: Deliver): JobHandler<ServerPushTables>['run'] {
+  return (job, signal) => {
+    const payload = parseJson(job.payload) as unknown as Payload;
+    return inSpanOf(payload.traceparent, deliverNotificationJob, { kind: 'consumer' }, () =>
+      deliver(payload, job, signal),
+    );
+  };
 }
 
 interface Attempt {
@@ -192,11 +206,11 @@ function judgeFailure(
 /** The job for a device whose phone registers again. It gives up when the notification does. */
 function jobForRegistering(
   { giveUpAt }: Job,
-  { userId, content, reportId }: Payload,
+  { userId, content, reportId, traceparent }: Payload,
   row: Recipient['row'],
   now: number,
 ): NewJob {
-  const payload = encodePayload({ userId, content, reportId, again: row });
+  const payload = encodePayload({ userId, content, reportId, traceparent, again: row });
   return { kind: deliverNotificationJob, payload, runAt: now + registeringMilliseconds, giveUpAt };
 }
 

@@ -1,6 +1,7 @@
 import type { Secret } from '@waxwing/service/config';
 import { readAnswerText } from '@waxwing/service/http';
 import type { Clock, ConnectTrouble } from '@waxwing/service/lifecycle';
+import { currentTraceparent, inSpanOf } from '@waxwing/service/tracing';
 import type { Dispatcher } from 'undici';
 import type { z } from 'zod';
 import type { RelayAccount } from '../server-push-options.js';
@@ -113,9 +114,11 @@ export class RelayExchange {
   }
 
   #exchange(exchange: Exchange): Promise<ProbeAnswer> {
-    return whileAllowed(exchange.signal, this.#options.timeoutMilliseconds, (allowed) =>
-      this.#request(exchange, allowed),
-    );
+    const ask = (allowed: AbortSignal) =>
+      inSpanOf(currentTraceparent(), `relay ${exchange.path}`, { kind: 'client' }, () =>
+        this.#request(exchange, allowed),
+      );
+    return whileAllowed(exchange.signal, this.#options.timeoutMilliseconds, ask);
   }
 
   async #request(
@@ -123,6 +126,7 @@ export class RelayExchange {
     signal: AbortSignal,
   ): Promise<ProbeAnswer> {
     const { relay, dispatcher } = this.#options;
+    const traceparent = currentTraceparent();
     const { origin, pathname, search } = new URL(relay.url + path);
     const answer = await dispatcher.request({
       origin,
@@ -134,6 +138,7 @@ export class RelayExchange {
         ...(isFresh && { 'cache-control': 'no-cache' }),
         ...(!isAnonymous && { authorization: this.#authorization() }),
         ...(content && { 'content-type': content.type }),
+        ...(traceparent && { traceparent }),
       },
       body: content?.body ?? null,
       signal,

@@ -12,6 +12,7 @@ import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js
 import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import { HttpProxy } from '../vendors/http-proxy.js';
+import { TracedSender } from '../vendors/traced-sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
@@ -170,7 +171,8 @@ export class AppRegistry {
     for (const app of [...fcm, ...apns]) {
       const identity = identify(app, this.#caOf(app.vendor));
       const sender =
-        senders.get(identity) ?? (app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
+        senders.get(identity) ??
+        new TracedSender(app.vendor, app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
       senders.set(identity, sender);
       served.set(app, { identity, credential: describeCredential(app), sender });
     }

@@ -9,6 +9,7 @@ import {
   stringifyJson,
   type TokenId,
 } from '@waxwing/protocol';
+import { currentTraceparent } from '@waxwing/service/tracing';
 import { type Addressee, addresseeOfToken } from '../../registrations/store/addressee.js';
 import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { beforeAllDevices } from '../../registrations/store/relay-device.js';
@@ -57,6 +58,8 @@ export function readPushRequest(
     collapseId: collapseId ?? undefined,
   };
   if (pushKeyId !== undefined) notification.pushKeyId = pushKeyId;
+  const traceparent = currentTraceparent();
+  if (traceparent !== undefined) notification.traceparent = traceparent;
   return notification;
 }
 

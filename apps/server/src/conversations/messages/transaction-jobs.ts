@@ -1,3 +1,4 @@
+import { currentTraceparent, inSpanOf } from '@waxwing/service/tracing';
 import type { ServerContext } from '../../context.js';
 import type { ServerTransaction } from '../../tables.js';
 
@@ -23,7 +24,7 @@ export async function enqueueJob<Payload extends object>(
 ): Promise<void> {
   await database.jobs.enqueue(transaction, {
     kind,
-    payload: JSON.stringify(payload),
+    payload: JSON.stringify({ ...payload, traceparent: currentTraceparent() }),
     giveUpAt: clock() + lifetimeMilliseconds,
   });
 }
@@ -37,9 +38,15 @@ export function handleJob<Payload extends object>(
   database.jobs.handle(kind, {
     concurrency,
     giveUp: () => async () => undefined,
-    run: async ({ payload, giveUpAt }) => ({
-      kind: 'done',
-      apply: (transaction) => apply(transaction, JSON.parse(payload) as Payload, giveUpAt),
-    }),
+    run: async ({ payload, giveUpAt }) => {
+      const stored = JSON.parse(payload) as Payload & { readonly traceparent?: string };
+      return {
+        kind: 'done',
+        apply: (transaction) =>
+          inSpanOf(stored.traceparent, kind, { kind: 'consumer' }, () =>
+            apply(transaction, stored, giveUpAt),
+          ),
+      };
+    },
   });
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, ProtocolError } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { inRequestSpan } from '../../tracing/spans.js';
 import { expectedBodyBytes, isLarge, longUrlBytes, receiveBody } from '../bodies/received-body.js';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import { json } from '../error-answer.js';
@@ -109,7 +110,12 @@ async function handle(
     const handled = new HandledRequest(actor, received.parameters(operation), received);
     let answer: Awaited<ReturnType<ServedOperation['handle']>>;
     try {
-      answer = await operation.handle(handled);
+      answer = await inRequestSpan(
+        operation.name,
+        received.header('traceparent'),
+        () => operation.handle(handled),
+        isFault,
+      );
     } catch (error) {
       // A 4xx counts as a completed request.
       if (error instanceof ProtocolError && error.httpStatus < 500) permit?.complete();
@@ -128,6 +134,10 @@ async function handle(
     endPiece?.();
     if (!isStreaming) permit?.release();
   }
+}
+
+function isFault(error: unknown): boolean {
+  return !(error instanceof ProtocolError) || error.httpStatus >= 500;
 }
 
 /** Authenticates and admits a request. Synchronous, without a promise, if `authenticate` is. */

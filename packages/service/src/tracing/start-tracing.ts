@@ -1,0 +1,70 @@
+import { ConfigurationError } from '../config/configuration-error.js';
+import type { EnvironmentReader } from '../config/environment-reader.js';
+import { answerWithin } from '../lifecycle/answer-within.js';
+import type { RunningService } from '../lifecycle/run-process.js';
+
+/** Where spans are sent. */
+export interface TracingConfiguration {
+  /** OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; `undefined` sends none. */
+  readonly url: string | undefined;
+  /** Recorded part of the traces that start here, in percent. A trace that another program started keeps its choice. */
+  readonly percent: number;
+  /** Name of the URL's setting. */
+  readonly setting: string;
+}
+
+const flushMilliseconds = 2000;
+const packages =
+  '@opentelemetry/sdk-trace-node@2.12.0 @opentelemetry/resources@2.12.1 @opentelemetry/exporter-trace-otlp-http@0.223.1';
+
+/** Reads `…TRACES_URL` and `…TRACES_PERCENT`. */
+export function readTracingConfiguration(reader: EnvironmentReader): TracingConfiguration {
+  const url = reader.optional('TRACES_URL');
+  const setting = reader.fullName('TRACES_URL');
+  if (url !== undefined && !/^https?:\/\/\S+$/.test(url)) {
+    reader.problem(`${setting} is no URL of a collector: write one such as http://127.0.0.1:4318/v1/traces.`);
+  }
+  return { url, percent: reader.integer('TRACES_PERCENT', 100, { minimum: 0, maximum: 100 }), setting };
+}
+
+/**
+ * Starts to send spans, if a URL is configured. Closing sends the last ones, within two seconds.
+ * @throws ConfigurationError if the optional packages of OpenTelemetry's SDK are not installed.
+ */
+export async function startTracing(
+  { url, percent, setting }: TracingConfiguration,
+  program: { readonly name: string; readonly version: string },
+): Promise<RunningService> {
+  if (url === undefined) return { close: async () => undefined };
+  const { sdk, exporter } = await loadSdk(setting);
+  const provider = new sdk.NodeTracerProvider({
+    resource: sdk.resources.resourceFromAttributes({
+      'service.name': program.name,
+      'service.version': program.version,
+    }),
+    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(percent / 100) }),
+    spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ url }))],
+  });
+  provider.register();
+  return {
+    close: () =>
+      answerWithin(
+        flushMilliseconds,
+        provider.shutdown().catch(() => undefined),
+        undefined,
+      ),
+  };
+}
+
+async function loadSdk(setting: string) {
+  try {
+    const sdk = await import('@opentelemetry/sdk-trace-node');
+    const resources = await import('@opentelemetry/resources');
+    const exporter = await import('@opentelemetry/exporter-trace-otlp-http');
+    return { sdk: { ...sdk, resources }, exporter };
+  } catch {
+    throw new ConfigurationError([
+      `${setting} needs packages that are not installed: run npm install ${packages}, or remove the setting.`,
+    ]);
+  }
+}
