@@ -7,13 +7,15 @@ import type { RunningService } from '../lifecycle/run-process.js';
 import type { Metrics } from '../metrics/metrics.js';
 import { drain } from './drain.js';
 import { checkResults, type Readiness } from './health/readiness.js';
-import { startMetricsListener } from './metrics-listener.js';
+import { type OperatorOperations, startMetricsListener } from './metrics-listener.js';
 
 /** A service that is not listening yet. */
 export interface HttpService extends RunningService {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
+  /** Operations for operators, which the metrics port serves. Default: none. */
+  readonly forOperators?: OperatorOperations;
 }
 
 export interface ListeningService extends RunningService {
@@ -39,7 +41,12 @@ export function listen(
     if (metrics.kind === 'configured') {
       service.metrics.collectProcessMetrics();
       service.metrics.watchReadiness(async () => checkResults(await service.readiness.look()));
-      const listener = await startMetricsListener(service.metrics, metrics, service.readiness);
+      const listener = await startMetricsListener(
+        service.metrics,
+        metrics,
+        service.readiness,
+        service.forOperators,
+      );
       closers.push(() => listener.close());
       metricsUrl = listener.url;
     }

@@ -140,7 +140,10 @@ function describeParameter(declared: AnyOperation, name: string, location: 'path
 
 function describeBody(declared: AnyOperation, names: readonly string[]): Node | undefined {
   if (declared.body === 'json') {
-    const schema = toJsonSchema(declared.parameters, 'input');
+    const inPath = pathParameters(declared.path).map((name) => [name, true as const]);
+    const shape =
+      inPath.length === 0 ? declared.parameters : declared.parameters.omit(Object.fromEntries(inPath));
+    const schema = toJsonSchema(shape, 'input');
     return { required: true, content: { 'application/json': { schema } } };
   }
   if (names.length === 0 && declared.body !== 'file') return undefined;

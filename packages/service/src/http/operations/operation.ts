@@ -116,7 +116,7 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
    * Parameters of the path, the form or multipart form, and the query string. Each schema parses text. If `body` is
-   * `json`, the schema of that body.
+   * `json`, the schema of that body, with the parameters of the path.
    */
   readonly parameters: Parameters;
   /** Aliases of parameters, mostly former names: alias -> name. */
@@ -162,11 +162,7 @@ export const noAnswer = z.object({});
 export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   declared: Operation<Context, Actor, Parameters, Answer>,
 ): Operation<Context, Actor, Parameters, Answer> {
-  const inPath = pathParameters(declared.path);
-  if (declared.body === 'json' && inPath.length > 0) {
-    throw new Error(`${declared.method} ${declared.path} takes JSON: its path can have no parameters`);
-  }
-  for (const name of inPath) {
+  for (const name of pathParameters(declared.path)) {
     if (name in declared.parameters.shape) continue;
     throw new Error(`${declared.method} ${declared.path} declares no parameter ${name}`);
   }

@@ -40,7 +40,9 @@ export abstract class ReceivedRequest implements RequestHead {
    */
   parameters({ declared, reader }: ServedOperation): unknown {
     if (this.#body.kind === 'refused') throw this.#body.error;
-    if (declared.body === 'json') return parseJsonParameters(declared.parameters, this.#json());
+    if (declared.body === 'json') {
+      return parseJsonParameters(declared.parameters, this.#json(), this.pathParameters);
+    }
     if (this.#body.kind === 'json') {
       throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
         message: 'Send the parameters as a form (application/x-www-form-urlencoded), not as JSON',

@@ -1,4 +1,5 @@
 import {
+  isJsonObject,
   type JsonValue,
   missingArgument,
   ProtocolError,
@@ -73,9 +74,18 @@ export class ParameterReader {
   }
 }
 
-/** Validates a JSON body. @throws ProtocolError BAD_REQUEST with the path of the first error. */
-export function parseJsonParameters(schema: z.ZodObject, body: JsonValue): unknown {
-  const parsed = parseWithMessages(schema, body);
+/**
+ * Validates a JSON body together with the parameters of the path, which win over fields of the same names.
+ * @throws ProtocolError BAD_REQUEST with the path of the first error.
+ */
+export function parseJsonParameters(
+  schema: z.ZodObject,
+  body: JsonValue,
+  path: Readonly<Record<string, string>> = {},
+): unknown {
+  const inPath = Object.entries(path).map(([name, value]) => [name, requireText(name, value)]);
+  const isWhole = inPath.length === 0 || !isJsonObject(body);
+  const parsed = parseWithMessages(schema, isWhole ? body : { ...body, ...Object.fromEntries(inPath) });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const where = issue?.path.join('.') || 'the body';

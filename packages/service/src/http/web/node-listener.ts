@@ -5,7 +5,7 @@ import type { ReadableStream as WebStream } from 'node:stream/web';
 import { ProtocolError, refused } from '@waxwing/protocol';
 import type { Log } from '../../logging/create-logger.js';
 import { refuseUnrouted } from '../error-answer.js';
-import type { WebHandler } from './web-handler.js';
+import type { WebClient, WebHandler } from './web-handler.js';
 
 /** A `node:http` listener, and an Express and Connect middleware. */
 export type NodeListener = (
@@ -17,10 +17,15 @@ export type NodeListener = (
 /**
  * Serves a {@link WebHandler} in a `node:http` server. For a path that is not the handler's, calls `next` if it is
  * given, and responds with 404 otherwise. Mount it before middleware that reads bodies.
+ * @param clientOf the client of a request, if the host knows it.
  */
-export function toNodeListener(handler: WebHandler, log: Pick<Log, 'error'>): NodeListener {
+export function toNodeListener(
+  handler: WebHandler,
+  log: Pick<Log, 'error'>,
+  clientOf?: (request: IncomingMessage) => WebClient,
+): NodeListener {
   return (request, response, next) => {
-    serve(handler, { request, response, next }).catch((err) => {
+    serve(handler, { request, response, next, client: clientOf?.(request) }).catch((err) => {
       // The client has disconnected, or the body was already read. It may be impossible to respond.
       if (!response.destroyed) log.error({ err }, 'a request could not be answered');
       if (response.headersSent) response.destroy();
@@ -33,15 +38,16 @@ interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly next: ((error?: unknown) => void) | undefined;
+  readonly client: WebClient | undefined;
 }
 
-async function serve(handler: WebHandler, { request, response, next }: Exchange): Promise<void> {
+async function serve(handler: WebHandler, { request, response, next, client }: Exchange): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort();
   });
   const asked = toWebRequest(request, gone.signal);
-  const answer = asked === undefined ? undefined : await handler(asked);
+  const answer = asked === undefined ? undefined : await handler(asked, client);
   if (answer !== undefined) return send(answer, response);
   if (next !== undefined) next();
   else if (asked === undefined) refuseUnrouted(response, refused('Invalid path or method'));

@@ -21,8 +21,15 @@ import { readWebBody } from './read-web-body.js';
 import { errorResponse, successResponse } from './web-answer.js';
 import { WebOperationRequest } from './web-operation-request.js';
 
-/** Answers a request to one of its operations. Resolves to `undefined` if none of them has the request's path. */
-export type WebHandler = (request: Request) => Promise<Response | undefined>;
+/**
+ * Answers a request to one of its operations. Resolves to `undefined` if none of them has the request's path. The Fetch API
+ * has no client address: a host that knows it passes it in `client`.
+ */
+export type WebHandler = (request: Request, client?: WebClient) => Promise<Response | undefined>;
+
+export interface WebClient {
+  readonly address: string | undefined;
+}
 
 export interface WebHandlerOptions {
   readonly operations: readonly BoundOperation[];
@@ -46,7 +53,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
   }
   const nextId = requestIds();
   const lanes = new Lanes(closing);
-  return async (request) => {
+  return async (request, client) => {
     const { pathname, search } = new URL(request.url);
     const path = rewritePath(pathname);
     const here = operationsAt(operations, path);
@@ -55,7 +62,13 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
     const id = nextId();
     try {
       if (operation === undefined) throw notFound(methodsOf(here));
-      const source = { id, path, pattern: operation.declared.path, query: search.slice(1) };
+      const source = {
+        id,
+        path,
+        pattern: operation.declared.path,
+        query: search.slice(1),
+        address: client?.address,
+      };
       const received = new WebOperationRequest(request, source);
       const answer = await answerOf(operation, { request, received, lanes });
       return successResponse(request, operation, { answer, received });

@@ -10,21 +10,23 @@ interface Source {
   readonly path: string;
   /** The query string without `?`. */
   readonly query: string;
+  /** The client's address; `undefined` if the host does not pass it: it then limits requests per address itself. */
+  readonly address: string | undefined;
 }
 
 /** An operation's view of a Fetch `Request`. */
 export class WebOperationRequest extends ReceivedRequest {
   readonly id: string;
-  /** Unknown here: the Fetch API provides no address. The host must limit requests per address. */
-  readonly address = undefined;
+  readonly address: string | undefined;
   protected readonly pathParameters: Readonly<Record<string, string>>;
   protected readonly queryText: string;
   readonly #headers: Headers;
 
   /** @throws ProtocolError BAD_REQUEST if a parameter of the path is not UTF-8. */
-  constructor({ headers }: Request, { id, pattern, path, query }: Source) {
+  constructor({ headers }: Request, { id, pattern, path, query, address }: Source) {
     super();
     this.id = id;
+    this.address = address;
     this.#headers = headers;
     this.queryText = query;
     this.pathParameters = parametersIn(pattern, path);

@@ -84,20 +84,14 @@ describe('a path with parameters', () => {
     expect(declare).toThrow('GET /api/v1/messages/{message_id} declares no parameter message_id');
   });
 
-  it('cannot belong to an operation with a JSON body', () => {
-    const declare = () =>
-      operation({
-        method: 'PUT',
-        path: '/things/{id}',
-        summary: 'A thing.',
-        actor: anyone,
-        body: 'json',
-        parameters: z.object({ id: z.string() }),
-        answer: z.object({}),
-        codes: [],
-        handle: async () => ({}),
-      });
-    expect(declare).toThrow('PUT /things/{id} takes JSON: its path can have no parameters');
+  it('join the fields of a JSON body, and win over them', async () => {
+    const parameters = z.object({ id: z.string(), name: z.string() });
+    const declared = { method: 'PUT', path: '/things/{id}', body: 'json', parameters } as const;
+    const server = await serve({ ...declared, handle: echo });
+    const put = (url: string, payload: object) => server.inject({ method: 'PUT', url, payload });
+    expect((await put('/things/7', { id: '8', name: 'a' })).json()).toMatchObject({ id: '7', name: 'a' });
+    expect((await put('/things/%00', { name: 'a' })).json().msg).toContain('U+0000');
+    expect((await put('/things/7', ['a'])).json().code).toBe('BAD_REQUEST');
   });
 
   it('may be used with PUT, and a fixed path takes precedence', async () => {
