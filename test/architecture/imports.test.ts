@@ -162,6 +162,7 @@ describe('the house rules', () => {
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
       'apps/quickstart/src/find-in-files.ts', // a process of its own
       'apps/quickstart/src/page/page-files.ts', // what was bundled
+      'apps/relay/src/dashboard/page-files.ts', // the built page
       'apps/relay/src/keyring/storage/audit-log.ts',
       'apps/server/src/content/uploads/file-store/disk-file-store.ts', // under paths that no database has
       'apps/vendors/src/credentials/credential-file.ts',

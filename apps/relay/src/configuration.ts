@@ -13,6 +13,10 @@ import {
 } from '@waxwing/service/http-settings';
 import { readTracingConfiguration, type TracingConfiguration } from '@waxwing/service/tracing';
 import {
+  type DashboardConfiguration,
+  readDashboardEnvironment,
+} from './dashboard/dashboard-configuration.js';
+import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,
 } from './deliveries/deliveries-configuration.js';
@@ -38,6 +42,7 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly keyRing: KeyRingConfiguration;
   readonly deliveries: DeliveriesConfiguration;
   readonly joining: JoiningConfiguration;
+  readonly dashboard: DashboardConfiguration;
   /** PEM file of further certificate authorities to trust for all outgoing connections. */
   readonly caFile: string | undefined;
   /** Whether devices may register and be notified without encryption. */
@@ -67,8 +72,9 @@ export function readDatabaseEnvironment(environment: Environment): Secret<string
 }
 
 function readSettings(reader: EnvironmentReader): RelayConfiguration {
+  const listening = readListenConfiguration(reader, 8320);
   return {
-    ...readListenConfiguration(reader, 8320),
+    ...listening,
     databaseUrl: new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite'),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
     tracing: readTracingConfiguration(reader),
@@ -76,6 +82,7 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
     keyRing: readKeyRingEnvironment(reader),
     deliveries: readDeliveriesEnvironment(reader),
     joining: readJoiningEnvironment(reader),
+    dashboard: readDashboardEnvironment(reader, { hasMetricsPort: listening.metrics.kind === 'configured' }),
     caFile: reader.optional('CA_FILE'),
     takesPlaintextDevices: reader.oneOf('PLAINTEXT_DEVICES', ['on', 'off'], 'off') === 'on',
   };

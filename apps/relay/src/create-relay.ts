@@ -14,6 +14,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openAdminSocket } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
+import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
 import { relayFileChecks } from './file-checks.js';
@@ -58,6 +59,8 @@ export interface RelayOverrides {
   readonly hostNetwork?: HostNetwork;
   /** Module of the registration worker thread. Tests run from sources, where the built module is missing. */
   readonly registrationThread?: URL;
+  /** Folder of the dashboard's built page. */
+  readonly pageFolder?: string;
 }
 
 /** A relay that is ready for requests and runs its jobs, but does not listen yet. */
@@ -98,13 +101,19 @@ async function assemble(
   const keys = await openKeys(configuration, machine, closers);
   const context = await openContext(configuration, { ...machine, ...keys }, closers);
   const readiness = createReadiness(configuration, { ...context, monotonic: machine.monotonic }, keys);
-  const app = await openDoors(context, { configuration, readiness, admin: keys.admin }, closers);
+  const { admin } = keys;
+  const { pageFolder } = overrides;
+  const options = { relay: context, admin, readiness, pageFolder };
+  const dashboard = await openDashboard(configuration.dashboard, options, closers);
+  const app = await openDoors(context, { configuration, readiness, admin, dashboard }, closers);
   await startJobs(context, keys, closers);
   const reloadCredentials = async () => {
     await machine.authorities.load();
     await context.deliveries.reloadCredentials();
   };
-  return { app, context, metrics: machine.metrics, readiness, reloadCredentials };
+  const { metrics } = machine;
+  const forOperators = { operations: dashboard.metrics, log: machine.log };
+  return { app, context, metrics, readiness, forOperators, reloadCredentials };
 }
 
 /** Opens the foundation of the other parts: log, clocks, encryption and the database. */
@@ -189,11 +198,11 @@ async function openContext(
 /** Creates the HTTP app and, unless it is disabled, the admin socket. */
 async function openDoors(
   context: RelayContext,
-  { configuration, readiness, admin }: DoorOptions,
+  { configuration, readiness, admin, dashboard }: DoorOptions,
   closers: Closers,
 ): Promise<Relay['app']> {
   const { log, metrics } = context;
-  const app = await createApp(context, { configuration, readiness });
+  const app = await createApp(context, { configuration, readiness, dashboard });
   const doors: RunningService[] = [app];
   closers.push(() => stop(context, doors));
   const adminSocket = await openAdminSocket(configuration.keyRing.adminSocket, {
@@ -210,6 +219,7 @@ interface DoorOptions {
   readonly configuration: RelayConfiguration;
   readonly readiness: Readiness;
   readonly admin: Keys['admin'];
+  readonly dashboard: DashboardPorts;
 }
 
 async function startJobs(
@@ -267,13 +277,13 @@ async function openDatabase(
 
 function createApp(
   context: RelayContext,
-  { configuration, readiness }: { configuration: RelayConfiguration; readiness: Readiness },
+  { configuration, readiness, dashboard }: Omit<DoorOptions, 'admin'>,
 ): Promise<Relay['app']> {
   const { log, metrics } = context;
   return createHttpApp({
     log,
     metrics,
-    operations: bindRelayOperations(context),
+    operations: [...bindRelayOperations(context), ...dashboard.main],
     readiness,
     limits: configuration.http,
     settingsPrefix: 'RELAY_',

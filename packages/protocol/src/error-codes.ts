@@ -144,6 +144,18 @@ export const errorCodes = Object.freeze({
   },
   STREAM_DOES_NOT_EXIST: { httpStatus: 400, message: 'Channel does not exist', remedy: 'fix-request' },
   BAD_NARROW: { httpStatus: 400, message: 'Invalid narrow', remedy: 'fix-request' },
+
+  ADMIN_TOKEN_WRONG: { httpStatus: 401, message: 'This is not the admin token', remedy: 'fix-request' },
+  ADMIN_SESSION_REQUIRED: {
+    httpStatus: 401,
+    message: 'The session has ended: sign in again',
+    remedy: 'retry-fresh',
+  },
+  ADMIN_REQUEST_FOREIGN: {
+    httpStatus: 403,
+    message: 'Only a page of this relay may send this request',
+    remedy: 'fix-request',
+  },
 } as const satisfies Record<string, ErrorCodeRow>);
 
 /** A code of {@link errorCodes}. */

@@ -30,7 +30,7 @@ export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 export async function startRelayUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
-  given: Pick<RelayOverrides, 'hostNetwork'> = {},
+  given: Pick<RelayOverrides, 'hostNetwork' | 'pageFolder'> = {},
 ) {
   const time = { now: registrationVectors().now * 1000 };
   const clock = () => time.now;
@@ -52,6 +52,7 @@ export async function startRelayUnderTest(
   const server = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, time.now);
   const otherServer = await addServer(database, { name: 'other', realmUuids: [otherRealmUuid] }, time.now);
   return {
+    relay,
     app,
     context,
     database,

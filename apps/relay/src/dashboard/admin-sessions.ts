@@ -1,0 +1,102 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
+import type { Clock } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
+import type { AdminToken } from './admin-token.js';
+
+/** A session of the dashboard. */
+export interface AdminSession {
+  /** SHA-256 of the session id. */
+  readonly hash: string;
+  /** Unix milliseconds. */
+  readonly expiresAt: number;
+  /** Aborted when the session ends. */
+  readonly ended: AbortSignal;
+}
+
+export const sessionMilliseconds = 8 * 60 * 60 * 1000;
+const maximumSessions = 16;
+
+interface StoredSession extends AdminSession {
+  end(): void;
+}
+
+interface Options {
+  readonly token: AdminToken;
+  readonly clock: Clock;
+  readonly log: Pick<Log, 'warn' | 'info'>;
+}
+
+/**
+ * The sessions of the dashboard, in memory: at most 16, each for 8 hours. A new one above that ends the oldest. A change
+ * of the token file ends all of them, and so does a token file that cannot be used any more.
+ */
+export class AdminSessions {
+  readonly #options: Options;
+  readonly #sessions = new Map<string, StoredSession>();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /**
+   * Starts a session if the token is right. Resolves to its id, 256 random bits in hexadecimal, or `undefined`.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the token file cannot be used.
+   */
+  async start(token: string): Promise<Secret<string> | undefined> {
+    if (!(await this.#followToken())) {
+      const message = 'The file with the admin token cannot be used: see the log of the relay';
+      throw new ProtocolError('SERVICE_UNAVAILABLE', { message });
+    }
+    if (!this.#options.token.matches(token)) return undefined;
+    const id = generateCredential();
+    const hash = hashCredential(id.reveal());
+    const ending = new AbortController();
+    const expiresAt = this.#options.clock() + sessionMilliseconds;
+    const end = () => {
+      this.#sessions.delete(hash);
+      ending.abort();
+    };
+    const [oldest] = this.#sessions.values();
+    if (this.#sessions.size >= maximumSessions) oldest?.end();
+    this.#sessions.set(hash, { hash, expiresAt, ended: ending.signal, end });
+    return id;
+  }
+
+  /** Resolves to the session with this id; `undefined` if there is none, or it is over. */
+  async find(id: string): Promise<AdminSession | undefined> {
+    return this.check(hashCredential(id));
+  }
+
+  /** Resolves to the session with this hash, if it still runs. Reads the token file, if there is such a session. */
+  async check(hash: string): Promise<AdminSession | undefined> {
+    if (this.#sessions.has(hash)) await this.#followToken();
+    const session = this.#sessions.get(hash);
+    if (session === undefined || this.#options.clock() < session.expiresAt) return session;
+    session.end();
+    return undefined;
+  }
+
+  end(hash: string): void {
+    this.#sessions.get(hash)?.end();
+  }
+
+  endAll(): void {
+    for (const session of [...this.#sessions.values()]) session.end();
+  }
+
+  /** Ends all sessions if the token file has changed. Resolves to whether the file can be used. */
+  async #followToken(): Promise<boolean> {
+    const { log, token } = this.#options;
+    try {
+      if (await token.isUnchanged()) return true;
+      log.info('the admin token has changed: all sessions of the dashboard end');
+      this.endAll();
+      return true;
+    } catch (error) {
+      log.warn({ err: error }, 'the admin token cannot be read: all sessions of the dashboard end');
+      this.endAll();
+      return false;
+    }
+  }
+}

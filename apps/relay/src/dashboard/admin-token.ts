@@ -1,0 +1,45 @@
+import { timingSafeEqual } from 'node:crypto';
+import { ConfigurationError, hashCredential, readPrivateFile } from '@waxwing/service/config';
+
+const minimumTokenCharacters = 24;
+
+/** The admin token in its file. Only its SHA-256 stays in memory. */
+export class AdminToken {
+  readonly #path: string;
+  #hash: string;
+
+  private constructor(path: string, hash: string) {
+    this.#path = path;
+    this.#hash = hash;
+  }
+
+  /** @throws ConfigurationError if others may read the file, or the token is shorter than 24 characters. */
+  static async open(path: string): Promise<AdminToken> {
+    return new AdminToken(path, await readHash(path));
+  }
+
+  /**
+   * Reads the file again. Resolves to whether its token is still the same.
+   * @throws ConfigurationError as {@link open} does.
+   */
+  async isUnchanged(): Promise<boolean> {
+    const before = this.#hash;
+    this.#hash = await readHash(this.#path);
+    return this.#hash === before;
+  }
+
+  /** Compares a token in constant time. */
+  matches(token: string): boolean {
+    return timingSafeEqual(Buffer.from(hashCredential(token), 'hex'), Buffer.from(this.#hash, 'hex'));
+  }
+}
+
+async function readHash(path: string): Promise<string> {
+  const token = (await readPrivateFile(path, 'the admin token of the dashboard')).trim();
+  if (token.length < minimumTokenCharacters) {
+    throw new ConfigurationError([
+      `The token in the file ${path} is too short: write at least ${minimumTokenCharacters} random characters to it, such as those of "openssl rand -hex 32".`,
+    ]);
+  }
+  return hashCredential(token);
+}

@@ -1,0 +1,62 @@
+import { ProtocolError } from '@waxwing/protocol';
+import type { ActorKind, RequestHead } from '@waxwing/service/http';
+import type { AdminSession, AdminSessions } from './admin-sessions.js';
+
+export const sessionCookie = 'waxwing_admin';
+
+interface Context {
+  readonly sessions: AdminSessions;
+}
+
+const description =
+  'The session cookie of the dashboard, which signing in with the admin token gives. A request that changes something is JSON, and comes from the page itself.';
+
+/** Actor kind of the operations that read: a signed-in operator. */
+export const administrator: ActorKind<Context, AdminSession> = {
+  name: 'administrator',
+  description,
+  header: 'cookie',
+  codes: ['ADMIN_SESSION_REQUIRED'],
+  authenticate: requireSession,
+};
+
+/** Actor kind of the operations that change something: a signed-in operator, from the dashboard's own page. */
+export const writingAdministrator: ActorKind<Context, AdminSession> = {
+  name: 'administrator',
+  description,
+  header: 'cookie',
+  codes: ['ADMIN_SESSION_REQUIRED', 'ADMIN_REQUEST_FOREIGN'],
+  authenticate(context, head) {
+    requireOwnPage(head);
+    return requireSession(context, head);
+  },
+};
+
+/** Refuses a request that a page of another site could have sent (CSRF). @throws ProtocolError ADMIN_REQUEST_FOREIGN. */
+export function requireOwnPage(head: RequestHead): void {
+  const [type = ''] = (head.header('content-type') ?? '').split(';', 1);
+  if (type.trim().toLowerCase() !== 'application/json' || !isFromOwnPage(head)) {
+    throw new ProtocolError('ADMIN_REQUEST_FOREIGN');
+  }
+}
+
+/** Browsers send `Sec-Fetch-Site` over TLS and to this machine, and `Origin` with every request that is no GET. */
+function isFromOwnPage(head: RequestHead): boolean {
+  const site = head.header('sec-fetch-site');
+  if (site !== undefined) return site === 'same-origin';
+  const origin = head.header('origin') ?? '';
+  return URL.canParse(origin) && new URL(origin).host === head.header('host')?.toLowerCase();
+}
+
+async function requireSession({ sessions }: Context, head: RequestHead): Promise<AdminSession> {
+  const id = cookieOf(head.header('cookie') ?? '');
+  const session = id === undefined ? undefined : await sessions.find(id);
+  if (session === undefined) throw new ProtocolError('ADMIN_SESSION_REQUIRED');
+  head.setActor('dashboard');
+  return session;
+}
+
+/** The session id among the cookies; `undefined` if absent or malformed. */
+function cookieOf(header: string): string | undefined {
+  return new RegExp(`(?:^|;\\s*)${sessionCookie}=([0-9a-f]{64})(?:;|$)`).exec(header)?.[1];
+}

@@ -1,0 +1,57 @@
+import { fileURLToPath } from 'node:url';
+import type { BoundOperation, Readiness } from '@waxwing/service/http';
+import type { Closers } from '@waxwing/service/lifecycle';
+import type { RelayContext } from '../context.js';
+import type { OpenKeyRing } from '../keyring/open-key-ring.js';
+import { ServerQuotas } from '../servers/server-quotas.js';
+import { AdminSessions } from './admin-sessions.js';
+import { AdminToken } from './admin-token.js';
+import type { DashboardConfiguration } from './dashboard-configuration.js';
+import { bindDashboardOperations } from './dashboard-operations.js';
+import { loadPageFiles } from './page-files.js';
+import { signInsPerMinuteAndAddress } from './session-operations.js';
+
+/** Folder of the built page. */
+const usualPageFolder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
+
+export interface OpenDashboardOptions {
+  readonly relay: RelayContext;
+  readonly admin: OpenKeyRing['admin'];
+  readonly readiness: Readiness;
+  /** Default: the built page in `apps/dashboard/dist`. */
+  readonly pageFolder?: string | undefined;
+}
+
+/** The dashboard's operations for each port; none if it is off. */
+export interface DashboardPorts {
+  readonly main: readonly BoundOperation[];
+  readonly metrics: readonly BoundOperation[];
+}
+
+/**
+ * Opens the dashboard, unless it is off.
+ * @throws ConfigurationError if the token file is unusable.
+ */
+export async function openDashboard(
+  configuration: DashboardConfiguration,
+  { relay, admin, readiness, pageFolder = usualPageFolder }: OpenDashboardOptions,
+  closers: Closers,
+): Promise<DashboardPorts> {
+  if (configuration.kind === 'off') return { main: [], metrics: [] };
+  const { clock, log } = relay;
+  const token = await AdminToken.open(configuration.tokenFile);
+  const sessions = new AdminSessions({ token, clock, log });
+  closers.push(async () => sessions.endAll());
+  const operations = bindDashboardOperations({
+    relay,
+    admin,
+    readiness,
+    log,
+    sessions,
+    signInQuotas: new ServerQuotas(signInsPerMinuteAndAddress, clock),
+    pageFiles: await loadPageFiles(pageFolder),
+  });
+  return configuration.port === 'main'
+    ? { main: operations, metrics: [] }
+    : { main: [], metrics: operations };
+}

@@ -1,0 +1,111 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { Secret } from '@waxwing/service/config';
+import {
+  type ActorKind,
+  noAnswer,
+  noParameters,
+  operation,
+  RawAnswer,
+  rateLimitHit,
+} from '@waxwing/service/http';
+import { z } from 'zod';
+import { type ServerQuotas, unknownAddress } from '../servers/server-quotas.js';
+import { sessionMilliseconds } from './admin-sessions.js';
+import { administrator, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
+import type { DashboardContext } from './dashboard-context.js';
+
+/** How often one client address may try a token. */
+export const signInsPerMinuteAndAddress = 10;
+
+const path = '/admin/api/session';
+const maximumTokenCharacters = 1000;
+
+interface Visitor {
+  readonly address: string;
+}
+
+/** Actor kind of the sign-in: a client that sends the dashboard's own page's request. */
+const visitor: ActorKind<unknown, Visitor> = {
+  name: 'visitor',
+  description: 'No credentials are needed, but the request is JSON and comes from the page itself.',
+  header: 'origin',
+  codes: ['ADMIN_REQUEST_FOREIGN'],
+  authenticate(_context, head) {
+    requireOwnPage(head);
+    return { address: head.address ?? unknownAddress };
+  },
+};
+
+/** Starts a session: sets its cookie. Limits attempts per client address. Compares the token in constant time. */
+export const signIn = operation({
+  method: 'POST',
+  path,
+  summary: 'Starts a session of the dashboard.',
+  actor: visitor,
+  body: 'json',
+  bodyLimitBytes: 4096,
+  parameters: z.object({
+    token: z
+      .string()
+      .max(maximumTokenCharacters)
+      .transform((text) => new Secret(text)),
+  }),
+  answer: noAnswer,
+  codes: ['ADMIN_TOKEN_WRONG', 'RATE_LIMIT_HIT'],
+  charge: ({ signInQuotas }: Pick<DashboardContext, 'signInQuotas'>, { address }) =>
+    chargeSignIn(signInQuotas, address),
+  async handle({ sessions, log }: DashboardContext, { actor: { address }, parameters: { token }, head }) {
+    const id = await sessions.start(token.reveal().trim());
+    if (id === undefined) {
+      log.warn({ address }, 'a wrong admin token was sent to the dashboard');
+      throw new ProtocolError('ADMIN_TOKEN_WRONG');
+    }
+    log.info({ address }, 'a session of the dashboard began');
+    const isSecure = head.header('x-forwarded-proto') === 'https';
+    return withCookie(id, sessionMilliseconds / 1000, isSecure);
+  },
+});
+
+/** Says until when the session lasts. */
+export const showSession = operation({
+  method: 'GET',
+  path,
+  summary: 'Says until when the session lasts.',
+  actor: administrator,
+  parameters: noParameters,
+  answer: z.object({ expires_at: z.number().int() }),
+  codes: [],
+  handle: async (_context: DashboardContext, { actor }) => ({ expires_at: actor.expiresAt }),
+});
+
+/** Ends the session and removes its cookie. */
+export const signOut = operation({
+  method: 'DELETE',
+  path,
+  summary: 'Ends the session.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: noParameters,
+  answer: noAnswer,
+  codes: [],
+  async handle({ sessions }: DashboardContext, { actor, head }) {
+    sessions.end(actor.hash);
+    return withCookie(new Secret(''), 0, head.header('x-forwarded-proto') === 'https');
+  },
+});
+
+function withCookie(id: Secret<string>, maximumAgeSeconds: number, isSecure: boolean): RawAnswer {
+  const attributes = `HttpOnly; SameSite=Strict; Path=/admin; Max-Age=${maximumAgeSeconds}`;
+  const cookie = `${sessionCookie}=${id.reveal()}; ${attributes}${isSecure ? '; Secure' : ''}`;
+  return new RawAnswer(204, { 'set-cookie': cookie, 'cache-control': 'no-store' }, undefined);
+}
+
+/** Answers 429 where the quotas of servers answer 503: a browser is no stock server. */
+function chargeSignIn(quotas: Pick<ServerQuotas, 'take'>, address: string): void {
+  try {
+    quotas.take(address, 1);
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    throw rateLimitHit('sign-in', error.retryAfterSeconds ?? 1);
+  }
+}

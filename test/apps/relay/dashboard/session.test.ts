@@ -1,0 +1,154 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import { eachBackend } from '../../../support/test-databases.js';
+import { startRelayUnderTest } from '../relay-under-test.js';
+import { adminToken, cookieIn, type DashboardUnderTest, startDashboard } from './dashboard-under-test.js';
+
+const hour = 60 * 60 * 1000;
+
+eachBackend((backend) => {
+  let dashboard: DashboardUnderTest | undefined;
+  const start = async () => {
+    dashboard = await startDashboard(await backend.freshUrl());
+    return dashboard;
+  };
+  afterEach(async () => {
+    await dashboard?.close();
+    dashboard = undefined;
+  });
+
+  it('is the ordinary 404 while it is off', async () => {
+    const relay = await startRelayUnderTest(await backend.freshUrl());
+    try {
+      const unknown = await relay.app.inject({ method: 'GET', url: '/no-such-path' });
+      for (const url of [
+        '/admin',
+        '/admin/',
+        '/admin/api/session',
+        '/admin/api/keys',
+        '/admin/assets/a.js',
+      ]) {
+        const answer = await relay.app.inject({ method: 'GET', url });
+        expect([answer.statusCode, answer.body], url).toEqual([404, unknown.body]);
+      }
+    } finally {
+      await relay.close();
+    }
+  });
+
+  it('signs in with the token, says until when, and signs out', async () => {
+    const { ask, relay, signIn } = await start();
+    const signedIn = await signIn();
+    expect([signedIn.statusCode, signedIn.body]).toEqual([204, '']);
+    expect(signedIn.headers['set-cookie']).toMatch(
+      /^waxwing_admin=[0-9a-f]{64}; HttpOnly; SameSite=Strict; Path=\/admin; Max-Age=28800$/,
+    );
+    const cookie = cookieIn(signedIn);
+    const shown = await ask('GET', '/admin/api/session', { cookie });
+    expect(shown.json()).toMatchObject({ expires_at: relay.time.now + 8 * hour });
+    expect((await ask('DELETE', '/admin/api/session', { cookie })).statusCode).toBe(204);
+    expect((await ask('GET', '/admin/api/session', { cookie })).json().code).toBe('ADMIN_SESSION_REQUIRED');
+    expect(relay.logged()).not.toContain(adminToken);
+    expect(relay.logged()).not.toContain(cookie.split('=')[1]);
+  });
+
+  it('sets a cookie for TLS only where a proxy speaks TLS', async () => {
+    const { ask } = await start();
+    const headers = { 'x-forwarded-proto': 'https' };
+    const answer = await ask('POST', '/admin/api/session', { payload: { token: adminToken }, headers });
+    expect(answer.headers['set-cookie']).toMatch(/; Secure$/);
+  });
+
+  it('keeps a wrong token out, without asking the browser for a password, and limits attempts', async () => {
+    const { relay, signIn } = await start();
+    const wrong = await signIn(`${adminToken}x`);
+    expect([wrong.statusCode, wrong.json().code]).toEqual([401, 'ADMIN_TOKEN_WRONG']);
+    expect(wrong.headers).not.toHaveProperty('www-authenticate');
+    expect(wrong.headers).not.toHaveProperty('set-cookie');
+    for (let count = 1; count < 10; count++) await signIn('x');
+    const limited = await signIn();
+    expect([limited.statusCode, limited.json().code]).toEqual([429, 'RATE_LIMIT_HIT']);
+    const seconds = Number(limited.headers['retry-after']);
+    expect(seconds).toBeGreaterThan(0);
+    relay.time.now += seconds * 1000;
+    expect((await signIn()).statusCode).toBe(204);
+  });
+
+  it('refuses what another site could send', async () => {
+    const { ask, session } = await start();
+    const cookie = await session();
+    const code = async (headers: Record<string, string | undefined>) => {
+      const answer = await ask('POST', '/admin/api/session', { payload: { token: adminToken }, headers });
+      return answer.statusCode === 204 ? 204 : [answer.statusCode, answer.json().code];
+    };
+    const foreign = [403, 'ADMIN_REQUEST_FOREIGN'];
+    expect(await code({ 'sec-fetch-site': 'cross-site' })).toEqual(foreign);
+    expect(await code({ 'sec-fetch-site': 'same-site' })).toEqual(foreign);
+    expect(await code({ 'sec-fetch-site': undefined })).toEqual(foreign);
+    expect(await code({ 'sec-fetch-site': undefined, origin: 'http://evil.example' })).toEqual(foreign);
+    expect(await code({ 'sec-fetch-site': undefined, origin: 'null' })).toEqual(foreign);
+    expect(await code({ 'content-type': 'text/plain' })).toEqual(foreign);
+    expect(
+      await code({ 'sec-fetch-site': undefined, origin: 'http://relay.example', host: 'relay.example' }),
+    ).toBe(204);
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    const signOut = await ask('DELETE', '/admin/api/session', { cookie, headers });
+    expect(signOut.json().code).toBe('ADMIN_REQUEST_FOREIGN');
+    expect((await ask('GET', '/admin/api/session', { cookie })).statusCode).toBe(200);
+  });
+
+  it('ends a session after eight hours, and the oldest above sixteen', async () => {
+    const { ask, relay, session } = await start();
+    const status = async (cookie: string) => (await ask('GET', '/admin/api/session', { cookie })).statusCode;
+    const first = await session();
+    relay.time.now += 8 * hour - 1;
+    expect(await status(first)).toBe(200);
+    relay.time.now += 1;
+    expect(await status(first)).toBe(401);
+    const cookies: string[] = [];
+    for (let count = 0; count < 17; count++) {
+      relay.time.now += 60_000;
+      cookies.push(await session());
+    }
+    expect(await Promise.all(cookies.map(status))).toEqual([401, ...Array.from({ length: 16 }, () => 200)]);
+  });
+
+  it('ends all sessions when the token file changes, or cannot be read', async () => {
+    const { ask, session, signIn, tokenFile } = await start();
+    const status = async (cookie: string) => (await ask('GET', '/admin/api/session', { cookie })).statusCode;
+    const before = await session();
+    const otherToken = `another ${adminToken}`;
+    writeFileSync(tokenFile, otherToken);
+    expect(await status(before)).toBe(401);
+    expect((await signIn()).statusCode).toBe(401);
+    const after = cookieIn(await signIn(otherToken));
+    expect(await status(after)).toBe(200);
+    chmodSync(tokenFile, 0o644);
+    expect(await status(after)).toBe(401);
+    const unusable = await signIn(otherToken);
+    expect([unusable.statusCode, unusable.json().msg]).toEqual([
+      503,
+      'The file with the admin token cannot be used: see the log of the relay',
+    ]);
+  });
+
+  it.each([
+    ['none', ''],
+    ['a short one', 'waxwing_admin=ab'],
+    ['an unknown one', `waxwing_admin=${'0'.repeat(64)}`],
+  ])('refuses %s for a session', async (_name, cookie) => {
+    const { ask } = await start();
+    const answer = await ask('GET', '/admin/api/session', { cookie });
+    expect([answer.statusCode, answer.json().code]).toEqual([401, 'ADMIN_SESSION_REQUIRED']);
+  });
+
+  it('bounds the token', async () => {
+    const { ask } = await start();
+    const sendings = [{ token: 'x'.repeat(1001) }, { token: 1 }, {}, []];
+    for (const payload of sendings) {
+      expect((await ask('POST', '/admin/api/session', { payload })).json().code).toBe('BAD_REQUEST');
+    }
+    const large = await ask('POST', '/admin/api/session', { payload: { token: 'x'.repeat(5000) } });
+    expect(large.json().code).toBe('PAYLOAD_TOO_LARGE');
+  });
+});
