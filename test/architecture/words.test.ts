@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { proseOf, unclearIn } from './prose.js';
 
 const root = join(import.meta.dirname, '../..');
-const patterns = ['*.ts', '*.mjs', '*.md', '*.kt', '*.swift', '*.c'];
+const patterns = ['*.ts', '*.tsx', '*.mjs', '*.md', '*.kt', '*.swift', '*.c'];
 const files = execFileSync('git', ['ls-files', ...patterns], { cwd: root, encoding: 'utf8' })
   .trim()
   .split('\n')

@@ -1,0 +1,148 @@
+// The answers of the relay's admin API. Instants are Unix milliseconds; ids of 64 bits are decimal text.
+
+export type Vendor = 'fcm' | 'apns';
+export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
+
+interface Check {
+  readonly name: string;
+  readonly ok: boolean;
+  readonly cause?: string;
+  readonly remedy?: string;
+}
+
+interface OutcomeCounts {
+  readonly vendor: Vendor;
+  readonly outcome: DeliveryOutcome;
+  readonly counts: readonly number[];
+}
+
+export interface Overview {
+  readonly now: number;
+  readonly version: string;
+  readonly started_at: number;
+  readonly ready: boolean;
+  readonly checks: readonly Check[];
+  readonly queue: {
+    readonly due: number;
+    readonly waiting: number;
+    readonly running: number;
+    readonly dead: number;
+    readonly oldest_due_age_ms: number | null;
+  };
+  readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
+  readonly registrations: { readonly active: number; readonly servers: number; readonly devices: number };
+  readonly minutes: {
+    readonly at: readonly number[];
+    readonly registrations: readonly number[];
+    readonly outcomes: readonly OutcomeCounts[];
+  };
+}
+
+export type KeyState = 'upcoming' | 'primary' | 'open' | 'retired' | 'revoked';
+
+interface DayUse {
+  /** Such as `2026-11-26`. */
+  readonly day: string;
+  readonly registrations: number;
+}
+
+export interface RingKey {
+  readonly id: string;
+  readonly state: KeyState;
+  readonly created_at: number;
+  readonly primary_from: number | null;
+  readonly open_until: number | null;
+  readonly retired_at: number | null;
+  readonly use_per_day: readonly DayUse[];
+}
+
+export interface KeyRing {
+  readonly now: number;
+  readonly list_expires_at: number | null;
+  readonly signing_key: { readonly fingerprint: string; readonly since: number | null };
+  readonly recovery_key: { readonly fingerprint: string } | null;
+  readonly keys: readonly RingKey[];
+}
+
+/** Whether a key can be retired without harm, and why or why not. */
+export interface Retirement {
+  readonly safe: boolean;
+  readonly explanation: string;
+}
+
+export interface RelayServer {
+  readonly uuid: string;
+  readonly hostname: string | null;
+  readonly state: 'active' | 'suspended' | 'deactivated';
+  readonly last_seen_at: number | null;
+  readonly devices: number;
+  readonly quota: { readonly used: number; readonly limit: number } | null;
+  readonly delivered_day: number;
+  readonly rejected_day: number;
+}
+
+export interface ServerPage {
+  readonly servers: readonly RelayServer[];
+  readonly next?: string;
+}
+
+export interface Invitation {
+  readonly code: string;
+  readonly expires_at: number;
+}
+
+export interface RelayApp {
+  readonly app_id: string;
+  readonly vendor: Vendor;
+  readonly environment?: string;
+  readonly last_success_at: number | null;
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly last_error?: string;
+}
+
+export interface AppList {
+  readonly apps: readonly RelayApp[];
+}
+
+export interface DeadLetter {
+  readonly id: string;
+  readonly kind: string;
+  readonly reason: string;
+  readonly app_id?: string;
+  readonly server?: string;
+  readonly attempts: number;
+  readonly died_at: number;
+}
+
+export interface DeadLetterPage {
+  readonly dead: readonly DeadLetter[];
+  readonly next?: string;
+  readonly total: number;
+}
+
+export interface FrozenApp {
+  readonly app_id: string;
+  readonly vendor: Vendor;
+  readonly since: number;
+  /** Deletions that are held back. */
+  readonly held: number;
+  readonly explanation: string;
+}
+
+export interface FrozenList {
+  readonly frozen: readonly FrozenApp[];
+}
+
+export interface AuditEntry {
+  readonly id: string;
+  readonly at: number;
+  readonly actor: string;
+  readonly action: string;
+  readonly subject: string | null;
+  readonly detail: string | null;
+}
+
+export interface AuditPage {
+  readonly entries: readonly AuditEntry[];
+  readonly next?: string;
+}

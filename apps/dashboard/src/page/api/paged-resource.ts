@@ -1,0 +1,53 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { Resource, sentenceOf } from './resource.js';
+
+/** One page of a list, and the cursor of the next one. */
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  readonly next: string | undefined;
+  /** Of the whole list, where the relay says so. */
+  readonly total?: number;
+}
+
+/** A list of which the relay answers one page at a time. Further pages are appended to what is shown. */
+export class PagedResource<Item> {
+  readonly resource: Resource<Page<Item>>;
+  readonly #more: Signal<'idle' | 'loading' | { readonly error: string }> = signal('idle');
+  readonly #fetch: (after: string | undefined, signal?: AbortSignal) => Promise<Page<Item>>;
+
+  constructor(fetch: (after: string | undefined, signal?: AbortSignal) => Promise<Page<Item>>) {
+    this.#fetch = fetch;
+    this.resource = new Resource((abort) => fetch(undefined, abort));
+  }
+
+  get more(): ReadonlySignal<'idle' | 'loading' | { readonly error: string }> {
+    return this.#more;
+  }
+
+  load(): Promise<void> {
+    this.#more.value = 'idle';
+    return this.resource.load();
+  }
+
+  async loadMore(): Promise<void> {
+    const shown = this.resource.state.value;
+    if (shown.kind !== 'ready' || shown.answer.next === undefined || this.#more.value === 'loading') return;
+    this.#more.value = 'loading';
+    try {
+      const page = await this.#fetch(shown.answer.next);
+      // A list that was loaded again in the meantime starts over.
+      if (this.resource.state.value !== shown) return;
+      this.resource.set({ ...page, items: [...shown.answer.items, ...page.items] });
+      this.#more.value = 'idle';
+    } catch (error) {
+      this.#more.value = { error: sentenceOf(error) };
+    }
+  }
+}
+
+/** The query of a page of a list, such as `?after=17&limit=50`. Leaves out empty values. */
+export function query(values: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? '' : `?${text}`;
+}

@@ -1,0 +1,54 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { ApiError } from './request.js';
+
+/** What is known of an answer. `ready` keeps the last answer while a later load runs or fails. */
+export type Loaded<Answer> =
+  | { readonly kind: 'loading' }
+  | { readonly kind: 'failed'; readonly error: string }
+  | { readonly kind: 'ready'; readonly answer: Answer; readonly error?: string };
+
+/** An answer of the relay as a signal that can be loaded again, or set from the answer of a change. */
+export class Resource<Answer> {
+  readonly #state: Signal<Loaded<Answer>> = signal({ kind: 'loading' });
+  readonly #fetch: (signal: AbortSignal) => Promise<Answer>;
+  #running = new AbortController();
+
+  constructor(fetch: (signal: AbortSignal) => Promise<Answer>) {
+    this.#fetch = fetch;
+  }
+
+  get state(): ReadonlySignal<Loaded<Answer>> {
+    return this.#state;
+  }
+
+  set(answer: Answer): void {
+    this.#running.abort();
+    this.#state.value = { kind: 'ready', answer };
+  }
+
+  /** Loads it. A load that still runs is dropped, so that the newest one decides what is shown. */
+  async load(): Promise<void> {
+    this.#running.abort();
+    const running = new AbortController();
+    this.#running = running;
+    try {
+      const answer = await this.#fetch(running.signal);
+      if (!running.signal.aborted) this.#state.value = { kind: 'ready', answer };
+    } catch (error) {
+      if (running.signal.aborted) return;
+      const before = this.#state.value;
+      const sentence = sentenceOf(error);
+      this.#state.value =
+        before.kind === 'ready'
+          ? { kind: 'ready', answer: before.answer, error: sentence }
+          : { kind: 'failed', error: sentence };
+    }
+  }
+}
+
+/** What to show the operator of a failure. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'This page has a fault. Load it again; if it remains, report it.';
+  const { retryAfterSeconds: seconds } = error;
+  return seconds === undefined ? error.message : `${error.message} Try again in ${seconds} s.`;
+}

@@ -1,0 +1,47 @@
+import type { ComponentChildren } from 'preact';
+import { Dialog } from './dialog.js';
+import { Fault } from './fault.js';
+import { useSubmission } from './submission.js';
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** The verb on the button. */
+  readonly verb: string;
+  readonly isDanger?: boolean;
+  /** Disables the button, such as until it is known whether the action is safe. */
+  readonly isDisabled?: boolean;
+  /** Does it. The dialog closes when it resolves, and shows the sentence of its failure. */
+  readonly act: () => Promise<void>;
+  readonly close: () => void;
+  readonly children: ComponentChildren;
+}
+
+/** Asks before something is done that cannot be undone, or that needs an answer first. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, verb, isDanger = false, isDisabled = false, act, close, children } = props;
+  const { isBusy, error, submit } = useSubmission(async () => {
+    await act();
+    close();
+  });
+  return (
+    <Dialog title={title} close={close}>
+      <form onSubmit={submit}>
+        {children}
+        <Fault sentence={error.value} />
+        <div class="actions">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button
+            type="submit"
+            class={isDanger ? 'danger' : 'primary'}
+            disabled={isDisabled}
+            aria-busy={isBusy.value}
+          >
+            {verb}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

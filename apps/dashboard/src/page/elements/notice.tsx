@@ -1,0 +1,32 @@
+import { type Signal, signal } from '@preact/signals';
+
+interface Notice {
+  readonly tone: 'good' | 'bad';
+  readonly text: string;
+}
+
+const state: Signal<Notice | undefined> = signal(undefined);
+
+/** Shows the result of an action and has screen readers say it. */
+export function announce(text: string, tone: Notice['tone'] = 'good'): void {
+  state.value = { tone, text };
+}
+
+export function dismissNotice(): void {
+  state.value = undefined;
+}
+
+/** The result of the last action, until it is dismissed or the page changes. */
+export function NoticeBar() {
+  const shown = state.value;
+  return (
+    <div class="notice-place">
+      <div role="status">{shown !== undefined && <p class={`notice ${shown.tone}`}>{shown.text}</p>}</div>
+      {shown !== undefined && (
+        <button type="button" class="quiet" onClick={dismissNotice}>
+          Dismiss
+        </button>
+      )}
+    </div>
+  );
+}

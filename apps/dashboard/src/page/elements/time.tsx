@@ -1,0 +1,45 @@
+const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'full', timeStyle: 'long' });
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
+
+const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+];
+
+/** Such as `3 hours ago` or `in 2 days`. */
+function ago(at: number, now: number): string {
+  const difference = at - now;
+  const [unit, milliseconds] = units.find(([, size]) => Math.abs(difference) >= size) ?? ['second', 1_000];
+  return relative.format(Math.round(difference / milliseconds), unit);
+}
+
+/** A duration as a person reads it, such as `850 ms`, `4.2 s` or `3 h 20 min`. */
+export function duration(milliseconds: number): string {
+  if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} days`;
+}
+
+interface TimeProps {
+  readonly at: number | null;
+  /** Adds how long ago that is. */
+  readonly now?: number;
+  readonly never?: string;
+}
+
+/** An instant in the reader's own time zone and format. */
+export function Time({ at, now, never = 'never' }: TimeProps) {
+  if (at === null) return <span class="soft">{never}</span>;
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={exact.format(date)}>
+      {now === undefined ? dateTime.format(date) : ago(at, now)}
+    </time>
+  );
+}

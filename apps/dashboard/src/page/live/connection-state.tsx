@@ -1,0 +1,20 @@
+import { connection, retryNow } from './live-overview.js';
+
+/** Whether the figures are live; if not, how to connect again at once. */
+export function ConnectionState() {
+  const state = connection.value;
+  return (
+    <div class={`connection ${state}`}>
+      <span role="status">
+        {state === 'live' && 'Live'}
+        {state === 'connecting' && 'Connecting …'}
+        {state === 'lost' && 'Not connected'}
+      </span>
+      {state === 'lost' && (
+        <button type="button" class="quiet" onClick={retryNow}>
+          Connect now
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import type { Overview } from '../api/answers.js';
+import { apiPath, get } from '../api/request.js';
+import { Resource } from '../api/resource.js';
+import { checkSession } from '../session/session.js';
+
+export type Connection = 'connecting' | 'live' | 'lost';
+
+/** The relay sends the overview every 5 seconds: a stream that is silent for three times as long is broken. */
+const silenceMilliseconds = 15_000;
+const firstRetryMilliseconds = 1_000;
+const longestRetryMilliseconds = 30_000;
+
+const state: Signal<Connection> = signal('connecting');
+export const connection: ReadonlySignal<Connection> = state;
+export const overview = new Resource<Overview>((abort) => get('/overview?minutes=60', abort));
+
+let source: EventSource | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+let asking = new AbortController();
+let retryMilliseconds = firstRetryMilliseconds;
+
+/** Opens the stream, and keeps it open with exponential backoff and jitter until `closeLive`. */
+export function openLive(): void {
+  closeLive();
+  source = new EventSource(`${apiPath}/events`);
+  watch();
+  source.addEventListener('overview', (event) => {
+    overview.set(JSON.parse(event.data) as Overview);
+    state.value = 'live';
+    retryMilliseconds = firstRetryMilliseconds;
+    watch();
+  });
+  source.addEventListener('error', retryLater);
+}
+
+export function closeLive(): void {
+  source?.close();
+  asking.abort();
+  clearTimeout(timer);
+}
+
+function watch(): void {
+  clearTimeout(timer);
+  timer = setTimeout(retryLater, silenceMilliseconds);
+}
+
+function retryLater(): void {
+  closeLive();
+  state.value = 'lost';
+  const wait = retryMilliseconds * (0.5 + Math.random() / 2);
+  retryMilliseconds = Math.min(retryMilliseconds * 2, longestRetryMilliseconds);
+  timer = setTimeout(retryNow, wait);
+}
+
+/** Opens the stream again at once. If the session has ended, the sign-in is shown instead. */
+export async function retryNow(): Promise<void> {
+  closeLive();
+  const running = new AbortController();
+  asking = running;
+  try {
+    // EventSource does not say with which status it was refused; this request does.
+    await checkSession(running.signal);
+    if (!running.signal.aborted) openLive();
+  } catch {
+    if (!running.signal.aborted) retryLater();
+  }
+}

@@ -1,0 +1,90 @@
+import uPlot from 'uplot';
+
+/** One line of a chart. `tone` names its color, a custom property of the style sheet. */
+export interface ChartSeries {
+  readonly name: string;
+  readonly tone: 'accent' | 'good' | 'caution' | 'bad';
+  readonly counts: readonly number[];
+}
+
+/** Apart by their dashes too, for readers who do not see the colors apart. */
+const dashes: Readonly<Record<ChartSeries['tone'], number[]>> = {
+  accent: [],
+  good: [],
+  caution: [6, 3],
+  bad: [2, 3],
+};
+const heightPixels = 160;
+
+export interface DrawnChart {
+  update(at: readonly number[], series: readonly ChartSeries[]): void;
+  destroy(): void;
+}
+
+/** Draws counts per minute into an element, as wide as it is, in the colors of the current scheme. */
+export function drawChart(
+  element: HTMLElement,
+  at: readonly number[],
+  series: readonly ChartSeries[],
+): DrawnChart {
+  const chart = new uPlot(optionsFor(element, series), dataOf(at, series), element);
+  const resized = new ResizeObserver(() =>
+    chart.setSize({ width: element.clientWidth, height: heightPixels }),
+  );
+  resized.observe(element);
+  const scheme = matchMedia('(prefers-color-scheme: dark)');
+  const redraw = (): void => chart.redraw(false, true);
+  scheme.addEventListener('change', redraw);
+  return {
+    update: (newAt, newSeries) => chart.setData(dataOf(newAt, newSeries)),
+    destroy() {
+      scheme.removeEventListener('change', redraw);
+      resized.disconnect();
+      chart.destroy();
+    },
+  };
+}
+
+/** uPlot counts instants in seconds. */
+function dataOf(at: readonly number[], series: readonly ChartSeries[]): uPlot.AlignedData {
+  return [at.map((each) => each / 1000), ...series.map(({ counts }) => [...counts])];
+}
+
+function optionsFor(element: HTMLElement, series: readonly ChartSeries[]): uPlot.Options {
+  // Read at each drawing, since the scheme may change.
+  const color = (name: string) => (): string =>
+    getComputedStyle(element).getPropertyValue(`--${name}`).trim();
+  const axis: uPlot.Axis = {
+    stroke: color('soft'),
+    font: '12px system-ui, sans-serif',
+    grid: { stroke: color('line'), width: 1 },
+    ticks: { show: false },
+  };
+  return {
+    width: element.clientWidth,
+    height: heightPixels,
+    legend: { show: false },
+    cursor: { show: false },
+    padding: [8, 8, 0, 0],
+    scales: { y: { range: (_, __, highest) => [0, Math.max(highest ?? 0, 4)] } },
+    axes: [
+      Object.assign({ space: 60, size: 26, values: '{HH}:{mm}' }, axis),
+      Object.assign({ size: 44, values: wholeNumbers }, axis),
+    ],
+    series: [
+      {},
+      ...series.map(({ name, tone }) => ({
+        label: name,
+        stroke: color(tone),
+        width: 2,
+        dash: dashes[tone],
+        points: { show: false },
+      })),
+    ],
+  };
+}
+
+/** Counts have no fractions. */
+function wholeNumbers(_: uPlot, splits: number[]): string[] {
+  return splits.map((split) => (Number.isInteger(split) ? split.toLocaleString('en') : ''));
+}

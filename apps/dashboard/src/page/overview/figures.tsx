@@ -1,0 +1,54 @@
+import type { Overview } from '../api/answers.js';
+import { count, counted } from '../elements/count.js';
+import { duration } from '../elements/time.js';
+
+interface Figure {
+  readonly name: string;
+  readonly value: string;
+  readonly notes: readonly string[];
+}
+
+function figuresOf({ queue, latency_ms: latency, registrations }: Overview): readonly Figure[] {
+  const age = queue.oldest_due_age_ms;
+  const oldest = queue.due > 0 && age !== null ? `oldest for ${duration(age)}` : 'none is late';
+  return [
+    { name: 'Due now', value: count(queue.due), notes: [oldest] },
+    { name: 'Waiting for a retry', value: count(queue.waiting), notes: [`${count(queue.running)} running`] },
+    { name: 'Dead letters', value: count(queue.dead), notes: [] },
+    {
+      name: 'Delivery latency, p50',
+      value: latency === null ? '–' : duration(latency.p50),
+      notes:
+        latency === null
+          ? ['no delivery in the last hour']
+          : [`p95 ${duration(latency.p95)}`, `p99 ${duration(latency.p99)}`],
+    },
+    {
+      name: 'Registrations',
+      value: count(registrations.active),
+      notes: [counted(registrations.devices, 'device'), counted(registrations.servers, 'server')],
+    },
+  ];
+}
+
+/** The queue, the latency of deliveries and the size of the relay, as figures. */
+export function Figures({ overview }: { readonly overview: Overview }) {
+  return (
+    <section aria-labelledby="figures-title">
+      <h2 id="figures-title">Queue and size</h2>
+      <dl class="figures">
+        {figuresOf(overview).map(({ name, value, notes }) => (
+          <div key={name} class="panel figure">
+            <dt>{name}</dt>
+            <dd class="value">{value}</dd>
+            <dd class="soft notes">
+              {notes.map((note) => (
+                <span key={note}>{note}</span>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </section>
+  );
+}

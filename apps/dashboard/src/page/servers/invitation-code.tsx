@@ -1,0 +1,35 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+
+/** A code that is shown once, with a button that copies it. */
+export function InvitationCode({ code }: { readonly code: string }) {
+  const input = useRef<HTMLInputElement>(null);
+  const result = useSignal('');
+  useEffect(() => input.current?.select(), []);
+
+  async function copy(): Promise<void> {
+    input.current?.select();
+    try {
+      await navigator.clipboard.writeText(code);
+      result.value = 'Copied.';
+    } catch {
+      // Browsers give pages the clipboard only over HTTPS or on this machine.
+      result.value = 'The browser does not allow it. The code is selected: copy it with the keyboard.';
+    }
+  }
+
+  return (
+    <div class="invitation">
+      <label class="field">
+        Invitation code
+        <input ref={input} class="code" readOnly value={code} />
+      </label>
+      <button type="button" onClick={copy}>
+        Copy
+      </button>
+      <p class="hint" role="status">
+        {result.value}
+      </p>
+    </div>
+  );
+}

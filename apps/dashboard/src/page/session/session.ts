@@ -1,0 +1,53 @@
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
+import { ApiError, get, post, remove, whenSignedOut } from '../api/request.js';
+import { sentenceOf } from '../api/resource.js';
+
+/** Whether the operator is signed in. `reason` says why a session ended. */
+export type Session =
+  | { readonly kind: 'checking' }
+  | { readonly kind: 'signed-in' }
+  | { readonly kind: 'signed-out'; readonly reason?: string };
+
+const state: Signal<Session> = signal({ kind: 'checking' });
+export const session: ReadonlySignal<Session> = state;
+
+whenSignedOut(() => {
+  if (state.value.kind !== 'signed-in') return;
+  state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
+});
+
+/** Returns whether the cookie of a sign-in is still good. @throws ApiError when the relay does not answer */
+async function hasSession(signal?: AbortSignal): Promise<boolean> {
+  try {
+    return (await get<{ expires_at: number | null }>('/session', signal)).expires_at !== null;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 401) return false;
+    throw error;
+  }
+}
+
+/** Signs the operator in by the cookie of an earlier sign-in. */
+export async function resumeSession(): Promise<void> {
+  try {
+    state.value = (await hasSession()) ? { kind: 'signed-in' } : { kind: 'signed-out' };
+  } catch (error) {
+    state.value = { kind: 'signed-out', reason: sentenceOf(error) };
+  }
+}
+
+/** Shows the sign-in if the session has ended. @throws ApiError when the relay does not answer */
+export async function checkSession(signal: AbortSignal): Promise<void> {
+  if (await hasSession(signal)) return;
+  state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
+}
+
+/** @throws ApiError with the sentence to show, such as for a wrong token */
+export async function signIn(token: string): Promise<void> {
+  await post('/session', { token });
+  state.value = { kind: 'signed-in' };
+}
+
+export async function signOut(): Promise<void> {
+  await remove('/session').catch(() => undefined);
+  state.value = { kind: 'signed-out', reason: 'You have signed out.' };
+}

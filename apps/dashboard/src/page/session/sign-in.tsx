@@ -1,0 +1,40 @@
+import { fieldOf, useSubmission } from '../elements/submission.js';
+import { type Session, signIn } from './session.js';
+
+/** The form that asks for the token of RELAY_ADMIN_TOKEN_FILE. */
+export function SignIn({ session }: { readonly session: Session & { readonly kind: 'signed-out' } }) {
+  const { isBusy, error, submit } = useSubmission(async (form) => {
+    // A wrong token is selected, so that typing replaces it.
+    form.querySelector<HTMLInputElement>('#token')?.select();
+    await signIn(fieldOf(form, 'token'));
+  });
+  const isRefused = error.value !== undefined;
+  return (
+    <main class="sign-in">
+      <h1>Waxwing relay</h1>
+      <form class="panel" onSubmit={submit}>
+        {/* Password managers keep a password only with a name. */}
+        <input type="text" name="username" value="relay admin" autocomplete="username" hidden />
+        <label for="token">Admin token</label>
+        <input
+          id="token"
+          name="token"
+          type="password"
+          required
+          autocomplete="current-password"
+          aria-describedby="token-hint sign-in-result"
+          aria-invalid={isRefused}
+        />
+        <p id="token-hint" class="hint">
+          The content of the file that <code>RELAY_ADMIN_TOKEN_FILE</code> names.
+        </p>
+        <p id="sign-in-result" role="status" class={isRefused ? 'fault' : 'hint'}>
+          {error.value ?? session.reason}
+        </p>
+        <button type="submit" class="primary" aria-busy={isBusy.value}>
+          {isBusy.value ? 'Signing in …' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  );
+}
