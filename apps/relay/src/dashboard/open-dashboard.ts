@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import { pageFolder as builtPage } from '@waxwing/dashboard';
 import type { BoundOperation, Readiness } from '@waxwing/service/http';
 import type { Closers } from '@waxwing/service/lifecycle';
 import type { RelayContext } from '../context.js';
@@ -11,14 +12,11 @@ import { bindDashboardOperations } from './dashboard-operations.js';
 import { loadPageFiles } from './page-files.js';
 import { signInsPerMinuteAndAddress } from './session-operations.js';
 
-/** Folder of the built page. */
-const usualPageFolder = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
-
 export interface OpenDashboardOptions {
   readonly relay: RelayContext;
   readonly admin: OpenKeyRing['admin'];
   readonly readiness: Readiness;
-  /** Default: the built page in `apps/dashboard/dist`. */
+  /** Default: the built page of `@waxwing/dashboard`. */
   readonly pageFolder?: string | undefined;
 }
 
@@ -34,7 +32,7 @@ export interface DashboardPorts {
  */
 export async function openDashboard(
   configuration: DashboardConfiguration,
-  { relay, admin, readiness, pageFolder = usualPageFolder }: OpenDashboardOptions,
+  { relay, admin, readiness, pageFolder = fileURLToPath(builtPage) }: OpenDashboardOptions,
   closers: Closers,
 ): Promise<DashboardPorts> {
   if (configuration.kind === 'off') return { main: [], metrics: [] };

@@ -27,7 +27,7 @@ const securityHeaders = {
 };
 
 const notBuilt =
-  'The page of the dashboard is not built: run "npm run build" in the folder apps/dashboard, then restart the relay.\n';
+  'The page of the dashboard is not built: run "npm run page" in the checkout, then restart the relay.\n';
 // Vite puts a hash of the content into the names of these files.
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);

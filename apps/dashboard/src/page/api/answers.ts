@@ -38,7 +38,7 @@ export interface Overview {
   };
 }
 
-export type KeyState = 'upcoming' | 'primary' | 'open' | 'retired' | 'revoked';
+export type KeyState = 'primary' | 'open' | 'retired' | 'revoked';
 
 interface DayUse {
   /** Such as `2026-11-26`. */
@@ -59,7 +59,7 @@ export interface RingKey {
 export interface KeyRing {
   readonly now: number;
   readonly list_expires_at: number | null;
-  readonly signing_key: { readonly fingerprint: string; readonly since: number | null };
+  readonly signing_key: { readonly fingerprint: string; readonly since: number };
   readonly recovery_key: { readonly fingerprint: string } | null;
   readonly keys: readonly RingKey[];
 }

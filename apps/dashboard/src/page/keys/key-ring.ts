@@ -6,7 +6,6 @@ import type { Tone } from '../elements/badge.js';
 export const keyRing = new Resource<KeyRing>((abort) => get('/keys', abort));
 
 export const stateTones: Readonly<Record<KeyState, Tone>> = {
-  upcoming: 'plain',
   primary: 'accent',
   open: 'good',
   retired: 'plain',
@@ -14,7 +13,6 @@ export const stateTones: Readonly<Record<KeyState, Tone>> = {
 };
 
 export const stateMeanings: Readonly<Record<KeyState, string>> = {
-  upcoming: 'In the key list already; phones do not seal to it yet.',
   primary: 'Phones seal new registrations to it.',
   open: 'Phones no longer seal to it; the relay still opens registrations that are.',
   retired: 'Its private half is destroyed.',
@@ -23,7 +21,7 @@ export const stateMeanings: Readonly<Record<KeyState, string>> = {
 
 /** A part of a key's life. Instants are Unix milliseconds. */
 export interface Span {
-  readonly kind: 'upcoming' | 'primary' | 'open';
+  readonly kind: 'primary' | 'open';
   readonly from: number;
   readonly until: number;
 }
@@ -37,17 +35,16 @@ function startOf(key: RingKey): number {
   return key.primary_from ?? key.created_at;
 }
 
-/** The parts of a key's life. It is primary until the next key is, and ends when it is closed, retired or revoked. */
+/** The parts of a key's life: it is primary until the next key is, and ends when it is closed, retired or revoked. */
 export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   const start = startOf(key);
-  const later = inOrder(ring).find(
-    (other) => other !== key && other.state !== 'upcoming' && startOf(other) > start,
-  );
+  const next = ring.keys
+    .filter((other) => startOf(other) > start && other.primary_from !== null)
+    .map(startOf);
   const end = key.retired_at ?? key.open_until ?? ring.now;
-  const replaced =
-    key.state === 'primary' ? ring.now : Math.min(later === undefined ? end : startOf(later), end);
+  // A key that was brought along from elsewhere may never have been primary.
+  const replaced = key.primary_from === null ? start : Math.min(end, ...next);
   const spans: Span[] = [
-    { kind: 'upcoming', from: key.created_at, until: Math.min(start, Math.max(end, ring.now)) },
     { kind: 'primary', from: start, until: replaced },
     { kind: 'open', from: replaced, until: end },
   ];

@@ -19,11 +19,9 @@ export function ListKeys({ ring }: { readonly ring: KeyRing }) {
         </Entry>
         <Entry name="Signing key">
           <code>{signing.fingerprint}</code>
-          {signing.since !== null && (
-            <span class="soft">
-              since <Time at={signing.since} />
-            </span>
-          )}
+          <span class="soft">
+            since <Time at={signing.since} />
+          </span>
         </Entry>
         <Entry name="Recovery key">
           {recovery === null ? (

@@ -31,9 +31,6 @@ export function RingTimeline({ ring }: { readonly ring: KeyRing }) {
             <Swatch kind="open" /> still opened
           </li>
           <li>
-            <Swatch kind="upcoming" /> upcoming
-          </li>
-          <li>
             <svg class="now" width="12" height="12" aria-hidden="true">
               <line x1="6" x2="6" y1="0" y2="12" />
             </svg>{' '}

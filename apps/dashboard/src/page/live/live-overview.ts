@@ -20,13 +20,23 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let asking = new AbortController();
 let retryMilliseconds = firstRetryMilliseconds;
 
+/** By how much the relay's clock is ahead of this browser's, in milliseconds. */
+let clockDifference = 0;
+
+/** Unix milliseconds by the relay's clock, as of the last overview. */
+export function relayNow(): number {
+  return Date.now() + clockDifference;
+}
+
 /** Opens the stream, and keeps it open with exponential backoff and jitter until `closeLive`. */
 export function openLive(): void {
   closeLive();
   source = new EventSource(`${apiPath}/events`);
   watch();
   source.addEventListener('overview', (event) => {
-    overview.set(JSON.parse(event.data) as Overview);
+    const latest = JSON.parse(event.data) as Overview;
+    clockDifference = latest.now - Date.now();
+    overview.set(latest);
     state.value = 'live';
     retryMilliseconds = firstRetryMilliseconds;
     watch();
