@@ -35,15 +35,15 @@ function startOf(key: RingKey): number {
   return key.primary_from ?? key.created_at;
 }
 
-/** The parts of a key's life: it is primary until the next key is, and ends when it is closed, retired or revoked. */
+/**
+ * The parts of a key's life: it is primary until the next key is, and ends when it is closed, retired or revoked. The ring
+ * does not keep since when an earlier key was primary, so its creation stands for that.
+ */
 export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   const start = startOf(key);
-  const next = ring.keys
-    .filter((other) => startOf(other) > start && other.primary_from !== null)
-    .map(startOf);
+  const laterStarts = ring.keys.map(startOf).filter((other) => other > start);
   const end = key.retired_at ?? key.open_until ?? ring.now;
-  // A key that was brought along from elsewhere may never have been primary.
-  const replaced = key.primary_from === null ? start : Math.min(end, ...next);
+  const replaced = Math.min(end, ...laterStarts);
   const spans: Span[] = [
     { kind: 'primary', from: start, until: replaced },
     { kind: 'open', from: replaced, until: end },

@@ -24,9 +24,9 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
           : [`p95 ${duration(latency.p95)}`, `p99 ${duration(latency.p99)}`],
     },
     {
-      name: 'Registrations',
-      value: count(registrations.active),
-      notes: [counted(registrations.devices, 'device'), counted(registrations.servers, 'server')],
+      name: 'Registered devices',
+      value: count(registrations.devices),
+      notes: [`of ${counted(registrations.servers, 'server')}`],
     },
   ];
 }

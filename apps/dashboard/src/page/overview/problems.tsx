@@ -1,5 +1,14 @@
 import type { Overview } from '../api/answers.js';
 
+/** The page on which the operator can act, by the name of the check. */
+const pagesOfChecks: Readonly<Record<string, { readonly link: string; readonly name: string }>> = {
+  keys: { link: '#/keys', name: 'Keys' },
+  'key list': { link: '#/keys', name: 'Keys' },
+  vendors: { link: '#/apps', name: 'Apps' },
+  deletions: { link: '#/deliveries', name: 'Deliveries' },
+  'dead letters': { link: '#/deliveries', name: 'Deliveries' },
+};
+
 /** What is wrong right now, each with its remedy first; one calm sentence when nothing is. */
 export function Problems({ overview }: { readonly overview: Overview }) {
   const wrong = overview.checks.filter(({ ok }) => !ok);
@@ -18,10 +27,21 @@ export function Problems({ overview }: { readonly overview: Overview }) {
               <h3>{name}</h3>
               {remedy !== undefined && <p class="remedy">{remedy}</p>}
               {cause !== undefined && <p class="soft">{cause}</p>}
+              <PageLink name={name} />
             </li>
           ))}
         </ul>
       )}
     </section>
+  );
+}
+
+function PageLink({ name }: { readonly name: string }) {
+  const page = pagesOfChecks[name];
+  if (page === undefined) return null;
+  return (
+    <p>
+      <a href={page.link}>Open {page.name}</a>
+    </p>
   );
 }
