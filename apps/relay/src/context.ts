@@ -2,6 +2,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { Sodium } from '@waxwing/sodium';
+import type { MinuteCounts } from './dashboard/minutes/minute-counts.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/list/key-list-operation.js';
 import type { PlaintextDevices } from './plaintext/plaintext-devices.js';
@@ -9,6 +10,7 @@ import type { RegistrationBatches } from './registrations/opening/registration-b
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
 import type { Revocations } from './registrations/store/revocations.js';
 import type { TokenVault } from './registrations/store/token-vault.js';
+import type { DeviceGauge } from './servers/device-counts.js';
 import type { Joining } from './servers/joining/joining.js';
 import type { ServerActivity } from './servers/server-activity.js';
 import type { ServerDirectory } from './servers/server-directory.js';
@@ -38,4 +40,6 @@ export interface RelayContext {
   readonly plaintextDevices: PlaintextDevices;
   readonly reportedCounts: ReportedCounts;
   readonly joining: Joining;
+  readonly minuteCounts: MinuteCounts;
+  readonly deviceGauge: DeviceGauge;
 }

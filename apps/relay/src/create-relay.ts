@@ -14,6 +14,7 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openAdminSocket } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
+import { openMinuteCounts } from './dashboard/minutes/minute-counts.js';
 import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
@@ -102,9 +103,8 @@ async function assemble(
   const context = await openContext(configuration, { ...machine, ...keys }, closers);
   const readiness = createReadiness(configuration, { ...context, monotonic: machine.monotonic }, keys);
   const { admin } = keys;
-  const { pageFolder } = overrides;
-  const options = { relay: context, admin, readiness, pageFolder };
-  const dashboard = await openDashboard(configuration.dashboard, options, closers);
+  const parts = { ...keys, relay: context, configuration, readiness, pageFolder: overrides.pageFolder };
+  const dashboard = await openDashboard(configuration.dashboard, parts, closers);
   const app = await openDoors(context, { configuration, readiness, admin, dashboard }, closers);
   await startJobs(context, keys, closers);
   const reloadCredentials = async () => {
@@ -153,6 +153,7 @@ async function openContext(
     databaseUrl,
     joining: joiningConfiguration,
     takesPlaintextDevices: isOn,
+    dashboard,
   }: RelayConfiguration,
   opened: Machine & Keys,
   closers: Closers,
@@ -162,8 +163,10 @@ async function openContext(
   await activity.start();
   closers.push(() => activity.stop(activityDeadlineMilliseconds));
   const servers = new ServerDirectory(database.db, clock, activity);
-  const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, activity };
-  const { unreadableTokens, timings, monotonic } = opened;
+  const minuteCounts = openMinuteCounts({ database, clock, log, isOn: dashboard.kind === 'on' }, closers);
+  const counts = { activity, minuteCounts, deviceGauge: new DeviceGauge({ database, log, metrics }) };
+  const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, ...counts };
+  const { unreadableTokens, timings, monotonic, hostNetwork, registrationThread: threadModule } = opened;
   const deliveries = await createDeliveries({
     ...foundation,
     configuration,
@@ -179,7 +182,6 @@ async function openContext(
   });
   closers.push(() => exchange.stop(quotasDeadlineMilliseconds));
   watchBusiestServers(metrics, quotas);
-  const threadModule = opened.registrationThread;
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const store = new DurableRegistrations({ ...foundation, writer });
   const sameToken = new SameTokenAccounts(foundation);
@@ -188,7 +190,6 @@ async function openContext(
   const registrations = new RegistrationBatches({ ...foundation, ...registrationParts, keyRing, monotonic });
   const revocationQuotas = new ServerQuotas(revocationsPerMinuteAndAddress, clock, 'revocations-per-address');
   const reportedCounts = new ReportedCounts();
-  const { hostNetwork } = opened;
   const joining = createJoining(joiningConfiguration, { ...foundation, hostNetwork });
   const context = { ...foundation, keyRing, deliveries, quotas, registrations, reportedCounts, joining };
   const plaintextDevices = new PlaintextDevices({ ...foundation, isOn });
@@ -227,15 +228,14 @@ async function startJobs(
   { keyRing, unreadableTokens }: Keys,
   closers: Closers,
 ): Promise<void> {
-  const { database, metrics, deliveries } = context;
+  const { database, metrics, deliveries, deviceGauge } = context;
   scheduleRelayJobs({ ...context, keyRing, unreadableTokens, receipts: deliveries.receipts });
   metrics.watchJobs(() => database.jobs.tally());
   metrics.watchDatabaseLog(() => database.logBytes());
   metrics.setVersion(packageVersion(new URL('../package.json', import.meta.url)));
   watchKeys(metrics, keyRing);
-  const devices = new DeviceGauge(context);
-  devices.start();
-  closers.push(() => devices.stop());
+  deviceGauge.start();
+  closers.push(() => deviceGauge.stop());
   await database.jobs.start();
 }
 

@@ -1,5 +1,6 @@
 import { removeInBatches } from '@waxwing/storage';
 import type { RelayContext } from './context.js';
+import { forgetOldMinutes } from './dashboard/minutes/minute-store.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { LiveKeyRing } from './keyring/live/live-key-ring.js';
 import { forgetEndedKeys } from './registrations/store/ended-keys.js';
@@ -51,6 +52,9 @@ export function scheduleRelayJobs(options: RelayJobsOptions): void {
   );
   jobs.schedule('servers/forget-activity', hourMilliseconds, async () =>
     countRemoved('server-activity', await forgetOldActivity(database, clock())),
+  );
+  jobs.schedule('dashboard/forget-minutes', hourMilliseconds, async (signal) =>
+    countRemoved('minute-count', await forgetOldMinutes(database, clock(), signal)),
   );
   jobs.schedule('keyring/forget-old-uses', dayMilliseconds, async () =>
     countRemoved(

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import { createMinuteCounts, type MinuteTables } from './dashboard/minutes/minute-table.js';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
 import { createEndedKeys } from './registrations/store/ended-key-table.js';
@@ -25,7 +26,12 @@ import {
 } from './servers/server-tables.js';
 
 /** All tables of the relay. Instants in Unix milliseconds. */
-export interface RelayTables extends RelayServerTables, RegistrationTables, KeyRingTables, DeliveryTables {}
+export interface RelayTables
+  extends RelayServerTables,
+    RegistrationTables,
+    KeyRingTables,
+    DeliveryTables,
+    MinuteTables {}
 
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 export type RelayTransaction = WriteTransaction<RelayTables>;
@@ -57,6 +63,7 @@ const ownMigrations: MigrationSet = {
       },
     },
     '0012-ended-keys': { up: createEndedKeys },
+    '0013-minute-counts': { up: createMinuteCounts },
   },
 };
 

@@ -123,6 +123,13 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     return [...tallies, ...[...dead].map(([kind, count]) => ({ kind, ...none, dead: count }))];
   }
 
+  async oldestDueAt(): Promise<number | undefined> {
+    const kinds = [...this.runner.kinds].filter((kind) => !kind.startsWith(schedulePrefix));
+    const found = await Promise.all(kinds.map((kind) => this.#living.oldestDueAt(kind)));
+    const oldest = Math.min(...found.filter((at) => at !== undefined));
+    return Number.isFinite(oldest) ? oldest : undefined;
+  }
+
   async list(filter: JobFilter): Promise<JobSummary[]> {
     const limit = filter.limit ?? defaultListLimit;
     const living = filter.state === 'dead' ? [] : await this.#living.list({ ...filter, limit });

@@ -93,6 +93,11 @@ export interface JobQueue<Tables> {
    * exceeds 10,000, which bounds the cost.
    */
   tally(): Promise<JobKindCounts[]>;
+  /**
+   * The start time (Unix milliseconds) of the job that has been due for longest, among the kinds that this process
+   * handles. Resolves to `undefined` if none is due.
+   */
+  oldestDueAt(): Promise<number | undefined>;
   /** Lists jobs, the oldest first. */
   list(filter: JobFilter): Promise<JobSummary[]>;
   /** Finds a job by its id. Resolves to `undefined` if there is none. */

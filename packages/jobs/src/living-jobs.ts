@@ -29,6 +29,20 @@ export class LivingJobs {
     return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
+  /** Since when the job of a kind is due that has been due for longest; `undefined` if none is. One index entry. */
+  async oldestDueAt(kind: string): Promise<number | undefined> {
+    const row = await this.#database.db
+      .selectFrom('jobs')
+      .select('run_at')
+      .where('kind', '=', kind)
+      .where('leased_until', 'is', null)
+      .where('run_at', '<=', this.#now())
+      .orderBy('run_at')
+      .limit(1)
+      .executeTakeFirst();
+    return row?.run_at;
+  }
+
   /** Lists jobs, the oldest first. */
   async list({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
     let query = this.#database.db.selectFrom('jobs').selectAll().select(this.#state().as('state'));

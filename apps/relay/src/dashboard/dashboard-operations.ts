@@ -1,5 +1,7 @@
 import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 import type { DashboardContext } from './dashboard-context.js';
+import { retireRingKey, revokeRingKey, rotateRing, showKeys, showRetirement } from './keys/key-operations.js';
+import { showOverview } from './overview/overview-operation.js';
 import { redirectToPage, showPage, showPageAsset, showPageFile } from './page-operations.js';
 import { showSession, signIn, signOut } from './session-operations.js';
 
@@ -12,6 +14,12 @@ const dashboardOperations: readonly AnyOperation<DashboardContext>[] = [
   signIn,
   showSession,
   signOut,
+  showOverview,
+  showKeys,
+  rotateRing,
+  showRetirement,
+  retireRingKey,
+  revokeRingKey,
 ];
 
 export function bindDashboardOperations(context: DashboardContext): BoundOperation[] {

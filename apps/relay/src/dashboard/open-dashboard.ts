@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { pageFolder as builtPage } from '@waxwing/dashboard';
 import type { BoundOperation, Readiness } from '@waxwing/service/http';
 import type { Closers } from '@waxwing/service/lifecycle';
+import type { RelayConfiguration } from '../configuration.js';
 import type { RelayContext } from '../context.js';
 import type { OpenKeyRing } from '../keyring/open-key-ring.js';
 import { ServerQuotas } from '../servers/server-quotas.js';
@@ -15,7 +16,9 @@ import { signInsPerMinuteAndAddress } from './session-operations.js';
 export interface OpenDashboardOptions {
   readonly relay: RelayContext;
   readonly admin: OpenKeyRing['admin'];
+  readonly keyRing: OpenKeyRing['keyRing'];
   readonly readiness: Readiness;
+  readonly configuration: Pick<RelayConfiguration, 'deliveries'>;
   /** Default: the built page of `@waxwing/dashboard`. */
   readonly pageFolder?: string | undefined;
 }
@@ -31,25 +34,23 @@ export interface DashboardPorts {
  * @throws ConfigurationError if the token file is unusable.
  */
 export async function openDashboard(
-  configuration: DashboardConfiguration,
-  { relay, admin, readiness, pageFolder = fileURLToPath(builtPage) }: OpenDashboardOptions,
+  dashboard: DashboardConfiguration,
+  { pageFolder = fileURLToPath(builtPage), configuration, ...parts }: OpenDashboardOptions,
   closers: Closers,
 ): Promise<DashboardPorts> {
-  if (configuration.kind === 'off') return { main: [], metrics: [] };
-  const { clock, log } = relay;
-  const token = await AdminToken.open(configuration.tokenFile);
+  if (dashboard.kind === 'off') return { main: [], metrics: [] };
+  const { clock, log } = parts.relay;
+  const token = await AdminToken.open(dashboard.tokenFile);
   const sessions = new AdminSessions({ token, clock, log });
   closers.push(async () => sessions.endAll());
   const operations = bindDashboardOperations({
-    relay,
-    admin,
-    readiness,
+    ...parts,
+    deliveries: configuration.deliveries,
     log,
+    startedAt: clock(),
     sessions,
     signInQuotas: new ServerQuotas(signInsPerMinuteAndAddress, clock),
     pageFiles: await loadPageFiles(pageFolder),
   });
-  return configuration.port === 'main'
-    ? { main: operations, metrics: [] }
-    : { main: [], metrics: operations };
+  return dashboard.port === 'main' ? { main: operations, metrics: [] } : { main: [], metrics: operations };
 }

@@ -21,7 +21,7 @@ import { BreakerStore } from './breakers/breaker-store.js';
 import { CredentialBreakers } from './breakers/credential-breakers.js';
 import { DeletionBreakers } from './breakers/deletion-breakers.js';
 import type { DeliveriesConfiguration } from './deliveries-configuration.js';
-import { DeliveryMetrics } from './delivery-metrics.js';
+import { type DeliveryCounts, DeliveryMetrics } from './delivery-metrics.js';
 import { type DeliveryTimings, productionTimings } from './delivery-timings.js';
 import { DeliveryUpkeep } from './delivery-upkeep.js';
 import { DeliveryQueue } from './queue/delivery-queue.js';
@@ -44,6 +44,8 @@ export interface DeliveriesOptions {
   readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
+  /** For the dashboard. Default: not counted. */
+  readonly minuteCounts?: DeliveryCounts;
   /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
 }
@@ -77,7 +79,7 @@ const probeMilliseconds = 60_000;
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
   const { configuration, clock, log, database, timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
-  const metrics = new DeliveryMetrics(options.metrics);
+  const metrics = new DeliveryMetrics(options.metrics, options.minuteCounts);
   const foundation = { ...options, timings, tokenVault, metrics };
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;

@@ -3,6 +3,12 @@ import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
 import type { VendorAnswer } from './vendors/vendor-sender.js';
 
+/** Counts deliveries by minute, for the dashboard. */
+export interface DeliveryCounts {
+  noteDelivered(vendor: Vendor, latencyMilliseconds: number): void;
+  noteUndelivered(vendor: Vendor, outcome: 'rejected' | 'retried'): void;
+}
+
 /** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker or a failing vendor. */
 export class DeliveryMetrics {
   readonly #deliveries;
@@ -14,7 +20,10 @@ export class DeliveryMetrics {
   readonly #breakers;
   readonly #outages;
 
-  constructor(metrics: Metrics) {
+  readonly #counts: DeliveryCounts | undefined;
+
+  constructor(metrics: Metrics, counts?: DeliveryCounts) {
+    this.#counts = counts;
     this.#deliveries = metrics.counter(
       'waxwing_deliveries_total',
       "Attempts to deliver a notification, by vendor, outcome and the vendor's reason",
@@ -45,6 +54,7 @@ export class DeliveryMetrics {
   countSent(vendor: Vendor, milliseconds: number): void {
     this.#sent[vendor] += 1;
     this.#seconds.observe({ vendor }, Math.max(0, milliseconds) / 1000);
+    this.#counts?.noteDelivered(vendor, milliseconds);
   }
 
   #countSent(): void {
@@ -56,11 +66,14 @@ export class DeliveryMetrics {
 
   count(vendor: Vendor, outcome: string, answer: VendorAnswer): void {
     this.#deliveries.inc({ vendor, outcome, reason: reasonLabel(vendor, answer) });
+    const isFinal = outcome === 'rejected' || outcome === 'gone';
+    this.#counts?.noteUndelivered(vendor, isFinal ? 'rejected' : 'retried');
   }
 
   /** Counts a notification that was not sent; `reason` is one of the relay's own. */
   countUnsent(vendor: Vendor, reason: string): void {
     this.#deliveries.inc({ vendor, outcome: 'rejected', reason });
+    this.#counts?.noteUndelivered(vendor, 'rejected');
   }
 
   setOutage(app: string, isFailing: boolean): void {

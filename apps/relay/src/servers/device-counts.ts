@@ -51,6 +51,7 @@ export class DeviceGauge {
   readonly #closing = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #counting: Promise<void> | undefined;
+  #total: number | undefined;
 
   constructor({ database, log, metrics }: { database: RelayDatabase; log: Log; metrics: Metrics }) {
     this.#database = database;
@@ -59,6 +60,11 @@ export class DeviceGauge {
       'generation',
       'vendor',
     ]);
+  }
+
+  /** All devices that can be notified, as of the last count; `undefined` before the first one has ended. */
+  get total(): number | undefined {
+    return this.#total;
   }
 
   /** Starts the first count without waiting for it. */
@@ -90,6 +96,7 @@ export class DeviceGauge {
           this.#gauge.set({ generation, vendor }, counts[generation][vendor]);
         }
       }
+      this.#total = Object.values(counts).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0);
     } catch (err) {
       this.#log.warn({ err }, 'the devices could not be counted; their metric keeps its last value');
     }

@@ -3,7 +3,7 @@ import { type Log, TroubleLog } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { RelayDatabase } from '../tables.js';
 import { type ActivityCounts, hourOf, ServerActivityStore } from './server-activity-store.js';
-import { stateOf } from './server-state.js';
+import { type ServerState, stateOf } from './server-state.js';
 
 /** An outcome that is counted for its server. */
 export type CountedOutcome = 'sent' | 'gone' | 'rejected';
@@ -29,6 +29,7 @@ export class ServerActivity {
   #counts = new Map<string, ActivityCounts>();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
+  #totals: Record<ServerState, number> = { active: 0, suspended: 0, deactivated: 0 };
 
   constructor(options: ServerActivityOptions) {
     this.#options = options;
@@ -44,6 +45,11 @@ export class ServerActivity {
 
   noteOutcome(serverId: string, outcome: CountedOutcome): void {
     this.#of(serverId)[outcome] += 1;
+  }
+
+  /** Servers by state, as of the last minute. */
+  get serverTotals(): Readonly<Record<ServerState, number>> {
+    return this.#totals;
   }
 
   async start(): Promise<void> {
@@ -85,6 +91,7 @@ export class ServerActivity {
     const rows = await db.selectFrom('servers').select(['suspended_at', 'deactivated_at']).execute();
     const totals = { active: 0, suspended: 0, deactivated: 0 };
     for (const row of rows) totals[stateOf(row)] += 1;
+    this.#totals = totals;
     for (const [state, total] of Object.entries(totals)) this.#servers.set({ state }, total);
   }
 

@@ -136,14 +136,22 @@ function requireToday(today: string, now: number): void {
 }
 
 async function refuseWhileUsed(admin: KeyAdmin, name: string): Promise<void> {
+  const use = await describeRecentUse(admin, name);
+  if (use !== undefined) {
+    throw new CommandError(
+      `${use}: wait until it is unused, or add --force to refuse those phones until they follow the key list.`,
+    );
+  }
+}
+
+/** How often a key was used lately, without a full stop at the end; `undefined` if it was not. */
+export async function describeRecentUse(admin: KeyAdmin, name: string): Promise<string | undefined> {
   const key = await admin.keeper.look((ring) => namedKey(ring, name));
   const use = (await admin.readKeyUses()).get(key.publicKey);
   const { unusedForMilliseconds } = admin.keeper.options.policy;
   const windowStart = admin.clock() - unusedForMilliseconds;
-  if (use === undefined || use.lastUsedAt < windowStart) return;
+  if (use === undefined || use.lastUsedAt < windowStart) return undefined;
   const count = usesSince(use, windowStart);
   const days = Math.round(unusedForMilliseconds / dayMilliseconds);
-  throw new CommandError(
-    `Key ${key.id} opened ${count} registration${count === 1 ? '' : 's'} in the last ${days} days, the last at ${isoText(use.lastUsedAt)}: wait until it is unused, or add --force to refuse those phones until they follow the key list.`,
-  );
+  return `Key ${key.id} opened ${count} registration${count === 1 ? '' : 's'} in the last ${days} days, the last at ${isoText(use.lastUsedAt)}`;
 }

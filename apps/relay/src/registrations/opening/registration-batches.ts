@@ -68,6 +68,8 @@ export interface RegistrationBatchesOptions {
   readonly store: RegistrationStore;
   readonly sameToken: Pick<SameTokenAccounts, 'find'>;
   readonly revocations: Pick<Revocations, 'withdraw'>;
+  /** For the dashboard. Default: not counted. */
+  readonly minuteCounts?: { noteRegistered(count: number): void };
   /** Monotonic clock in milliseconds, with fractions. Default: `performance.now`. */
   readonly monotonic?: Clock;
 }
@@ -165,6 +167,8 @@ export class RegistrationBatches {
         return { realmUuid, addressee, token: device.target.token, datedAt: device.datedAt };
       }),
     );
+    const stored = outcomes.filter((each) => each.status === 'fulfilled' && typeof each.value === 'number');
+    this.#options.minuteCounts?.noteRegistered(stored.length);
     const sameToken = await this.#findSameToken(opened);
     for (const [index, [pending]] of opened.entries()) {
       if (isRevoked[index]) pending.reject(supersededRegistration());

@@ -1,0 +1,2 @@
+/** Who acts through the dashboard, for audit logs. */
+export const actor = 'dashboard';

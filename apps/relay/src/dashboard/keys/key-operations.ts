@@ -1,0 +1,112 @@
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import {
+  judgeRetirement,
+  readRingOverview,
+  ringChanges,
+} from '../../keyring/administration/ring-overview.js';
+import { actor as actorName } from '../actor.js';
+import { administrator, writingAdministrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+import { refuseAct } from '../refuse-act.js';
+
+const path = '/admin/api/keys';
+const instant = z.number().int();
+/** The id of a key: 12 hexadecimal digits. */
+const keyParameter = z.string().regex(/^[0-9a-f]{12}$/, 'must be the id of a key');
+const maximumReasonCharacters = 200;
+
+const keysAnswer = z.object({
+  now: instant,
+  list_expires_at: instant.nullable(),
+  signing_key: z.object({ fingerprint: z.string(), since: instant }),
+  recovery_key: z.object({ fingerprint: z.string() }).nullable(),
+  keys: z.array(
+    z.object({
+      id: z.string(),
+      state: z.enum(['primary', 'open', 'retired', 'revoked']),
+      created_at: instant,
+      primary_from: instant.nullable(),
+      open_until: instant.nullable(),
+      retired_at: instant.nullable(),
+      use_per_day: z.array(z.object({ day: z.string(), registrations: z.number().int() })),
+    }),
+  ),
+});
+
+/** The ring: states, dates and use of each key. No private halves. */
+export const showKeys = operation({
+  method: 'GET',
+  path,
+  summary: 'The keys of the ring, their states, dates and use.',
+  actor: administrator,
+  parameters: noParameters,
+  answer: keysAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: ({ admin }: DashboardContext) => refuseAct(() => readRingOverview(admin)),
+});
+
+/** Makes a new primary key, as `keys rotate` does. */
+export const rotateRing = operation({
+  method: 'POST',
+  path: `${path}/rotate`,
+  summary: 'Makes a new primary key; the old one stays open.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: noParameters,
+  answer: keysAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: ({ admin }: DashboardContext) =>
+    refuseAct(async () => {
+      await ringChanges(admin, actorName).rotate();
+      return readRingOverview(admin);
+    }),
+});
+
+/** Whether a key may be retired now, before the operator does it. */
+export const showRetirement = operation({
+  method: 'GET',
+  path: `${path}/{id}/retirement`,
+  summary: 'Whether phones still use the key.',
+  actor: administrator,
+  parameters: z.object({ id: keyParameter }),
+  answer: z.object({ safe: z.boolean(), explanation: z.string() }),
+  codes: ['BAD_REQUEST'],
+  handle: ({ admin }: DashboardContext, { parameters: { id } }) =>
+    refuseAct(() => judgeRetirement(admin, id)),
+});
+
+/** Retires a key, as `keys retire` does. HTTP 409 while phones use it, unless `force` is set. */
+export const retireRingKey = operation({
+  method: 'POST',
+  path: `${path}/{id}/retire`,
+  summary: 'Refuses an open key from now on, and destroys its private half.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ id: keyParameter, force: z.boolean().default(false) }),
+  answer: keysAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: ({ admin }: DashboardContext, { parameters: { id, force } }) =>
+    refuseAct(async () => {
+      await ringChanges(admin, actorName).retire(id, force);
+      return readRingOverview(admin);
+    }),
+});
+
+/** Revokes a key whose private half may be stolen, as `keys revoke` does. */
+export const revokeRingKey = operation({
+  method: 'POST',
+  path: `${path}/{id}/revoke`,
+  summary: 'Refuses a key at once, because its private half may be stolen.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ id: keyParameter, reason: z.string().trim().min(1).max(maximumReasonCharacters) }),
+  answer: keysAnswer,
+  codes: ['BAD_REQUEST'],
+  handle: ({ admin, log }: DashboardContext, { parameters: { id, reason } }) =>
+    refuseAct(async () => {
+      await ringChanges(admin, actorName).revoke(id);
+      log.warn({ key: id, reason }, 'a key was revoked from the dashboard');
+      return readRingOverview(admin);
+    }),
+});

@@ -1,0 +1,30 @@
+/** One figure of a minute, as a row of `minute_counts` names it. */
+export interface MinuteCell {
+  /** Empty for figures of no vendor. */
+  readonly vendor: 'fcm' | 'apns' | '';
+  readonly outcome: string;
+}
+
+export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
+
+export const countedVendors = ['fcm', 'apns'] as const;
+export const deliveryOutcomes: readonly DeliveryOutcome[] = ['delivered', 'rejected', 'retried'];
+
+/** Upper bounds of the delivery latencies that are told apart, in milliseconds. */
+export const latencyBounds = [
+  50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000, 86_400_000,
+];
+
+/** Every figure of a minute. */
+export const minuteCells: readonly MinuteCell[] = [
+  { vendor: '', outcome: 'registered' },
+  ...latencyBounds.map((bound): MinuteCell => ({ vendor: '', outcome: `within ${bound}` })),
+  ...countedVendors.flatMap((vendor) => deliveryOutcomes.map((outcome): MinuteCell => ({ vendor, outcome }))),
+];
+
+const indexes = new Map(minuteCells.map((cell, index) => [`${cell.vendor} ${cell.outcome}`, index]));
+
+/** The index of a figure in {@link minuteCells}; `undefined` for one that another version stored. */
+export function indexOfCell({ vendor, outcome }: { vendor: string; outcome: string }): number | undefined {
+  return indexes.get(`${vendor} ${outcome}`);
+}

@@ -1,0 +1,134 @@
+import { answerWithin, type Clock, type Closers } from '@waxwing/service/lifecycle';
+import { type Log, TroubleLog } from '@waxwing/service/logging';
+import type { RelayDatabase } from '../../tables.js';
+import { type DeliveryOutcome, indexOfCell, latencyBounds, minuteCells } from './minute-cells.js';
+import { addMinutes, type MinuteAmounts, minuteOf, readMinutes } from './minute-store.js';
+
+export interface MinuteCountsOptions {
+  readonly database: RelayDatabase;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Counts nothing if false. */
+  readonly isOn: boolean;
+}
+
+type Vendor = 'fcm' | 'apns';
+
+const intervalMilliseconds = 60_000;
+const stopMilliseconds = 1000;
+const registeredCell = indexOf('', 'registered');
+const latencyCells = latencyBounds.map((bound) => indexOf('', `within ${bound}`));
+const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns') };
+
+/**
+ * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that no
+ * request waits. A process that is killed loses the last minute. All processes on a database add up.
+ */
+export class MinuteCounts {
+  readonly #options: MinuteCountsOptions;
+  readonly #troubleLog = new TroubleLog();
+  #minutes = new Map<number, number[]>();
+  #timer: NodeJS.Timeout | undefined;
+  #flushing: Promise<void> = Promise.resolve();
+
+  constructor(options: MinuteCountsOptions) {
+    this.#options = options;
+  }
+
+  noteRegistered(count: number): void {
+    this.#add(registeredCell, count);
+  }
+
+  /** @param latencyMilliseconds from the arrival of the notification until the vendor took it. */
+  noteDelivered(vendor: Vendor, latencyMilliseconds: number): void {
+    this.#add(deliveryCells[vendor].delivered, 1);
+    const found = latencyBounds.findIndex((bound) => latencyMilliseconds <= bound);
+    this.#add(latencyCells.at(found) ?? 0, 1);
+  }
+
+  noteUndelivered(vendor: Vendor, outcome: Exclude<DeliveryOutcome, 'delivered'>): void {
+    this.#add(deliveryCells[vendor][outcome], 1);
+  }
+
+  /** Reads the amounts of all processes, and this one's that are not stored yet. Both minutes are included. */
+  async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
+    const minutes = await readMinutes(this.#options.database, first, last);
+    for (const [minute, amounts] of this.#minutes) {
+      if (minute < first || minute > last) continue;
+      const stored = minutes.get(minute) ?? [];
+      minutes.set(
+        minute,
+        amounts.map((amount, index) => amount + (stored[index] ?? 0)),
+      );
+    }
+    return minutes;
+  }
+
+  start(): void {
+    if (!this.#options.isOn) return;
+    this.#timer = setInterval(() => void this.flush(), intervalMilliseconds).unref();
+  }
+
+  /** Stops the timer and writes the last counts, waiting at most `deadlineMilliseconds`. */
+  async stop(deadlineMilliseconds: number): Promise<void> {
+    clearInterval(this.#timer);
+    await answerWithin(deadlineMilliseconds, this.flush(), undefined);
+  }
+
+  /** Writes what was counted since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  flush(): Promise<void> {
+    this.#flushing = this.#flushing.then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
+    const { database, log } = this.#options;
+    const minutes = this.#minutes;
+    this.#minutes = new Map();
+    try {
+      await addMinutes(database, minutes);
+      this.#troubleLog.end(() => log.info('the figures of the dashboard are recorded again'));
+    } catch (err) {
+      this.#troubleLog.begin('away', () =>
+        log.warn(
+          { err },
+          'the figures of the dashboard cannot be recorded: it misses what happens meanwhile',
+        ),
+      );
+    }
+  }
+
+  #add(cell: number, amount: number): void {
+    const { clock, isOn } = this.#options;
+    if (!isOn) return;
+    const minute = minuteOf(clock());
+    let amounts = this.#minutes.get(minute);
+    if (amounts === undefined) {
+      amounts = minuteCells.map(() => 0);
+      this.#minutes.set(minute, amounts);
+    }
+    amounts[cell] = (amounts[cell] ?? 0) + amount;
+  }
+}
+
+/** Starts to count, until the closers run. */
+export function openMinuteCounts(options: MinuteCountsOptions, closers: Closers): MinuteCounts {
+  const counts = new MinuteCounts(options);
+  counts.start();
+  closers.push(() => counts.stop(stopMilliseconds));
+  return counts;
+}
+
+function cellsOf(vendor: Vendor): Record<DeliveryOutcome, number> {
+  return {
+    delivered: indexOf(vendor, 'delivered'),
+    rejected: indexOf(vendor, 'rejected'),
+    retried: indexOf(vendor, 'retried'),
+  };
+}
+
+function indexOf(vendor: string, outcome: string): number {
+  const index = indexOfCell({ vendor, outcome });
+  if (index === undefined) throw new Error(`there is no figure ${vendor} ${outcome}`);
+  return index;
+}

@@ -1,0 +1,26 @@
+import { columnTypes } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+
+/** Tables of the dashboard's figures. */
+export interface MinuteTables {
+  /** Figures of all processes by minute, kept for seven days. */
+  minute_counts: {
+    /** Minutes since 1970. */
+    minute: number;
+    /** `fcm`, `apns`, or empty. */
+    vendor: string;
+    outcome: string;
+    amount: number;
+  };
+}
+
+export async function createMinuteCounts(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .createTable('minute_counts')
+    .addColumn('minute', columnTypes.integer, (column) => column.notNull())
+    .addColumn('vendor', columnTypes.text, (column) => column.notNull())
+    .addColumn('outcome', columnTypes.text, (column) => column.notNull())
+    .addColumn('amount', columnTypes.integer, (column) => column.notNull())
+    .addPrimaryKeyConstraint('minute_counts_key', ['minute', 'vendor', 'outcome'])
+    .execute();
+}

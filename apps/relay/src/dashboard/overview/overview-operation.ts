@@ -1,0 +1,23 @@
+import { integerParameter, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+import { overviewAnswer, readOverview } from './overview.js';
+
+const longestMinutes = 24 * 60;
+
+/** What the relay does and what is wrong now, with the figures of the last minutes. */
+export const showOverview = operation({
+  method: 'GET',
+  path: '/admin/api/overview',
+  summary: 'What the relay does, and what is wrong now.',
+  actor: administrator,
+  parameters: z.object({
+    minutes: integerParameter
+      .pipe(z.number().min(1, 'must be at least 1').max(longestMinutes, `must be at most ${longestMinutes}`))
+      .default(60),
+  }),
+  answer: overviewAnswer,
+  codes: [],
+  handle: (context: DashboardContext, { parameters: { minutes } }) => readOverview(context, minutes),
+});

@@ -1,0 +1,92 @@
+import { packageVersion } from '@waxwing/service/command-line';
+import { z } from 'zod';
+import { BreakerStore } from '../../deliveries/breakers/breaker-store.js';
+import type { DashboardContext } from '../dashboard-context.js';
+import { minuteOf } from '../minutes/minute-store.js';
+import { describeChecks } from './checks.js';
+import { describeLatencies, describeMinutes } from './minute-figures.js';
+
+const version = packageVersion(new URL('../../../package.json', import.meta.url));
+const minutesOfLatency = 60;
+const count = z.number().int();
+const counts = z.array(count);
+
+export const overviewAnswer = z.object({
+  now: count,
+  version: z.string(),
+  started_at: count,
+  ready: z.boolean(),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      cause: z.string().optional(),
+      remedy: z.string().optional(),
+    }),
+  ),
+  queue: z.object({
+    due: count,
+    waiting: count,
+    running: count,
+    dead: count,
+    oldest_due_age_ms: count.nullable(),
+  }),
+  latency_ms: z.object({ p50: count, p95: count, p99: count }).nullable(),
+  registrations: z.object({ active: count, servers: count, devices: count }),
+  minutes: z.object({
+    at: counts,
+    registrations: counts,
+    outcomes: z.array(z.object({ vendor: z.string(), outcome: z.string(), counts })),
+  }),
+});
+
+export type Overview = z.infer<typeof overviewAnswer>;
+
+/** Reads the overview: counters in memory, rolled-up rows, and counts of jobs that are bounded. No scan of a hot table. */
+export async function readOverview(context: DashboardContext, minutes: number): Promise<Overview> {
+  const { relay, readiness, keyRing, deliveries, startedAt } = context;
+  const { clock, database, activity, deviceGauge, minuteCounts } = relay;
+  const now = clock();
+  const last = minuteOf(now);
+  const [states, breakers, queue, figures] = await Promise.all([
+    readiness.look(),
+    new BreakerStore(database).list(),
+    readQueue(context, now),
+    minuteCounts.read(last - Math.max(minutes, minutesOfLatency) + 1, last),
+  ]);
+  const lastHour = new Map([...figures].filter(([minute]) => minute > last - minutesOfLatency));
+  const devices = deviceGauge.total ?? 0;
+  const checks = describeChecks({
+    readiness: states,
+    breakers,
+    deadLetters: queue.dead,
+    clockProblem: keyRing.describe().problem,
+    keyListExpiresAt: keyRing.publishedKeyList().expiresAt,
+    isDeliveryConfigured: deliveries.apps.kind === 'configured',
+    now,
+  });
+  return {
+    now,
+    version,
+    started_at: startedAt,
+    ready: Object.values(states).every((state) => typeof state !== 'string'),
+    checks,
+    queue,
+    latency_ms: describeLatencies(lastHour),
+    registrations: { active: devices, servers: activity.serverTotals.active, devices },
+    minutes: describeMinutes(figures, last, minutes),
+  };
+}
+
+async function readQueue({ relay: { database } }: DashboardContext, now: number): Promise<Overview['queue']> {
+  const [tallies, oldest] = await Promise.all([database.jobs.tally(), database.jobs.oldestDueAt()]);
+  const total = (state: 'due' | 'waiting' | 'running' | 'dead'): number =>
+    tallies.reduce((sum, tally) => sum + Number(tally[state]), 0);
+  return {
+    due: total('due'),
+    waiting: total('waiting'),
+    running: total('running'),
+    dead: total('dead'),
+    oldest_due_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
+  };
+}

@@ -1,0 +1,16 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { CommandError } from '@waxwing/service/command-line';
+import { ConfigurationError } from '@waxwing/service/config';
+
+/**
+ * Runs what a command of the relay does too, and turns its refusal into an answer that the page shows.
+ * @throws ProtocolError BAD_REQUEST with HTTP status 409 and the command's sentence.
+ */
+export async function refuseAct<Result>(act: () => Promise<Result>): Promise<Result> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof CommandError || error instanceof ConfigurationError)) throw error;
+    throw new ProtocolError('BAD_REQUEST', { message: error.message, httpStatus: 409, cause: error });
+  }
+}
