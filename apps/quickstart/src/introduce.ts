@@ -39,6 +39,7 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.title('Everything keeps running. Press Ctrl+C to stop.');
   narrator.detail('server', urls.server);
   narrator.detail('relay', urls.relay);
+  narrator.detail('dashboard', `${urls.relay}/admin/ with the token in ${paths.adminToken}`);
   narrator.detail('vendors', `${urls.vendors}/deliveries shows the deliveries to Google and Apple`);
   narrator.detail('users', `with their API keys in ${paths.quickstartJson}`);
   narrator.detail('logs', `${paths.relayLog} and ${paths.serverLog}`);

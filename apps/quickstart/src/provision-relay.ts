@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { runRelayCommand } from '@waxwing/relay';
-import { type Environment, fileExists, writePrivateFile } from '@waxwing/service/config';
+import { type Environment, fileExists, generateCredential, writePrivateFile } from '@waxwing/service/config';
 import type { Vendors } from '@waxwing/vendors';
 import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
 
-/** Gives the relay vendor credentials for any app. Creates a key ring at the first start. */
+/** Gives the relay vendor credentials for any app. Creates a key ring and a dashboard token at the first start. */
 export async function provisionRelay(
   environment: Environment,
   paths: QuickstartPaths,
@@ -24,6 +24,9 @@ export async function provisionRelay(
     ],
   };
   await writePrivateFile(paths.apps, `${JSON.stringify(apps, undefined, 2)}\n`);
+  if (!(await fileExists(paths.adminToken))) {
+    await writePrivateFile(paths.adminToken, `${generateCredential().reveal()}\n`);
+  }
   if (await fileExists(paths.keyRing)) return;
   // An earlier start may have been killed before it made the ring.
   await rm(paths.recoveryKey, { force: true });

@@ -20,6 +20,7 @@ export interface QuickstartPaths {
   readonly keyRingIdentity: string;
   readonly recoveryKey: string;
   readonly apps: string;
+  readonly adminToken: string;
   readonly serverKey: string;
   readonly vendors: string;
 }
@@ -39,6 +40,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
     keyRingIdentity: at('key-ring-identity.txt'),
     recoveryKey: at('recovery-key.txt'),
     apps: at('apps.json'),
+    adminToken: at('admin-token.txt'),
     serverKey: at('server-key.txt'),
     vendors: at('vendors'),
   };
@@ -62,6 +64,7 @@ export function relayEnvironment(
     RELAY_KEY_RING: paths.keyRing,
     RELAY_KEY_RING_IDENTITY_FILE: paths.keyRingIdentity,
     RELAY_APPS_FILE: paths.apps,
+    RELAY_ADMIN_TOKEN_FILE: paths.adminToken,
     RELAY_FCM_BASE_URL: vendors.fcm,
     RELAY_APNS_PRODUCTION_URL: vendors.apnsProduction,
     RELAY_APNS_SANDBOX_URL: vendors.apnsSandbox,
