@@ -72,11 +72,14 @@ export interface Retirement {
 
 export interface RelayServer {
   readonly uuid: string;
+  /** As the operator named it; may be empty. */
+  readonly name: string;
   readonly hostname: string | null;
   readonly state: 'active' | 'suspended' | 'deactivated';
   readonly last_seen_at: number | null;
   readonly devices: number;
-  readonly quota: { readonly used: number; readonly limit: number } | null;
+  /** Notifications a minute. */
+  readonly quota: { readonly used: number; readonly limit: number };
   readonly delivered_day: number;
   readonly rejected_day: number;
 }
@@ -108,7 +111,7 @@ export interface DeadLetter {
   readonly id: string;
   readonly kind: string;
   readonly reason: string;
-  readonly app_id?: string;
+  /** The server's id. */
   readonly server?: string;
   readonly attempts: number;
   readonly died_at: number;

@@ -56,7 +56,7 @@ function DeadTable({ items }: { readonly items: readonly DeadLetter[] }) {
         <tr>
           <th scope="col">Job</th>
           <th scope="col">Reason</th>
-          <th scope="col">Server and app</th>
+          <th scope="col">Server</th>
           <th scope="col" class="number">
             Attempts
           </th>
@@ -76,8 +76,8 @@ function DeadTable({ items }: { readonly items: readonly DeadLetter[] }) {
             <td data-label="Reason" class="reason">
               {letter.reason}
             </td>
-            <td data-label="Server and app">
-              {[letter.server, letter.app_id].filter(Boolean).join(', ') || '–'}
+            <td data-label="Server">
+              {letter.server === undefined ? '–' : <code class="soft">{letter.server}</code>}
             </td>
             <td data-label="Attempts" class="number">
               {count(letter.attempts)}

@@ -18,12 +18,12 @@ const tones: Readonly<Record<RelayServer['state'], Tone>> = {
 /** One server with its use of today, and the button that suspends or resumes it. */
 export function ServerRow({ server, now }: { readonly server: RelayServer; readonly now: number }) {
   const { uuid, hostname, state, quota } = server;
-  const name = hostname ?? uuid;
+  const name = [hostname, server.name, uuid].find(Boolean) ?? uuid;
   return (
     <tr>
       <th scope="row" data-label="Server">
         <span class="name">{name}</span>
-        {hostname !== null && <code class="soft id">{uuid}</code>}
+        {name !== uuid && <code class="soft id">{uuid}</code>}
       </th>
       <td data-label="State">
         <Badge tone={tones[state]}>{state}</Badge>
@@ -34,8 +34,8 @@ export function ServerRow({ server, now }: { readonly server: RelayServer; reado
       <td data-label="Devices" class="number">
         {count(server.devices)}
       </td>
-      <td data-label="Quota used" class="number">
-        {quota === null ? <span class="soft">none</span> : `${count(quota.used)} of ${count(quota.limit)}`}
+      <td data-label="This minute" class="number">
+        {count(quota.used)} of {count(quota.limit)}
       </td>
       <td data-label="Last 24 hours" class="number">
         <span class="whole">{count(server.delivered_day)} delivered</span>{' '}

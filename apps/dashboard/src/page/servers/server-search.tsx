@@ -21,7 +21,7 @@ export function ServerSearch() {
           searchFor(search.value, 0);
         }}
       >
-        <label for="server-search">Search by host name or id</label>
+        <label for="server-search">Search by name, host name, contact or id</label>
         <input
           id="server-search"
           type="search"

@@ -62,7 +62,7 @@ function ServerHead() {
           Devices
         </th>
         <th scope="col" class="number">
-          Quota used
+          This minute
         </th>
         <th scope="col" class="number">
           Last 24 hours
