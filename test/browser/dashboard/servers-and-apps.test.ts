@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fcmRequest } from '../../apps/relay/deliveries/deliveries-under-test.js';
+import { hasChromium } from '../open-page.js';
+import { DashboardInBrowser } from './dashboard-in-browser.js';
+
+describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
+  let dashboard: DashboardInBrowser;
+
+  beforeAll(async () => {
+    dashboard = await DashboardInBrowser.open();
+    const { relay } = dashboard;
+    await relay.notify([fcmRequest(await relay.addFcm('a-phone'))]);
+    await dashboard.signIn();
+  });
+  afterAll(() => dashboard?.close());
+
+  it('suspend a server after asking, and let it in again', async () => {
+    const { page, relay } = dashboard;
+    await dashboard.show('Servers');
+    await page.getByRole('button', { name: 'Suspend ours' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await page.getByRole('status').getByText('ours is suspended.').waitFor();
+    expect((await relay.notify([])).status).toBe(401);
+    await page.getByRole('button', { name: 'Resume ours' }).click();
+    await page.getByRole('status').getByText('ours is active again.').waitFor();
+    expect((await relay.notify([])).status).toBe(200);
+  });
+
+  it('find servers by a part of their name', async () => {
+    const { page } = dashboard;
+    const search = page.getByLabel('Search by name');
+    await search.fill('nothing like this');
+    await page.getByText('No server matches “nothing like this”.').waitFor();
+    await search.fill('our');
+    await page.getByRole('rowheader', { name: 'ours' }).waitFor();
+  });
+
+  it('show the code of an invitation once', async () => {
+    const { page } = dashboard;
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Make an invitation' }).click();
+    const code = await page.getByLabel('Invitation code').inputValue();
+    expect(code.length).toBeGreaterThan(20);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy' }).click();
+    await page.getByText('Copied.').waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(code);
+    await page.getByRole('button', { name: 'Done' }).click();
+    expect(await page.content()).not.toContain(code);
+  });
+
+  it('show when an app last delivered, and ask the vendor about its credential', async () => {
+    const { page } = dashboard;
+    await dashboard.show('Apps');
+    const app = page.locator('li.app').filter({ hasText: 'Google' });
+    expect(await app.innerText()).toMatch(/sending[\s\S]*(?:now|second|minute)/);
+    await app.getByRole('button', { name: /^Check/ }).click();
+    await app.getByText('The vendor accepts the credential.').waitFor();
+  });
+
+  it('list the changes that were made here', async () => {
+    const { page } = dashboard;
+    await dashboard.show('Audit log');
+    await page.getByRole('row').filter({ hasText: 'suspend' }).first().waitFor();
+  });
+
+  it('log nothing', () => {
+    expect(dashboard.problems).toEqual([]);
+  });
+});
