@@ -36,6 +36,7 @@ describe('the operators of the job queue', () => {
         running: 0,
         dead: 0,
       });
+      expect(await database.jobs.oldestDueAt()).toBe(start);
       const tally = await database.jobs.tally();
       expect(tally.find(({ kind }) => kind === 'k')).toEqual(await countsOf(database));
       expect(tally.map(({ kind }) => kind)).toEqual(['k']);

@@ -1,6 +1,6 @@
 import { type Database, removeInBatches } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
-import type { JobDetails } from './job-listing.js';
+import type { JobDetails, JobFilter } from './job-listing.js';
 import type { Job } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 
@@ -52,9 +52,12 @@ export class DeadJobs {
     return rows;
   }
 
-  async list(kind: string | undefined, limit: number): Promise<JobDetails[]> {
+  async list({ kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
     let query = this.#database.db.selectFrom('dead_jobs').selectAll();
     if (kind !== undefined) query = query.where('kind', '=', kind);
+    if (after !== undefined) {
+      query = query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`);
+    }
     const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
     return rows.map(toDetails);
   }

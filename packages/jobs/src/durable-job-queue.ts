@@ -134,7 +134,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     const limit = filter.limit ?? defaultListLimit;
     const living = filter.state === 'dead' ? [] : await this.#living.list({ ...filter, limit });
     const wantsDead = filter.state === undefined || filter.state === 'dead';
-    const dead = wantsDead ? await this.#dead.list(filter.kind, limit) : [];
+    const dead = wantsDead ? await this.#dead.list({ ...filter, limit }) : [];
     const oldestFirst = [...dead, ...living].sort((a, b) => a.createdAt - b.createdAt);
     return oldestFirst.slice(0, limit).map(({ payload: _payload, ...summary }) => summary);
   }

@@ -28,6 +28,8 @@ export interface JobDetails extends JobSummary {
 export interface JobFilter {
   readonly state?: JobState;
   readonly kind?: string;
+  /** Only jobs after this one in the list, which must be dead ones (`state: 'dead'`). */
+  readonly after?: Pick<JobSummary, 'createdAt' | 'id'>;
   /** Maximum number of jobs; default: 100. */
   readonly limit?: number;
 }
