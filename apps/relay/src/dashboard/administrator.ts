@@ -20,6 +20,16 @@ export const administrator: ActorKind<Context, AdminSession> = {
   authenticate: requireSession,
 };
 
+/** The same, for an operation that answers others too. */
+export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
+  name: 'administrator',
+  description,
+  header: 'cookie',
+  isOptional: true,
+  codes: [],
+  authenticate: findSession,
+};
+
 /** Actor kind of the operations that change something: a signed-in operator, from the dashboard's own page. */
 export const writingAdministrator: ActorKind<Context, AdminSession> = {
   name: 'administrator',
@@ -48,11 +58,16 @@ function isFromOwnPage(head: RequestHead): boolean {
   return URL.canParse(origin) && new URL(origin).host === head.header('host')?.toLowerCase();
 }
 
-async function requireSession({ sessions }: Context, head: RequestHead): Promise<AdminSession> {
+async function requireSession(context: Context, head: RequestHead): Promise<AdminSession> {
+  const session = await findSession(context, head);
+  if (session === undefined) throw new ProtocolError('ADMIN_SESSION_REQUIRED');
+  return session;
+}
+
+async function findSession({ sessions }: Context, head: RequestHead): Promise<AdminSession | undefined> {
   const id = cookieOf(head.header('cookie') ?? '');
   const session = id === undefined ? undefined : await sessions.find(id);
-  if (session === undefined) throw new ProtocolError('ADMIN_SESSION_REQUIRED');
-  head.setActor('dashboard');
+  if (session !== undefined) head.setActor('dashboard');
   return session;
 }
 

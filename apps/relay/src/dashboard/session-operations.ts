@@ -11,7 +11,7 @@ import {
 import { z } from 'zod';
 import { type ServerQuotas, unknownAddress } from '../servers/server-quotas.js';
 import { sessionMilliseconds } from './admin-sessions.js';
-import { administrator, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
+import { anyVisitor, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
 import type { DashboardContext } from './dashboard-context.js';
 
 /** How often one client address may try a token. */
@@ -66,16 +66,16 @@ export const signIn = operation({
   },
 });
 
-/** Says until when the session lasts. */
+/** Says until when the session lasts; `null` without one. Browsers would log a 401 as an error of the page. */
 export const showSession = operation({
   method: 'GET',
   path,
   summary: 'Says until when the session lasts.',
-  actor: administrator,
+  actor: anyVisitor,
   parameters: noParameters,
-  answer: z.object({ expires_at: z.number().int() }),
+  answer: z.object({ expires_at: z.number().int().nullable() }),
   codes: [],
-  handle: async (_context: DashboardContext, { actor }) => ({ expires_at: actor.expiresAt }),
+  handle: async (_context: DashboardContext, { actor }) => ({ expires_at: actor?.expiresAt ?? null }),
 });
 
 /** Ends the session and removes its cookie. */

@@ -13,6 +13,8 @@ import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
 import { AppRegistry } from './apps/app-registry.js';
 import type { AppTrouble } from './apps/app-trouble.js';
+import { type AppCheck, checkOneApp } from './apps/check-apps.js';
+import { type AppState, describeApps } from './attempts/app-states.js';
 import { DeliveryAttempts } from './attempts/attempt-delivery.js';
 import { StoredOutages } from './attempts/stored-outages.js';
 import { VendorOutages } from './attempts/vendor-outages.js';
@@ -61,6 +63,12 @@ export interface Deliveries
    * otherwise a reason to be unready. Resolves to `undefined` if there are none.
    */
   readiness(): Promise<string | ReadinessWarning | undefined>;
+  /** The apps of the apps file, for operators. */
+  describeApps(): AppState[];
+  /** Asks the vendor about one app; see {@link checkOneApp}. */
+  checkApp(appId: string): Promise<AppCheck | undefined>;
+  /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
+  frozenDeaths(appId: string): number;
   /**
    * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous one stays in force.
    */
@@ -109,7 +117,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
     appsOf: (realm) => findRealmApps({ apps, credentials, outages, database }, realm),
-    readiness: async () => vendorReadiness({ apps, credentials, outages }),
+    ...viewsForOperators({ ...ways, outages, configuration, clock }),
     reloadCredentials: () => apps.load(),
     waitNoLonger: () => delivering.waitNoLonger(),
     async close(deadlineMilliseconds) {
@@ -118,6 +126,26 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
       await storedOutages.idle();
       await apps.close(deadlineMilliseconds);
     },
+  };
+}
+
+type OperatorViews = Pick<Deliveries, 'readiness' | 'describeApps' | 'checkApp' | 'frozenDeaths'>;
+
+function viewsForOperators({
+  apps,
+  credentials,
+  deletions,
+  outages,
+  ...options
+}: Awaited<ReturnType<typeof openWays>> & { outages: VendorOutages } & Pick<
+    DeliveriesOptions,
+    'configuration' | 'clock'
+  >): OperatorViews {
+  return {
+    readiness: async () => vendorReadiness({ apps, credentials, outages }),
+    describeApps: () => describeApps({ apps, credentials, outages }),
+    checkApp: (appId) => checkOneApp({ apps, ...options }, appId),
+    frozenDeaths: (appId) => deletions.frozenDeaths(appId),
   };
 }
 

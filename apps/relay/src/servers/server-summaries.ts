@@ -29,6 +29,8 @@ export interface ServerFilter {
   /** Matches id, name, hostname or contact, ignoring letter case. */
   readonly text?: string | undefined;
   readonly limit?: number | undefined;
+  /** Only servers after this one, the oldest first. */
+  readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 
 const serversAtOnce = 250;
@@ -37,13 +39,13 @@ const serversAtOnce = 250;
 export async function* summarizeServers(
   { db }: RelayDatabase,
   now: number,
-  { text, limit = Number.POSITIVE_INFINITY }: ServerFilter = {},
+  { text, limit = Number.POSITIVE_INFINITY, after }: ServerFilter = {},
 ): AsyncGenerator<ServerSummary[]> {
   const wanted = text?.toLowerCase() ?? '';
   let left = limit;
-  let last: ServerRow | undefined;
+  let last: ServerPosition | undefined = after && { created_at: after.at, id: after.id };
   do {
-    const servers = await pageAfter(db, last);
+    const servers: ServerRow[] = await pageAfter(db, last);
     const found = servers
       .filter(({ id, name, hostname, contact_email }) =>
         [id, name, hostname, contact_email].some((each) => each?.toLowerCase().includes(wanted)),
@@ -69,8 +71,9 @@ export async function summarizeServer(
 
 type Reader = RelayDatabase['db'];
 type ServerRow = Selectable<RelayTables['servers']>;
+type ServerPosition = Pick<ServerRow, 'created_at' | 'id'>;
 
-function pageAfter(db: Reader, last: ServerRow | undefined): Promise<ServerRow[]> {
+function pageAfter(db: Reader, last: ServerPosition | undefined): Promise<ServerRow[]> {
   return db
     .selectFrom('servers')
     .selectAll()

@@ -47,7 +47,8 @@ eachBackend((backend) => {
     const shown = await ask('GET', '/admin/api/session', { cookie });
     expect(shown.json()).toMatchObject({ expires_at: relay.time.now + 8 * hour });
     expect((await ask('DELETE', '/admin/api/session', { cookie })).statusCode).toBe(204);
-    expect((await ask('GET', '/admin/api/session', { cookie })).json().code).toBe('ADMIN_SESSION_REQUIRED');
+    expect((await ask('GET', '/admin/api/session', { cookie })).json().expires_at).toBeNull();
+    expect((await ask('GET', '/admin/api/keys', { cookie })).json().code).toBe('ADMIN_SESSION_REQUIRED');
     expect(relay.logged()).not.toContain(adminToken);
     expect(relay.logged()).not.toContain(cookie.split('=')[1]);
   });
@@ -99,7 +100,7 @@ eachBackend((backend) => {
 
   it('ends a session after eight hours, and the oldest above sixteen', async () => {
     const { ask, relay, session } = await start();
-    const status = async (cookie: string) => (await ask('GET', '/admin/api/session', { cookie })).statusCode;
+    const status = async (cookie: string) => (await ask('GET', '/admin/api/keys', { cookie })).statusCode;
     const first = await session();
     relay.time.now += 8 * hour - 1;
     expect(await status(first)).toBe(200);
@@ -115,7 +116,7 @@ eachBackend((backend) => {
 
   it('ends all sessions when the token file changes, or cannot be read', async () => {
     const { ask, session, signIn, tokenFile } = await start();
-    const status = async (cookie: string) => (await ask('GET', '/admin/api/session', { cookie })).statusCode;
+    const status = async (cookie: string) => (await ask('GET', '/admin/api/keys', { cookie })).statusCode;
     const before = await session();
     const otherToken = `another ${adminToken}`;
     writeFileSync(tokenFile, otherToken);
@@ -138,8 +139,9 @@ eachBackend((backend) => {
     ['an unknown one', `waxwing_admin=${'0'.repeat(64)}`],
   ])('refuses %s for a session', async (_name, cookie) => {
     const { ask } = await start();
-    const answer = await ask('GET', '/admin/api/session', { cookie });
+    const answer = await ask('GET', '/admin/api/keys', { cookie });
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'ADMIN_SESSION_REQUIRED']);
+    expect((await ask('GET', '/admin/api/session', { cookie })).json().expires_at).toBeNull();
   });
 
   it('bounds the token', async () => {

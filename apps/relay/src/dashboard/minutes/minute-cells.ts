@@ -10,7 +10,7 @@ export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
 export const countedVendors = ['fcm', 'apns'] as const;
 export const deliveryOutcomes: readonly DeliveryOutcome[] = ['delivered', 'rejected', 'retried'];
 
-/** Upper bounds of the delivery latencies that are told apart, in milliseconds. */
+/** Upper bounds of the delivery latencies that the figures distinguish, in milliseconds. */
 export const latencyBounds = [
   50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000, 86_400_000,
 ];

@@ -52,6 +52,7 @@ export interface AppRegistryOptions {
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
 }
 
+const apnsEnvironments = ['production', 'sandbox'] as const;
 const closeDeadlineMilliseconds = 10_000;
 /** For messages about the authorities of APNs. */
 export const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
@@ -108,6 +109,17 @@ export class AppRegistry {
   /** All entries of the apps file, with their senders. */
   get entries(): readonly ServedApp[] {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
+  }
+
+  /** The routes of all entries: for Apple, those of each bundle id in both environments. */
+  get routes(): readonly AppRoute[] {
+    return [...this.#served.keys()].flatMap((app) => {
+      if (app.vendor === 'fcm') return [this.#routeOf(app, `fcm:${app.projectId}`)];
+      const topics = app.topics === '*' ? ['*'] : [...app.topics];
+      return topics.flatMap((topic) =>
+        apnsEnvironments.map((environment) => this.#routeOf(app, `apns:${topic}:${environment}`)),
+      );
+    });
   }
 
   /** The credential of each entry, named as in {@link AppRoute}. */

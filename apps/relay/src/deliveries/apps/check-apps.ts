@@ -21,7 +21,7 @@ export interface AppCheck {
 }
 
 export interface CheckAppsOptions {
-  readonly apps: AppRegistry;
+  readonly apps: Pick<AppRegistry, 'entries'>;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
   /** Bundle id to check entries with that serve any bundle id. */
@@ -42,6 +42,24 @@ export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> 
     app.vendor === 'fcm' ? checkFcm(app, sender, options) : checkApns(app, sender, options),
   );
   return (await Promise.all(checks)).flat();
+}
+
+/**
+ * Checks the app with this id, as {@link checkApps} does. Resolves to `undefined` if no entry has it, and for Apple's
+ * sandbox, which is not checked.
+ */
+export async function checkOneApp(
+  { apps, ...options }: Omit<CheckAppsOptions, 'topic'>,
+  appId: string,
+): Promise<AppCheck | undefined> {
+  const entries = apps.entries.filter(({ app }) => namesOf(app).includes(appId));
+  const checks = await checkApps({ ...options, apps: { entries }, topic: undefined });
+  return checks.find(({ app }) => app === appId);
+}
+
+function namesOf(app: FcmApp | ApnsApp): string[] {
+  if (app.vendor === 'fcm') return [`fcm:${app.projectId}`];
+  return (app.topics === '*' ? ['*'] : [...app.topics]).map((topic) => `apns:${topic}:production`);
 }
 
 async function checkFcm(

@@ -77,6 +77,17 @@ export class VendorOutages {
     return (this.#workedAt.get(credential) ?? Number.NEGATIVE_INFINITY) > instant;
   }
 
+  /** When the vendor last judged a notification of this credential, in Unix milliseconds; `undefined` if never. */
+  lastWorkedAt(credential: string): number | undefined {
+    return this.#workedAt.get(credential);
+  }
+
+  /** An app's outage of a minute or more, as a sentence; `undefined` if it has none. */
+  describe(app: string): string | undefined {
+    const outage = this.isFailing(app) ? this.#outages.get(app) : undefined;
+    return outage && describe(app, outage);
+  }
+
   /** Forgets outages without a recent attempt. */
   forgetOld(): void {
     const now = this.#options.clock();

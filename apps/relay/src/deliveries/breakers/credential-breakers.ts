@@ -98,6 +98,15 @@ export class CredentialBreakers {
     return !this.#suspicions.isRealmSuspect(appId, device);
   }
 
+  /** The state of an app's breaker: half-open while a probe is in flight. `reason` is the vendor's last refusal. */
+  stateOf(appId: string): { readonly state: 'closed' | 'open' | 'half-open'; readonly reason?: string } {
+    const breaker = this.#open.get(appId);
+    if (breaker === undefined) return { state: 'closed' };
+    const { credential, reason } = breaker;
+    const state = breaker.probing === undefined ? 'open' : 'half-open';
+    return { state, reason: `${credential} was refused with ${reason}` };
+  }
+
   isOpen(appId: string): boolean {
     return this.#open.has(appId);
   }

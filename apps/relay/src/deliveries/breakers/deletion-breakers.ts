@@ -120,6 +120,12 @@ export class DeletionBreakers {
     }
   }
 
+  /** Dead tokens of an app that this process has kept in the current period of its freezes. */
+  frozenDeaths(appId: string): number {
+    const watches = [...this.#frozen.values()].filter(({ app }) => app === appId);
+    return watches.reduce((total, { dead }) => total + dead, 0);
+  }
+
   /** Loads freezes and operators' confirmations from the database. */
   async load(): Promise<void> {
     const stillFrozen = new Set<string>();

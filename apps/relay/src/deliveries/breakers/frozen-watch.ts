@@ -85,6 +85,11 @@ export class FrozenWatch {
     return since;
   }
 
+  /** Dead tokens counted in this period. */
+  get dead(): number {
+    return this.#dead;
+  }
+
   get #share(): number {
     return this.#dead / (this.#sent + this.#dead);
   }

@@ -1,0 +1,62 @@
+import { ProtocolError } from '@waxwing/protocol';
+import { noParameters, operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator, writingAdministrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+
+const instant = z.number().int();
+export const appParameter = z.string().min(1).max(300);
+
+/** The apps of the apps file, and whether their vendor takes their notifications. */
+export const listApps = operation({
+  method: 'GET',
+  path: '/admin/api/apps',
+  summary: 'The apps that the relay delivers for.',
+  actor: administrator,
+  parameters: noParameters,
+  answer: z.object({
+    apps: z.array(
+      z.object({
+        app_id: z.string(),
+        vendor: z.enum(['fcm', 'apns']),
+        environment: z.enum(['production', 'sandbox']).optional(),
+        last_success_at: instant.nullable(),
+        breaker: z.enum(['closed', 'open', 'half-open']),
+        last_error: z.string().optional(),
+      }),
+    ),
+  }),
+  codes: [],
+  async handle({ relay: { deliveries } }: DashboardContext) {
+    const apps = deliveries.describeApps().map(({ appId, vendor, environment, ...state }) => ({
+      app_id: appId,
+      vendor,
+      ...(environment === undefined ? {} : { environment }),
+      last_success_at: state.lastSuccessAt ?? null,
+      breaker: state.breaker,
+      ...(state.lastError === undefined ? {} : { last_error: state.lastError }),
+    }));
+    return { apps };
+  },
+});
+
+/** Asks the vendor about one app, as `apps check` does. No phone gets anything. */
+export const checkApp = operation({
+  method: 'POST',
+  path: '/admin/api/apps/check',
+  summary: 'Asks the vendor whether it takes the credential of an app.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ app_id: appParameter }),
+  answer: z.object({ ok: z.boolean(), cause: z.string().optional(), remedy: z.string().optional() }),
+  codes: ['BAD_REQUEST'],
+  waitsForOthers: true,
+  async handle({ relay: { deliveries } }: DashboardContext, { parameters: { app_id: app } }) {
+    const check = await deliveries.checkApp(app);
+    if (check === undefined) {
+      const message = `The app ${app} cannot be checked: the relay checks those of its apps file, and Apple's in production only.`;
+      throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
+    }
+    return check.ok ? { ok: true } : { ok: false, cause: check.sentence };
+  },
+});

@@ -1,0 +1,78 @@
+import { isJsonObject, ProtocolError, parseJsonOrUndefined } from '@waxwing/protocol';
+import { noAnswer, operation, RawAnswer } from '@waxwing/service/http';
+import { z } from 'zod';
+import { administrator, writingAdministrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
+
+const path = '/admin/api/deliveries/dead';
+const count = z.number().int();
+
+const deadLetter = z.object({
+  id: z.string(),
+  kind: z.string(),
+  reason: z.string(),
+  server: z.string().optional(),
+  attempts: count,
+  died_at: count,
+});
+
+/** The dead letters, oldest first: jobs that were given up, with the reason. */
+export const listDeadLetters = operation({
+  method: 'GET',
+  path,
+  summary: 'Jobs that were given up, with the reason.',
+  actor: administrator,
+  parameters: z.object({ after: positionParameter, limit: limitParameter }),
+  answer: z.object({ dead: z.array(deadLetter), next: z.string().optional(), total: count }),
+  codes: [],
+  async handle({ relay: { database } }: DashboardContext, { parameters: { after, limit } }) {
+    const { jobs } = database;
+    const position = readPosition(after);
+    const from = position === undefined ? {} : { after: { createdAt: position.at, id: position.id } };
+    const [found, tallies] = await Promise.all([
+      jobs.list({ state: 'dead', limit: limit + 1, ...from }),
+      jobs.tally(),
+    ]);
+    const some = found.slice(0, limit);
+    const dead = await Promise.all(
+      some.map(async ({ id, kind, reason = '', attempts, at }) => {
+        const server = serverIn((await jobs.show(id))?.payload ?? '');
+        const letter = { id, kind, reason, attempts, died_at: at };
+        return server === undefined ? letter : { ...letter, server };
+      }),
+    );
+    const total = tallies.reduce((sum, tally) => sum + Number(tally.dead), 0);
+    const last = found.length > limit ? some.at(-1) : undefined;
+    if (last === undefined) return { dead, total };
+    return { dead, total, next: writePosition({ at: last.createdAt, id: last.id }) };
+  },
+});
+
+/** Brings a dead letter back with as much time as it had at first, as `queue retry` does. */
+export const retryDeadLetter = operation({
+  method: 'POST',
+  path: `${path}/{id}/retry`,
+  summary: 'Brings a dead letter back.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') }),
+  answer: noAnswer,
+  codes: ['BAD_REQUEST'],
+  async handle({ relay: { database } }: DashboardContext, { parameters: { id } }) {
+    const { jobs } = database;
+    const isDead = (await jobs.show(id))?.state === 'dead';
+    if (!isDead || !(await jobs.retry(id))) {
+      const message = `There is no dead letter ${id}: it was brought back or dropped already.`;
+      throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
+    }
+    return new RawAnswer(204, { 'cache-control': 'no-store' }, undefined);
+  },
+});
+
+/** The server that a job is for; `undefined` if its payload names none. Nothing else of a payload is shown. */
+function serverIn(payload: string): string | undefined {
+  const fields = parseJsonOrUndefined(payload);
+  if (!isJsonObject(fields) || typeof fields.serverId !== 'string') return undefined;
+  return fields.serverId.slice(0, 36);
+}

@@ -1,0 +1,123 @@
+import { operation } from '@waxwing/service/http';
+import { z } from 'zod';
+import { readHostname } from '../../servers/joining/hostname.js';
+import { createInvitation } from '../../servers/joining/invitations.js';
+import { resumeServer, suspendServer } from '../../servers/manage-servers.js';
+import { type ServerSummary, summarizeServers } from '../../servers/server-summaries.js';
+import { administrator, writingAdministrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
+import { refuseAct } from '../refuse-act.js';
+
+const path = '/admin/api/servers';
+const invitationMilliseconds = 7 * 24 * 60 * 60_000;
+const count = z.number().int();
+const state = z.enum(['active', 'suspended', 'deactivated']);
+const uuidParameter = z
+  .string()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
+  .toLowerCase();
+
+const listedServer = z.object({
+  uuid: z.string(),
+  name: z.string(),
+  hostname: z.string().nullable(),
+  state,
+  last_seen_at: count.nullable(),
+  devices: count,
+  quota: z.object({ used: count, limit: count }),
+  delivered_day: count,
+  rejected_day: count,
+});
+
+/** The servers, oldest first, with what `servers list` shows. `search` is for a part of id, name, hostname or contact. */
+export const listServers = operation({
+  method: 'GET',
+  path,
+  summary: 'The servers that may use the relay.',
+  actor: administrator,
+  parameters: z.object({
+    search: z.string().max(200).optional(),
+    after: positionParameter,
+    limit: limitParameter,
+  }),
+  answer: z.object({ servers: z.array(listedServer), next: z.string().optional() }),
+  codes: [],
+  async handle({ relay, deliveries }: DashboardContext, { parameters: { search, after, limit } }) {
+    const { database, clock } = relay;
+    const found: ServerSummary[] = [];
+    // One more than shown: whether there is a next page.
+    const filter = { text: search, limit: limit + 1, after: readPosition(after) };
+    for await (const some of summarizeServers(database, clock(), filter)) found.push(...some);
+    const servers = found.slice(0, limit);
+    const last = found.length > limit ? servers.at(-1) : undefined;
+    const shown = servers.map((server) => describeServer(server, deliveries.notificationsPerMinute));
+    if (last === undefined) return { servers: shown };
+    return { servers: shown, next: writePosition({ at: last.createdAt, id: last.serverId }) };
+  },
+});
+
+/** Shuts a server out, as `servers suspend` does. */
+export const suspendOneServer = operation({
+  method: 'POST',
+  path: `${path}/{uuid}/suspend`,
+  summary: 'Refuses everything from a server; its realms and devices stay.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ uuid: uuidParameter }),
+  answer: z.object({ state, changed: z.boolean() }),
+  codes: ['BAD_REQUEST'],
+  handle: ({ relay: { database, clock } }: DashboardContext, { parameters: { uuid } }) =>
+    refuseAct(async () => ({
+      state: 'suspended' as const,
+      changed: await suspendServer(database, uuid, clock()),
+    })),
+});
+
+/** Lets a server in again, as `servers resume` does. */
+export const resumeOneServer = operation({
+  method: 'POST',
+  path: `${path}/{uuid}/resume`,
+  summary: 'Lets a server in again.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ uuid: uuidParameter }),
+  answer: z.object({ state, changed: z.boolean() }),
+  codes: ['BAD_REQUEST'],
+  handle: ({ relay: { database } }: DashboardContext, { parameters: { uuid } }) =>
+    refuseAct(async () => ({ state: 'active' as const, changed: await resumeServer(database, uuid) })),
+});
+
+/** Invites one server for seven days, as `servers invite` does. The code is in this answer only. */
+export const inviteServer = operation({
+  method: 'POST',
+  path: `${path}/invitations`,
+  summary: 'Lets one new server register itself; the code is shown this once.',
+  actor: writingAdministrator,
+  body: 'json',
+  parameters: z.object({ hostname: z.string().max(255).optional(), name: z.string().max(200).default('') }),
+  answer: z.object({ code: z.string(), expires_at: count }),
+  codes: ['BAD_REQUEST'],
+  async handle({ relay: { database, clock } }: DashboardContext, { parameters: { hostname: host, name } }) {
+    const now = clock();
+    const hostname = host === undefined || host === '' ? undefined : readHostname(host);
+    const expiresAt = now + invitationMilliseconds;
+    const code = await createInvitation(database, { name, hostname, expiresAt }, now);
+    return { code: code.reveal(), expires_at: expiresAt };
+  },
+});
+
+function describeServer(server: ServerSummary, limit: number): z.infer<typeof listedServer> {
+  const { devices, hostname, lastDay, lastSeenAt, name, quotaUsed, serverId } = server;
+  return {
+    uuid: serverId,
+    name,
+    hostname: hostname ?? null,
+    state: server.state,
+    last_seen_at: lastSeenAt ?? null,
+    devices: Object.values(devices).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0),
+    quota: { used: Math.round(quotaUsed * limit), limit },
+    delivered_day: lastDay.sent,
+    rejected_day: lastDay.rejected,
+  };
+}

@@ -1,0 +1,39 @@
+import type { ApnsEnvironment } from '@waxwing/protocol';
+import type { AppRegistry } from '../apps/app-registry.js';
+import type { CredentialBreakers } from '../breakers/credential-breakers.js';
+import type { Vendor } from '../delivery.js';
+import type { VendorOutages } from './vendor-outages.js';
+
+/** An app of the apps file, and how its vendor has treated it since this process started. */
+export interface AppState {
+  /** As in `AppRoute`. */
+  readonly appId: string;
+  readonly vendor: Vendor;
+  /** Apple's; `undefined` for Google. */
+  readonly environment: ApnsEnvironment | undefined;
+  /** When the vendor last judged a notification of its credential, in Unix milliseconds; `undefined` if never. */
+  readonly lastSuccessAt: number | undefined;
+  /** Of its credential. */
+  readonly breaker: 'closed' | 'open' | 'half-open';
+  readonly lastError: string | undefined;
+}
+
+export interface AppStatesOptions {
+  readonly apps: Pick<AppRegistry, 'routes'>;
+  readonly credentials: Pick<CredentialBreakers, 'stateOf'>;
+  readonly outages: Pick<VendorOutages, 'lastWorkedAt' | 'describe'>;
+}
+
+export function describeApps({ apps, credentials, outages }: AppStatesOptions): AppState[] {
+  return apps.routes.map(({ appId, vendor, credential }) => {
+    const { state, reason } = credentials.stateOf(appId);
+    return {
+      appId,
+      vendor,
+      environment: vendor === 'fcm' ? undefined : appId.endsWith(':sandbox') ? 'sandbox' : 'production',
+      lastSuccessAt: outages.lastWorkedAt(credential),
+      breaker: state,
+      lastError: reason ?? outages.describe(appId),
+    };
+  });
+}
