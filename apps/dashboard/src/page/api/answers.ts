@@ -29,6 +29,7 @@ export interface Overview {
     readonly dead: number;
     readonly oldest_due_age_ms: number | null;
   };
+  /** Upper bounds. */
   readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
   readonly registrations: { readonly active: number; readonly servers: number; readonly devices: number };
   readonly minutes: {

@@ -65,7 +65,7 @@ function optionsFor(element: HTMLElement, series: readonly ChartSeries[]): uPlot
     height: heightPixels,
     legend: { show: false },
     cursor: { show: false },
-    padding: [8, 8, 0, 0],
+    padding: [8, 20, 0, 0],
     scales: { y: { range: (_, __, highest) => [0, Math.max(highest ?? 0, 4)] } },
     axes: [
       Object.assign({ space: 60, size: 26, values: '{HH}:{mm}' }, axis),

@@ -17,11 +17,11 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
     { name: 'Dead letters', value: count(queue.dead), notes: [] },
     {
       name: 'Delivery latency, p50',
-      value: latency === null ? '–' : duration(latency.p50),
+      value: latency === null ? '–' : `≤ ${duration(latency.p50)}`,
       notes:
         latency === null
           ? ['no delivery in the last hour']
-          : [`p95 ${duration(latency.p95)}`, `p99 ${duration(latency.p99)}`],
+          : [`p95 ≤ ${duration(latency.p95)}`, `p99 ≤ ${duration(latency.p99)}`],
     },
     {
       name: 'Registered devices',

@@ -47,12 +47,10 @@ export function Shell() {
       <header class="bar">
         <div class="bar-content">
           <p class="product">Waxwing relay</p>
-          <div class="standing">
-            <ConnectionState />
-            <button type="button" class="quiet" onClick={signOut}>
-              Sign out
-            </button>
-          </div>
+          <ConnectionState />
+          <button type="button" class="quiet sign-out" onClick={signOut}>
+            Sign out
+          </button>
           <Navigation />
         </div>
       </header>
