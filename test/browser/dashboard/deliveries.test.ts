@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
-import { fcmRequest } from '../../apps/relay/deliveries/deliveries-under-test.js';
+import { fcmRequest, until } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import { hasChromium } from '../open-page.js';
 import { DashboardInBrowser } from './dashboard-in-browser.js';
 
@@ -17,7 +17,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
     await relay.faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await relay.notify([fcmRequest(await relay.addFcm(token))]);
     dashboard.pass(longerThanKept);
-    await expect.poll(() => relay.database.jobs.list({ state: 'dead', limit: 9 })).toHaveLength(1);
+    await until(async () => (await relay.database.jobs.list({ state: 'dead', limit: 9 })).length === 1);
     await dashboard.signIn();
     await dashboard.show('Deliveries');
   });

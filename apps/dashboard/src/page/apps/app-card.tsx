@@ -29,9 +29,12 @@ export function AppCard({ app, now }: { readonly app: RelayApp; readonly now: nu
     <li class="panel app">
       <div class="key-head">
         <h2>{app.app_id}</h2>
-        <ActionButton act={check} name={`Check ${app.app_id}`}>
-          Check
-        </ActionButton>
+        {/* Apple's sandbox has no way to ask. */}
+        {app.environment !== 'sandbox' && (
+          <ActionButton act={check} name={`Check ${app.app_id}`}>
+            Check
+          </ActionButton>
+        )}
       </div>
       <p class="soft">
         {vendorNames[app.vendor]}
