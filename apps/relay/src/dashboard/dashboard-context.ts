@@ -4,6 +4,7 @@ import type { DeliveriesConfiguration } from '../deliveries/deliveries-configura
 import type { OpenKeyRing } from '../keyring/open-key-ring.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
 import type { AdminSessions } from './admin-sessions.js';
+import type { EventStreams } from './events/event-streams.js';
 import type { PageFiles } from './page-files.js';
 
 /** Dependencies of the dashboard's operations. */
@@ -20,4 +21,5 @@ export interface DashboardContext {
   /** By client address. */
   readonly signInQuotas: Pick<ServerQuotas, 'take'>;
   readonly pageFiles: PageFiles;
+  readonly streams: Pick<EventStreams, 'open'>;
 }

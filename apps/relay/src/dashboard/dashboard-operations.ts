@@ -3,6 +3,7 @@ import { checkApp, listApps } from './apps/app-operations.js';
 import type { DashboardContext } from './dashboard-context.js';
 import { listDeadLetters, retryDeadLetter } from './deliveries/dead-letter-operations.js';
 import { listFrozen, thawFrozen } from './deliveries/frozen-operations.js';
+import { followEvents } from './events/events-operation.js';
 import { retireRingKey, revokeRingKey, rotateRing, showKeys, showRetirement } from './keys/key-operations.js';
 import { showOverview } from './overview/overview-operation.js';
 import { redirectToPage, showPage, showPageAsset, showPageFile } from './page-operations.js';
@@ -34,6 +35,7 @@ const dashboardOperations: readonly AnyOperation<DashboardContext>[] = [
   retryDeadLetter,
   listFrozen,
   thawFrozen,
+  followEvents,
 ];
 
 export function bindDashboardOperations(context: DashboardContext): BoundOperation[] {

@@ -10,8 +10,12 @@ import { AdminSessions } from './admin-sessions.js';
 import { AdminToken } from './admin-token.js';
 import type { DashboardConfiguration } from './dashboard-configuration.js';
 import { bindDashboardOperations } from './dashboard-operations.js';
+import { EventStreams } from './events/event-streams.js';
+import { readOverview } from './overview/overview.js';
 import { loadPageFiles } from './page-files.js';
 import { signInsPerMinuteAndAddress } from './session-operations.js';
+
+const minutesOfEvents = 60;
 
 export interface OpenDashboardOptions {
   readonly relay: RelayContext;
@@ -43,12 +47,11 @@ export async function openDashboard(
   const token = await AdminToken.open(dashboard.tokenFile);
   const sessions = new AdminSessions({ token, clock, log });
   closers.push(async () => sessions.endAll());
+  const context = { ...parts, deliveries: configuration.deliveries, log, startedAt: clock(), sessions };
+  const read = () => readOverview(context, minutesOfEvents);
   const operations = bindDashboardOperations({
-    ...parts,
-    deliveries: configuration.deliveries,
-    log,
-    startedAt: clock(),
-    sessions,
+    ...context,
+    streams: new EventStreams({ sessions, log, read }),
     signInQuotas: new ServerQuotas(signInsPerMinuteAndAddress, clock),
     pageFiles: await loadPageFiles(pageFolder),
   });

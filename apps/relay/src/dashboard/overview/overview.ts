@@ -42,8 +42,10 @@ export const overviewAnswer = z.object({
 
 export type Overview = z.infer<typeof overviewAnswer>;
 
+type OverviewContext = Pick<DashboardContext, 'relay' | 'readiness' | 'keyRing' | 'deliveries' | 'startedAt'>;
+
 /** Reads the overview: counters in memory, rolled-up rows, and counts of jobs that are bounded. No scan of a hot table. */
-export async function readOverview(context: DashboardContext, minutes: number): Promise<Overview> {
+export async function readOverview(context: OverviewContext, minutes: number): Promise<Overview> {
   const { relay, readiness, keyRing, deliveries, startedAt } = context;
   const { clock, database, activity, deviceGauge, minuteCounts } = relay;
   const now = clock();
@@ -78,7 +80,7 @@ export async function readOverview(context: DashboardContext, minutes: number): 
   };
 }
 
-async function readQueue({ relay: { database } }: DashboardContext, now: number): Promise<Overview['queue']> {
+async function readQueue({ relay: { database } }: OverviewContext, now: number): Promise<Overview['queue']> {
   const [tallies, oldest] = await Promise.all([database.jobs.tally(), database.jobs.oldestDueAt()]);
   const total = (state: 'due' | 'waiting' | 'running' | 'dead'): number =>
     tallies.reduce((sum, tally) => sum + Number(tally[state]), 0);

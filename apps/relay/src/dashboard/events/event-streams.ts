@@ -1,0 +1,89 @@
+import { PassThrough, type Readable } from 'node:stream';
+import { ProtocolError } from '@waxwing/protocol';
+import type { Log } from '@waxwing/service/logging';
+import type { AdminSession, AdminSessions } from '../admin-sessions.js';
+
+export interface EventStreamsOptions {
+  readonly sessions: Pick<AdminSessions, 'check'>;
+  readonly log: Pick<Log, 'warn'>;
+  /** The data of the next event. */
+  read(): Promise<unknown>;
+}
+
+const maximumStreams = 8;
+const intervalMilliseconds = 5000;
+
+interface OpenStream {
+  readonly session: AdminSession;
+  readonly output: PassThrough;
+}
+
+/**
+ * The open streams of server-sent events: at most eight. All of them get the same event every five seconds. Nothing is read
+ * while none is open. A stream ends with its session.
+ */
+export class EventStreams {
+  readonly #options: EventStreamsOptions;
+  readonly #open = new Set<OpenStream>();
+  #timer: NodeJS.Timeout | undefined;
+  #sending: Promise<void> | undefined;
+
+  constructor(options: EventStreamsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Opens a stream, whose first event comes at once. It ends when `signal` is aborted.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if eight are open.
+   */
+  open(session: AdminSession, signal: AbortSignal): Readable {
+    if (this.#open.size >= maximumStreams) {
+      const message = `The dashboard is open in ${maximumStreams} places already: close one of them`;
+      throw new ProtocolError('SERVICE_UNAVAILABLE', { message, retryAfterSeconds: 30 });
+    }
+    const output = new PassThrough();
+    const stream = { session, output };
+    this.#open.add(stream);
+    output.once('close', () => this.#forget(stream));
+    const end = () => output.end(() => output.destroy());
+    for (const ending of [signal, session.ended]) {
+      if (ending.aborted) end();
+      else ending.addEventListener('abort', end, { once: true });
+    }
+    output.once('close', () => {
+      for (const ending of [signal, session.ended]) ending.removeEventListener('abort', end);
+    });
+    this.#timer ??= setInterval(() => void this.send(), intervalMilliseconds).unref();
+    void this.send();
+    return output;
+  }
+
+  /** Sends an event to every stream. Single-flight. Never rejects. */
+  send(): Promise<void> {
+    this.#sending ??= this.#send().finally(() => {
+      this.#sending = undefined;
+    });
+    return this.#sending;
+  }
+
+  async #send(): Promise<void> {
+    const { log, read, sessions } = this.#options;
+    try {
+      for (const { session } of this.#open) await sessions.check(session.hash);
+      const text = `event: overview\ndata: ${JSON.stringify(await read())}\n\n`;
+      for (const { output } of this.#open) {
+        // A client that does not read gets the next event in place of this one.
+        if (!output.writableEnded && !output.writableNeedDrain) output.write(text);
+      }
+    } catch (err) {
+      log.warn({ err }, 'the dashboard could not be told what happens: it shows its last figures');
+    }
+  }
+
+  #forget(stream: OpenStream): void {
+    this.#open.delete(stream);
+    if (this.#open.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,26 @@
+import { noAnswer, noParameters, operation, RawAnswer } from '@waxwing/service/http';
+import { administrator } from '../administrator.js';
+import type { DashboardContext } from '../dashboard-context.js';
+
+const headers = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  // nginx would hold events back.
+  'x-accel-buffering': 'no',
+};
+
+/** Server-sent events: the overview, at once and then every five seconds, until the session ends. */
+export const followEvents = operation({
+  method: 'GET',
+  path: '/admin/api/events',
+  summary: 'The overview as server-sent events.',
+  actor: administrator,
+  parameters: noParameters,
+  answer: noAnswer,
+  answerType: 'text/event-stream',
+  codes: ['SERVICE_UNAVAILABLE'],
+  // A lane of its own for each: a stream lasts long, and replaces no other.
+  lane: (head) => `events ${head.id}`,
+  handle: async ({ streams }: DashboardContext, { actor, signal }) =>
+    new RawAnswer(200, headers, streams.open(actor, signal)),
+});
