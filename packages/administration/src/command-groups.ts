@@ -9,7 +9,12 @@ import type { AdministrationOptions } from './command-line.js';
 /** A program's database, its migrations, and the payload fields that operators may see. */
 export type AdministeredDatabase = Pick<
   AdministrationOptions,
-  'databaseUrl' | 'isDatabaseChosen' | 'remedyIfMissing' | 'migrations' | 'shownPayloadFields'
+  | 'databaseUrl'
+  | 'isDatabaseChosen'
+  | 'remedyIfMissing'
+  | 'migrations'
+  | 'recordJobAct'
+  | 'shownPayloadFields'
 >;
 
 /** The command groups `db` and `queue`. A group loads its code only when one of its commands runs. */

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobsOptions } from '@waxwing/jobs';
-import type { MigrationSet } from '@waxwing/storage';
+import type { AnyTransaction, MigrationSet } from '@waxwing/storage';
 
 /** The part of a command-line parser that the commands need. Commander's `Command` implements it. */
 export interface CommandLine {
@@ -34,6 +34,8 @@ export interface AdministrationOptions {
   requireConsent(question: string, yes?: boolean): Promise<void>;
   /** Creates the error that a failing command throws, with one sentence for the operator. */
   refusal(sentence: string): Error;
+  /** Records what an operator did to a job, in the transaction that changes the job. Default: not recorded. */
+  recordJobAct?(transaction: AnyTransaction, action: string, jobId: string): Promise<void>;
   /** Allow-list of job payload fields that hold no secret. The values of all other fields are hidden. */
   readonly shownPayloadFields: readonly string[];
 }

@@ -9,6 +9,7 @@ import {
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
+import type { AnyTransaction } from '@waxwing/storage';
 import type { AdministrationOptions, CommandLine } from './command-line.js';
 import { withExistingDatabase } from './database-commands.js';
 import { showPayload } from './show-payload.js';
@@ -65,7 +66,8 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('retry <id>'))
     .description('make a waiting job due now, or retry a dead one with its original lifetime')
     .action(async (id: string, flags: OutputFlags) => {
-      if (!(await withJobs(options, (queue) => queue.retry(id)))) throw notChangeable(id, options);
+      const record = recordOf(options, 'queue retry', id);
+      if (!(await withJobs(options, (queue) => queue.retry(id, record)))) throw notChangeable(id, options);
       printResult(options, flags, { machines: { id, retried: true }, people: `The job ${id} is due now.` });
     });
   withYes(withJson(queue.command('drop <id>')))
@@ -75,10 +77,14 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
         const job = await queue.show(id);
         if (job === undefined) throw noSuchJob(id, options);
         await options.requireConsent(`The job ${id} (${job.kind}, ${job.state}) will never run. Go on?`, yes);
-        if (!(await queue.drop(id))) throw notChangeable(id, options);
+        if (!(await queue.drop(id, recordOf(options, 'queue drop', id)))) throw notChangeable(id, options);
       });
       printResult(options, { json }, { machines: { id, dropped: true }, people: `The job ${id} is gone.` });
     });
+}
+
+function recordOf(options: AdministrationOptions, action: string, id: string) {
+  return async (transaction: AnyTransaction) => options.recordJobAct?.(transaction, action, id);
 }
 
 function withJobs<Result>(

@@ -30,6 +30,7 @@ const tallyLimit = 10_000;
 const none = { due: 0, waiting: 0, running: 0 };
 const bringForwardBatch = 500;
 const maximumBroughtForward = 10_000;
+const writeNothing = async (_transaction: AnyTransaction): Promise<void> => undefined;
 
 /** {@link JobQueue} on the lease table. */
 export class DurableJobQueue implements JobQueue<JobTables> {
@@ -143,11 +144,14 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     return (await this.#living.find(id)) ?? (await this.#dead.find(id));
   }
 
-  async retry(id: string): Promise<boolean> {
+  async retry(id: string, alongside = writeNothing): Promise<boolean> {
     const living = await this.#living.find(id);
     if (living !== undefined) {
       if (living.state === 'running' || !(await this.#living.hasten(id))) return false;
-      await this.#options.database.write((transaction) => this.#signal(transaction, [living.kind]));
+      await this.#options.database.write(async (transaction) => {
+        await this.#signal(transaction, [living.kind]);
+        await alongside(transaction);
+      });
       return true;
     }
     return await this.#options.database.write(async (transaction) => {
@@ -157,16 +161,23 @@ export class DurableJobQueue implements JobQueue<JobTables> {
       const giveUpAt = now + Math.max(0, dead.giveUpAt - dead.createdAt);
       const { kind, payload } = dead;
       await this.enqueue(transaction, { kind, payload, giveUpAt });
+      await alongside(transaction);
       return true;
     });
   }
 
-  async drop(id: string): Promise<boolean> {
+  async drop(id: string, alongside = writeNothing): Promise<boolean> {
     const living = await this.#living.find(id);
-    if (living !== undefined) return living.state !== 'running' && (await this.#living.remove(id));
-    return await this.#options.database.write(
-      async (transaction) => (await this.#dead.take(transaction.db, id)) !== undefined,
-    );
+    if (living !== undefined) {
+      if (living.state === 'running' || !(await this.#living.remove(id))) return false;
+      await this.#options.database.write(alongside);
+      return true;
+    }
+    return await this.#options.database.write(async (transaction) => {
+      if ((await this.#dead.take(transaction.db, id)) === undefined) return false;
+      await alongside(transaction);
+      return true;
+    });
   }
 
   async bringForward(kind: string, everyMilliseconds: number, { failedOnly = false } = {}): Promise<void> {

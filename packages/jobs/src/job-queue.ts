@@ -104,11 +104,15 @@ export interface JobQueue<Tables> {
   show(id: string): Promise<JobDetails | undefined>;
   /**
    * Makes a waiting job due now, or enqueues a dead one again with its original lifetime. Resolves to false if there is no
-   * such job or it is running.
+   * such job or it is running. `alongside` writes in the transaction that brings a dead job back; for a waiting job, in one
+   * that follows.
    */
-  retry(id: string): Promise<boolean>;
-  /** Deletes a waiting or dead job. Resolves to false if there is no such job or it is running. */
-  drop(id: string): Promise<boolean>;
+  retry(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
+  /**
+   * Deletes a waiting or dead job. Resolves to false if there is no such job or it is running. `alongside` writes in the
+   * transaction that deletes a dead job; for a waiting job, in one that follows.
+   */
+  drop(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
   /**
    * Reschedules waiting jobs of a kind after an outage: the first runs now and the others at intervals of
    * `everyMilliseconds`, which avoids a thundering herd. Delays no job. Moves the 10,000 earliest jobs; the others keep
