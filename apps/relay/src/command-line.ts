@@ -80,6 +80,10 @@ function administered(terminal: Terminal): AdministeredDatabase {
     },
     isDatabaseChosen: () => Boolean(terminal.environment.RELAY_DATABASE),
     remedyIfMissing,
+    recordJobAct: async (transaction, action, subject) => {
+      const { recordAct } = await import('./acts/record-act.js');
+      await recordAct(transaction, { actor: 'command line', action, subject, at: terminal.clock() });
+    },
     migrations: async () => (await import('./tables.js')).relayMigrations,
     shownPayloadFields: [
       'serverId',

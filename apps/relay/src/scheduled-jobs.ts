@@ -1,4 +1,5 @@
 import { removeInBatches } from '@waxwing/storage';
+import { forgetOldActs } from './acts/act-store.js';
 import type { RelayContext } from './context.js';
 import { forgetOldMinutes } from './dashboard/minutes/minute-store.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
@@ -52,6 +53,9 @@ export function scheduleRelayJobs(options: RelayJobsOptions): void {
   );
   jobs.schedule('servers/forget-activity', hourMilliseconds, async () =>
     countRemoved('server-activity', await forgetOldActivity(database, clock())),
+  );
+  jobs.schedule('acts/forget-old', hourMilliseconds, async () =>
+    countRemoved('operator-act', await forgetOldActs(database)),
   );
   jobs.schedule('dashboard/forget-minutes', hourMilliseconds, async (signal) =>
     countRemoved('minute-count', await forgetOldMinutes(database, clock(), signal)),

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { MigrationSet, WriteTransaction } from '@waxwing/storage';
+import { type ActTables, createOperatorActs } from './acts/act-table.js';
 import { createMinuteCounts, type MinuteTables } from './dashboard/minutes/minute-table.js';
 import { type DeliveryTables, deliveryMigrations } from './deliveries/delivery-tables.js';
 import { type KeyRingTables, keyRingMigrations } from './keyring/storage/key-ring-tables.js';
@@ -31,7 +32,8 @@ export interface RelayTables
     RegistrationTables,
     KeyRingTables,
     DeliveryTables,
-    MinuteTables {}
+    MinuteTables,
+    ActTables {}
 
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 export type RelayTransaction = WriteTransaction<RelayTables>;
@@ -64,6 +66,7 @@ const ownMigrations: MigrationSet = {
     },
     '0012-ended-keys': { up: createEndedKeys },
     '0013-minute-counts': { up: createMinuteCounts },
+    '0014-operator-acts': { up: createOperatorActs },
   },
 };
 

@@ -1,5 +1,6 @@
 import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 import { checkApp, listApps } from './apps/app-operations.js';
+import { showAudit } from './audit/audit-operation.js';
 import type { DashboardContext } from './dashboard-context.js';
 import { listDeadLetters, retryDeadLetter } from './deliveries/dead-letter-operations.js';
 import { listFrozen, thawFrozen } from './deliveries/frozen-operations.js';
@@ -36,6 +37,7 @@ const dashboardOperations: readonly AnyOperation<DashboardContext>[] = [
   listFrozen,
   thawFrozen,
   followEvents,
+  showAudit,
 ];
 
 export function bindDashboardOperations(context: DashboardContext): BoundOperation[] {

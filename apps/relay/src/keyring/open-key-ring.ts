@@ -2,6 +2,7 @@ import { performance } from 'node:perf_hooks';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { Sodium } from '@waxwing/sodium';
+import { recordAct } from '../acts/record-act.js';
 import type { KeyAdmin } from './administration/key-admin.js';
 import { SteadyClock } from './clock/steady-clock.js';
 import { withListToRenew } from './list/publish-key-list.js';
@@ -91,15 +92,31 @@ export async function openKeyRing(
 }
 
 export interface CreateKeyAdminOptions extends Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'> {
+  /** Default: nothing is logged. */
+  readonly log?: Pick<Log, 'warn'>;
   takeOver(): Promise<void>;
 }
 
 /** Returns the context of the admin operations. */
 export function createKeyAdmin(
   keeper: KeyRingKeeper,
-  { sodium, clock, database, takeOver }: CreateKeyAdminOptions,
+  { sodium, clock, database, log, takeOver }: CreateKeyAdminOptions,
 ): KeyAdmin {
-  return { keeper, sodium, clock, readKeyUses: () => readKeyUses(database.db), takeOver };
+  return {
+    keeper,
+    sodium,
+    clock,
+    readKeyUses: () => readKeyUses(database.db),
+    async recordAct(act) {
+      try {
+        await database.write((transaction) => recordAct(transaction, act));
+      } catch (err) {
+        // The change stands, and the audit log of the ring has it.
+        log?.warn({ err }, 'a change of the key ring is missing in the audit log of the dashboard');
+      }
+    },
+    takeOver,
+  };
 }
 
 export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'log' | 'monotonic'> {

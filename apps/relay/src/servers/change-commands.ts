@@ -8,6 +8,8 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { recordingSingle } from '../acts/record-act.js';
+import { recordingCommand } from '../acts/record-command.js';
 import type { RelayDatabase } from '../tables.js';
 import { withRelayDatabase } from '../with-database.js';
 import { printCredentials } from './print-credentials.js';
@@ -31,7 +33,11 @@ function addRenaming(servers: Command, terminal: Terminal): void {
     .argument('<name>', 'the new name')
     .action(async (serverId: string, name: string, { json }: OutputFlags) => {
       await withRelayDatabase(terminal, async (database) =>
-        (await manage()).renameServer(database, serverId, name),
+        (await manage()).renameServer(
+          recordingCommand(database, terminal, { action: 'servers rename', subject: serverId, detail: name }),
+          serverId,
+          name,
+        ),
       );
       const people = `The server ${serverId} is now called "${name}".`;
       printResult(terminal, { json }, { machines: { server_id: serverId, name }, people });
@@ -45,7 +51,11 @@ function addSuspending(servers: Command, terminal: Terminal): void {
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const question = `No user of the server ${serverId} gets notifications any more. Go on?`;
       const changed = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
-        (await manage()).suspendServer(database, serverId, terminal.clock()),
+        (await manage()).suspendServer(
+          recordingCommand(database, terminal, { action: 'servers suspend', subject: serverId }),
+          serverId,
+          terminal.clock(),
+        ),
       );
       const machines = { server_id: serverId, state: 'suspended', changed };
       const people = `The server ${serverId} is suspended; "servers resume" undoes that.`;
@@ -58,7 +68,10 @@ function addSuspending(servers: Command, terminal: Terminal): void {
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json }: OutputFlags) => {
       const changed = await withRelayDatabase(terminal, async (database) =>
-        (await manage()).resumeServer(database, serverId),
+        (await manage()).resumeServer(
+          recordingCommand(database, terminal, { action: 'servers resume', subject: serverId }),
+          serverId,
+        ),
       );
       const machines = { server_id: serverId, state: 'active', changed };
       printResult(terminal, { json }, { machines, people: `The server ${serverId} is active.` });
@@ -75,7 +88,11 @@ function addRotating(servers: Command, terminal: Terminal): void {
         const from = now ? 'at once' : 'in ten minutes';
         const question = `The server ${serverId} is refused ${from}, until it has the new key. Go on?`;
         const rotated = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
-          (await manage()).rotateServerKey(database, { serverId, isImmediate: now }, terminal.clock()),
+          (await manage()).rotateServerKey(
+            recordingCommand(database, terminal, { action: 'servers rotate-key', subject: serverId }),
+            { serverId, isImmediate: now },
+            terminal.clock(),
+          ),
         );
         printCredentials(terminal, rotated, { json });
       },
@@ -89,7 +106,16 @@ function addRemoving(servers: Command, terminal: Terminal): void {
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
       const devices = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
-        (await import('./remove-server.js')).removeServer(database, serverId, terminal.clock()),
+        (await import('./remove-server.js')).removeServer(
+          recordingSingle(database, {
+            actor: 'command line',
+            action: 'servers remove',
+            subject: serverId,
+            at: terminal.clock(),
+          }),
+          serverId,
+          terminal.clock(),
+        ),
       );
       const machines = { server_id: serverId, removed_devices: devices };
       const people = `The server ${serverId} is removed, with ${devices} devices.`;

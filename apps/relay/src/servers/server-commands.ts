@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { type OutputFlags, printResult, type Terminal, withJson } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { recordingCommand } from '../acts/record-command.js';
 import { withRelayDatabase } from '../with-database.js';
 import { addChanging } from './change-commands.js';
 import { addInviting } from './joining/invite-command.js';
@@ -32,9 +34,13 @@ function addAdding(servers: Command, terminal: Terminal): void {
     .requiredOption('--realm <uuid>', 'a realm (organization) of the server; repeatable', collectUuids)
     .option('--name <text>', 'what you call the server', '')
     .option('--server-id <uuid>', "the server's existing id (default: a new one)", readUuid)
-    .action(async ({ realm: realmUuids, name, serverId, json }: AddFlags) => {
+    .action(async ({ realm: realmUuids, name, serverId = randomUUID(), json }: AddFlags) => {
       const added = await withRelayDatabase(terminal, async (database) =>
-        (await manage()).addServer(database, { serverId, name, realmUuids }, terminal.clock()),
+        (await manage()).addServer(
+          recordingCommand(database, terminal, { action: 'servers add', subject: serverId, detail: name }),
+          { serverId, name, realmUuids },
+          terminal.clock(),
+        ),
       );
       printCredentials(terminal, { ...added, realmUuids }, { json });
     });
@@ -44,7 +50,16 @@ function addAdding(servers: Command, terminal: Terminal): void {
     .requiredOption('--realm <uuid>', 'the realm (organization); repeatable', collectUuids)
     .action(async (serverId: string, { realm: realmUuids, json }: RealmFlags) => {
       await withRelayDatabase(terminal, async (database) =>
-        (await manage()).addRealms(database, serverId, realmUuids, terminal.clock()),
+        (await manage()).addRealms(
+          recordingCommand(database, terminal, {
+            action: 'servers add-realm',
+            subject: serverId,
+            detail: realmUuids.join(' '),
+          }),
+          serverId,
+          realmUuids,
+          terminal.clock(),
+        ),
       );
       printResult(
         terminal,

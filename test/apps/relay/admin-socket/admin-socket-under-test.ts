@@ -16,6 +16,7 @@ export async function keyAdminOnDisk() {
     clock: () => startedAt,
     readKeyUses: async () => new Map(),
     takeOver: async () => undefined,
+    recordAct: async () => undefined,
   };
   return { ...disk, admin };
 }

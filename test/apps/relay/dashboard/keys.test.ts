@@ -94,7 +94,15 @@ eachBackend((backend) => {
     expect(answer.statusCode).toBe(200);
     expect((await keys()).find(({ id }) => id === before.id)?.state).toBe('revoked');
     expect((await post(`/${before.id}/revoke`, { reason: 'again' })).statusCode).toBe(409);
-    expect(dashboard.relay.logged()).toContain('a laptop was stolen');
+    const { entries } = (await dashboard.ask('GET', '/admin/api/audit', { cookie })).json();
+    expect(entries).toMatchObject([
+      {
+        actor: 'dashboard',
+        action: 'keys revoke --compromised',
+        subject: 'key ring',
+        detail: expect.stringMatching(/^a laptop was stolen; /),
+      },
+    ]);
   });
 
   it('refuses unknown and malformed ids, requests without a session, and those of other sites', async () => {

@@ -1,6 +1,8 @@
 import { isJsonObject, ProtocolError, parseJsonOrUndefined } from '@waxwing/protocol';
 import { noAnswer, operation, RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
+import { recordAct } from '../../acts/record-act.js';
+import { actor } from '../actor.js';
 import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
@@ -59,10 +61,11 @@ export const retryDeadLetter = operation({
   parameters: z.object({ id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
-  async handle({ relay: { database } }: DashboardContext, { parameters: { id } }) {
+  async handle({ relay: { database, clock } }: DashboardContext, { parameters: { id } }) {
     const { jobs } = database;
+    const act = { actor, action: 'queue retry', subject: id, at: clock() } as const;
     const isDead = (await jobs.show(id))?.state === 'dead';
-    if (!isDead || !(await jobs.retry(id))) {
+    if (!isDead || !(await jobs.retry(id, (transaction) => recordAct(transaction, act)))) {
       const message = `There is no dead letter ${id}: it was brought back or dropped already.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }

@@ -1,7 +1,9 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { noAnswer, noParameters, operation, RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
+import { recording } from '../../acts/record-act.js';
 import { BreakerStore, type StoredBreaker } from '../../deliveries/breakers/breaker-store.js';
+import { actor } from '../actor.js';
 import { administrator, writingAdministrator } from '../administrator.js';
 import { appParameter } from '../apps/app-operations.js';
 import type { DashboardContext } from '../dashboard-context.js';
@@ -56,7 +58,8 @@ export const thawFrozen = operation({
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle({ relay: { database, clock } }: DashboardContext, { parameters: { app_id: app } }) {
-    if (!(await new BreakerStore(database).confirm(app, clock()))) {
+    const act = { actor, action: 'apps confirm-deletions', subject: app, at: clock() } as const;
+    if (!(await new BreakerStore(recording(database, act)).confirm(app, act.at))) {
       const message = `The deletions of "${app}" are not frozen.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }

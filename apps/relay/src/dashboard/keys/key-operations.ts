@@ -5,7 +5,6 @@ import {
   readRingOverview,
   ringChanges,
 } from '../../keyring/administration/ring-overview.js';
-import { actor as actorName } from '../actor.js';
 import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { refuseAct } from '../refuse-act.js';
@@ -58,7 +57,7 @@ export const rotateRing = operation({
   codes: ['BAD_REQUEST'],
   handle: ({ admin }: DashboardContext) =>
     refuseAct(async () => {
-      await ringChanges(admin, actorName).rotate();
+      await ringChanges(admin).rotate();
       return readRingOverview(admin);
     }),
 });
@@ -88,7 +87,7 @@ export const retireRingKey = operation({
   codes: ['BAD_REQUEST'],
   handle: ({ admin }: DashboardContext, { parameters: { id, force } }) =>
     refuseAct(async () => {
-      await ringChanges(admin, actorName).retire(id, force);
+      await ringChanges(admin).retire(id, force);
       return readRingOverview(admin);
     }),
 });
@@ -103,10 +102,9 @@ export const revokeRingKey = operation({
   parameters: z.object({ id: keyParameter, reason: z.string().trim().min(1).max(maximumReasonCharacters) }),
   answer: keysAnswer,
   codes: ['BAD_REQUEST'],
-  handle: ({ admin, log }: DashboardContext, { parameters: { id, reason } }) =>
+  handle: ({ admin }: DashboardContext, { parameters: { id, reason } }) =>
     refuseAct(async () => {
-      await ringChanges(admin, actorName).revoke(id);
-      log.warn({ key: id, reason }, 'a key was revoked from the dashboard');
+      await ringChanges(admin).revoke(id, reason);
       return readRingOverview(admin);
     }),
 });

@@ -1,9 +1,11 @@
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
+import { recording } from '../../acts/record-act.js';
 import { readHostname } from '../../servers/joining/hostname.js';
 import { createInvitation } from '../../servers/joining/invitations.js';
 import { resumeServer, suspendServer } from '../../servers/manage-servers.js';
 import { type ServerSummary, summarizeServers } from '../../servers/server-summaries.js';
+import { actor } from '../actor.js';
 import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
@@ -68,10 +70,13 @@ export const suspendOneServer = operation({
   answer: z.object({ state, changed: z.boolean() }),
   codes: ['BAD_REQUEST'],
   handle: ({ relay: { database, clock } }: DashboardContext, { parameters: { uuid } }) =>
-    refuseAct(async () => ({
-      state: 'suspended' as const,
-      changed: await suspendServer(database, uuid, clock()),
-    })),
+    refuseAct(async () => {
+      const act = { actor, action: 'servers suspend', subject: uuid, at: clock() } as const;
+      return {
+        state: 'suspended' as const,
+        changed: await suspendServer(recording(database, act), uuid, act.at),
+      };
+    }),
 });
 
 /** Lets a server in again, as `servers resume` does. */
@@ -84,8 +89,11 @@ export const resumeOneServer = operation({
   parameters: z.object({ uuid: uuidParameter }),
   answer: z.object({ state, changed: z.boolean() }),
   codes: ['BAD_REQUEST'],
-  handle: ({ relay: { database } }: DashboardContext, { parameters: { uuid } }) =>
-    refuseAct(async () => ({ state: 'active' as const, changed: await resumeServer(database, uuid) })),
+  handle: ({ relay: { database, clock } }: DashboardContext, { parameters: { uuid } }) =>
+    refuseAct(async () => {
+      const act = { actor, action: 'servers resume', subject: uuid, at: clock() } as const;
+      return { state: 'active' as const, changed: await resumeServer(recording(database, act), uuid) };
+    }),
 });
 
 /** Invites one server for seven days, as `servers invite` does. The code is in this answer only. */
@@ -102,7 +110,8 @@ export const inviteServer = operation({
     const now = clock();
     const hostname = host === undefined || host === '' ? undefined : readHostname(host);
     const expiresAt = now + invitationMilliseconds;
-    const code = await createInvitation(database, { name, hostname, expiresAt }, now);
+    const act = { actor, action: 'servers invite', subject: hostname ?? name, at: now } as const;
+    const code = await createInvitation(recording(database, act), { name, hostname, expiresAt }, now);
     return { code: code.reveal(), expires_at: expiresAt };
   },
 });

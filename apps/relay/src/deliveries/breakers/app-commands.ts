@@ -10,6 +10,7 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
+import { recordingCommand } from '../../acts/record-command.js';
 import { withRelayDatabase } from '../../with-database.js';
 import type { StoredBreaker } from './breaker-store.js';
 
@@ -42,7 +43,8 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
     .action(async (app: string, { json, yes }: ConsentFlags) => {
       await withRelayDatabase(terminal, async (database) => {
         const { BreakerStore } = await stores();
-        const store = new BreakerStore(database);
+        const act = { action: 'apps confirm-deletions', subject: app };
+        const store = new BreakerStore(recordingCommand(database, terminal, act));
         const frozen = (await store.list()).filter((breaker) => breaker.app === app && isFrozen(breaker));
         if (frozen.length === 0) {
           throw new CommandError(`The deletions of "${app}" are not frozen: "apps status" shows which are.`);

@@ -95,16 +95,16 @@ export class BreakerStore {
 
   /** Confirms the deletions of an app in all its scopes. Returns whether any were frozen. */
   async confirm(app: string, now: number): Promise<boolean> {
-    const { numUpdatedRows } = await this.#database.write(({ db }) =>
-      db
+    return this.#database.write(async ({ db }) => {
+      const { numUpdatedRows } = await db
         .updateTable('app_breakers')
         .set({ confirmed_at: now })
         .where('app', '=', app)
         .where('kind', '=', 'deletion')
         .where('confirmed_at', 'is', null)
-        .executeTakeFirstOrThrow(),
-    );
-    return numUpdatedRows > 0n;
+        .executeTakeFirstOrThrow();
+      return numUpdatedRows > 0n;
+    });
   }
 
   async list(): Promise<StoredBreaker[]> {

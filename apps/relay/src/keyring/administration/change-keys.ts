@@ -19,6 +19,7 @@ import {
 import { isoText } from './list-keys.js';
 
 const path = '/admin/api/keys';
+const maximumReasonCharacters = 200;
 /** Maximum size of a plain key file. Form encoding may triple each byte. */
 const maximumFileBytes = 1024 * 1024;
 
@@ -67,13 +68,18 @@ export const revokeKey = operation({
   summary:
     'Refuses a key at once, because its private half may be stolen, and notifies phones by the key list.',
   actor: operator,
-  parameters: z.object({ key: z.string(), dry_run: dryRunParameter }),
+  parameters: z.object({
+    key: z.string(),
+    reason: z.string().max(maximumReasonCharacters).default(''),
+    dry_run: dryRunParameter,
+  }),
   answer: changeAnswer,
   codes: ['BAD_REQUEST'],
-  async handle(admin: KeyAdmin, { actor, parameters: { key, dry_run: dryRun } }) {
+  async handle(admin: KeyAdmin, { actor, parameters: { key, reason, dry_run: dryRun } }) {
     const context = transitionContext(admin);
     const transition = (ring: KeyRing) => revoke(ring, key, context);
-    return changeRing(admin, { actor, action: 'revoke --compromised', dryRun, makesKeys: true, transition });
+    const action = 'revoke --compromised';
+    return changeRing(admin, { actor, action, dryRun, reason, makesKeys: true, transition });
   },
 });
 

@@ -3,6 +3,7 @@ import { booleanParameter, type Operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { z } from 'zod';
+import type { Act } from '../../acts/record-act.js';
 import type { Operator } from '../../admin-socket/operator.js';
 import type { KeyRingKeeper } from '../live/key-ring-keeper.js';
 import type { KeyRing } from '../ring/key-ring.js';
@@ -18,6 +19,8 @@ export interface KeyAdmin {
   readonly clock: Clock;
   /** Reads how often each key was used, by public key. */
   readKeyUses(): Promise<KeyUses>;
+  /** Records a change of the ring among the acts of operators. */
+  recordAct(act: Act): Promise<void>;
   /** Makes the running relay load the change; does nothing if no relay runs. */
   takeOver(): Promise<void>;
 }
@@ -54,6 +57,8 @@ export interface RingChange {
   readonly actor: Operator;
   readonly action: string;
   readonly dryRun: boolean;
+  /** Why, in the operator's words. */
+  readonly reason?: string;
   readonly mendsDates?: boolean;
   /** Whether the transition generates new keys, different ones at each run. */
   readonly makesKeys?: boolean;
@@ -63,7 +68,7 @@ export interface RingChange {
 /** Makes a change, or only describes it for a dry run. The answer lists `changes` and whether they were made. */
 export async function changeRing(
   admin: KeyAdmin,
-  { actor, action, dryRun, mendsDates = false, makesKeys = false, transition }: RingChange,
+  { actor, action, dryRun, reason = '', mendsDates = false, makesKeys = false, transition }: RingChange,
 ): Promise<z.infer<typeof changeAnswer>> {
   let changes: string[] = [];
   const noted = (ring: KeyRing) => {
@@ -75,7 +80,30 @@ export async function changeRing(
   else {
     const { ring } = await admin.keeper.change(noted, { actor: actor.name, action, mendsDates });
     wipeKeyRing(ring, admin.sodium);
+    await admin.recordAct(describeAct(actor, { action, detail: [reason, ...changes], at: admin.clock() }));
     await admin.takeOver();
   }
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };
+}
+
+/** An operator of this name acts through the dashboard. */
+export const dashboardOperator = 'dashboard';
+
+function describeAct(
+  { name }: Operator,
+  {
+    action,
+    detail,
+    at,
+  }: { readonly action: string; readonly detail: readonly string[]; readonly at: number },
+): Act {
+  const isDashboard = name === dashboardOperator;
+  const texts = isDashboard ? detail : [`by ${name}`, ...detail];
+  return {
+    actor: isDashboard ? 'dashboard' : 'command line',
+    action: `keys ${action}`,
+    subject: 'key ring',
+    detail: texts.filter((text) => text !== '').join('; '),
+    at,
+  };
 }

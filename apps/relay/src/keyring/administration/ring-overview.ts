@@ -5,7 +5,7 @@ import { retire } from '../ring/key-ring-transitions.js';
 import { dayMilliseconds } from '../ring/rotation-policy.js';
 import { dayOf, type KeyUse } from '../uses/key-uses.js';
 import { describeRecentUse, retireKey, revokeKey, rotateKeys } from './change-keys.js';
-import type { KeyAdmin } from './key-admin.js';
+import { dashboardOperator, type KeyAdmin } from './key-admin.js';
 
 /** A key of the ring for the dashboard. Instants in Unix milliseconds; `null` for those that it does not have. */
 export interface KeyState {
@@ -56,13 +56,15 @@ export async function judgeRetirement(
   return { safe: false, explanation: `${use}. Its phones are refused until they follow the key list.` };
 }
 
-/** Makes the changes that the `keys` commands make, in the name of `operatorName`. @throws CommandError. */
-export function ringChanges(admin: KeyAdmin, operatorName: string) {
+/** Makes the changes that the `keys` commands make, in the name of the dashboard. @throws CommandError. */
+export function ringChanges(admin: KeyAdmin) {
+  const operatorName = dashboardOperator;
   return {
     rotate: () => handleHere(admin, { declared: rotateKeys, form: {}, operatorName }),
     retire: (key: string, force: boolean) =>
       handleHere(admin, { declared: retireKey, form: { key, force: String(force) }, operatorName }),
-    revoke: (key: string) => handleHere(admin, { declared: revokeKey, form: { key }, operatorName }),
+    revoke: (key: string, reason: string) =>
+      handleHere(admin, { declared: revokeKey, form: { key, reason }, operatorName }),
   };
 }
 

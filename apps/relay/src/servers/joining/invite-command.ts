@@ -6,6 +6,7 @@ import {
   withJson,
 } from '@waxwing/service/command-line';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { recordingCommand } from '../../acts/record-command.js';
 import { withRelayDatabase } from '../../with-database.js';
 import { readUuid } from '../read-uuid.js';
 
@@ -41,7 +42,14 @@ export function addInviting(servers: Command, terminal: Terminal): void {
       const now = terminal.clock();
       const invitation = { name, hostname, serverId, expiresAt: now + expires };
       const code = await withRelayDatabase(terminal, async (database) =>
-        (await import('./invitations.js')).createInvitation(database, invitation, now),
+        (await import('./invitations.js')).createInvitation(
+          recordingCommand(database, terminal, {
+            action: 'servers invite',
+            subject: hostname ?? serverId ?? name,
+          }),
+          invitation,
+          now,
+        ),
       );
       const until = new Date(invitation.expiresAt).toISOString();
       printResult(

@@ -1,0 +1,29 @@
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import type { Generated, Kysely } from 'kysely';
+
+/** Table of what operators did. */
+export interface ActTables {
+  /** The last 10,000 acts through the dashboard and on the command line. */
+  operator_acts: {
+    id: Generated<number>;
+    /** Unix milliseconds. */
+    at: number;
+    /** `dashboard` or `command line`. */
+    actor: string;
+    /** The command, such as `servers suspend`. */
+    action: string;
+    /** What it was done to, such as a server's id. */
+    subject: string;
+    detail: string;
+  };
+}
+
+export async function createOperatorActs(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('operator_acts'))
+    .addColumn('at', columnTypes.integer, (column) => column.notNull())
+    .addColumn('actor', columnTypes.text, (column) => column.notNull())
+    .addColumn('action', columnTypes.text, (column) => column.notNull())
+    .addColumn('subject', columnTypes.text, (column) => column.notNull())
+    .addColumn('detail', columnTypes.text, (column) => column.notNull())
+    .execute();
+}

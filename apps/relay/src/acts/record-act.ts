@@ -1,0 +1,57 @@
+import type { AnyTransaction, Database, WriteTransaction } from '@waxwing/storage';
+import type { ActTables } from './act-table.js';
+
+/** What an operator does. Holds no secret. */
+export interface Act {
+  readonly actor: 'dashboard' | 'command line';
+  /** The command, such as `servers suspend`. */
+  readonly action: string;
+  /** What it is done to, such as a server's id. */
+  readonly subject: string;
+  readonly detail?: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+}
+
+const maximumCharacters = 500;
+
+/** Adds an act to the audit log, in the caller's transaction. Cuts texts at 500 characters. */
+export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void> {
+  const { at, actor, action, subject, detail = '' } = act;
+  const texts = { subject: subject.slice(0, maximumCharacters), detail: detail.slice(0, maximumCharacters) };
+  await db
+    .withTables<Pick<ActTables, keyof ActTables>>()
+    .insertInto('operator_acts')
+    .values({ at, actor, action, ...texts })
+    .execute();
+}
+
+/** The writes of a database in which acts are recorded. */
+type Writes<Tables> = Pick<Database<Tables>, 'write' | 'writeSingle'>;
+
+/**
+ * The same database, whose next `write` also records the act in its transaction. A write whose result is `false` changed
+ * nothing, and is not recorded. For one write only.
+ */
+export function recording<Tables, Recorded extends Writes<Tables>>(
+  database: Recorded & Writes<Tables>,
+  act: Act,
+): Recorded {
+  return { ...database, write: (work) => database.write(withAct(work, act)) } as Recorded;
+}
+
+/** Like {@link recording}, for the next `writeSingle`. */
+export function recordingSingle<Tables, Recorded extends Writes<Tables>>(
+  database: Recorded & Writes<Tables>,
+  act: Act,
+): Recorded {
+  return { ...database, writeSingle: (work) => database.writeSingle(withAct(work, act)) } as Recorded;
+}
+
+function withAct<Tables, Result>(work: (transaction: WriteTransaction<Tables>) => Promise<Result>, act: Act) {
+  return async (transaction: WriteTransaction<Tables>): Promise<Result> => {
+    const result = await work(transaction);
+    if (result !== false) await recordAct(transaction, act);
+    return result;
+  };
+}

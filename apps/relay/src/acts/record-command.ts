@@ -1,0 +1,12 @@
+import type { Terminal } from '@waxwing/service/command-line';
+import type { RelayDatabase } from '../tables.js';
+import { recording } from './record-act.js';
+
+/** The same database, whose next `write` also records what a command does. See {@link recording}. */
+export function recordingCommand(
+  database: RelayDatabase,
+  { clock }: Pick<Terminal, 'clock'>,
+  act: { readonly action: string; readonly subject: string; readonly detail?: string },
+): RelayDatabase {
+  return recording(database, { ...act, actor: 'command line', at: clock() });
+}
