@@ -18,10 +18,14 @@ const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; read
   open: { tone: 'bad', text: 'held back' },
 };
 
+/** The relay sends, but the vendor takes nothing. */
+const troubled = { tone: 'caution', text: 'not taken now' } as const;
+
 /** One app at a vendor: whether deliveries go out, the last success, and a check of its credential. */
 export function AppCard({ app, now }: { readonly app: RelayApp; readonly now: number }) {
   const checked = useSignal<CheckAnswer | undefined>(undefined);
-  const { tone, text } = breakers[app.breaker];
+  const isTroubled = app.breaker === 'closed' && app.last_error !== undefined;
+  const { tone, text } = isTroubled ? troubled : breakers[app.breaker];
   async function check(): Promise<void> {
     checked.value = await post<CheckAnswer>('/apps/check', { app_id: app.app_id });
   }

@@ -38,8 +38,10 @@ export function ServerRow({ server, now }: { readonly server: RelayServer; reado
         {count(quota.used)} of {count(quota.limit)}
       </td>
       <td data-label="Last 24 hours" class="number">
-        <span class="whole">{count(server.delivered_day)} delivered</span>{' '}
-        <span class="whole soft">{count(server.rejected_day)} rejected</span>
+        <div>
+          {count(server.delivered_day)} delivered
+          <span class="whole soft">{count(server.rejected_day)} rejected</span>
+        </div>
       </td>
       <td class="row-action">
         <StateButton server={server} name={name} />
