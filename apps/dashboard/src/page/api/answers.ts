@@ -142,8 +142,8 @@ export interface AuditEntry {
   readonly at: number;
   readonly actor: string;
   readonly action: string;
-  readonly subject: string | null;
-  readonly detail: string | null;
+  readonly subject: string;
+  readonly detail: string;
 }
 
 export interface AuditPage {

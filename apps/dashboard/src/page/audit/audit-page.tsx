@@ -59,10 +59,10 @@ function AuditTable({ entries }: { readonly entries: readonly AuditEntry[] }) {
               <code>{action}</code>
             </td>
             <td data-label="Subject" class="reason">
-              {subject ?? '–'}
+              {subject || '–'}
             </td>
             <td data-label="Detail" class="reason">
-              {detail ?? '–'}
+              {detail || '–'}
             </td>
           </tr>
         ))}
