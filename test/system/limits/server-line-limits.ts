@@ -18,6 +18,7 @@ const strangersInLine = 20;
 
 /** Makes this many queue registrations of the greedy user wait for a publish, or on SQLite for the write lock. */
 async function openWhilePublishing(server: ServerUnderLimits, count: number): Promise<Promise<Answer>[]> {
+  await expect.poll(() => dueJobs(server)).toBe(0);
   await server.holdOwn(beginPublishing);
   const asked = Array.from({ length: count }, () => server.ask('POST', 'register'));
   if (server.isOnPostgres) {
@@ -27,6 +28,20 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   await expect(server.ask('GET', 'users/me')).resolves.toMatchObject({ status: 200 });
   expect(await Promise.race([...asked, 'none'])).toBe('none');
   return asked;
+}
+
+/**
+ * Counts jobs that run or are due. A job that publishes while the lock is held would wait for it and block the last free
+ * writer, which registrations need.
+ */
+async function dueJobs({ test }: ServerUnderLimits): Promise<number> {
+  const { count } = await test.server.database.db
+    .withTables<{ readonly jobs: { readonly run_at: number } }>()
+    .selectFrom('jobs')
+    .select((is) => is.fn.countAll<number>().as('count'))
+    .where('run_at', '<=', test.now)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** Requests an event queue without an account. */
