@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Attack } from './attack.js';
 import type { Target } from './attack-world.js';
+import { Attacker } from './attacker.js';
 import { type Experience, experience } from './honest-user.js';
 import { besides, complaintsOf, measureAttack, measureService } from './measure-attack.js';
 import { gateScale } from './scale.js';
@@ -13,6 +14,20 @@ import { gateScale } from './scale.js';
 export async function expectUnharmed(target: Target, attack: Attack): Promise<void> {
   const harm = await measureAttack(target, attack, gateScale);
   expect(harm.complaints, JSON.stringify(harm)).toEqual([]);
+}
+
+/**
+ * Attacks the target once without measuring, until each kind of request was answered and none is in flight. SQLite's page
+ * caches and the memory allocator grow in the first such attack, and hardly in later ones.
+ */
+export async function warmUpBy(target: Target, attack: Attack): Promise<void> {
+  const attacker = await Attacker.start(attack);
+  try {
+    await attacker.over();
+  } finally {
+    await attacker.stop();
+  }
+  await expect.poll(async () => (await target.probe.glance()).requestsInFlight).toBe(0);
 }
 
 /** A few of each kind; the slowest one stands for the p99. */
