@@ -12,7 +12,7 @@ export function sourceFiles(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-/** What a file imports, statically, dynamically or as a type. */
+/** The imports of a file: static, dynamic and type imports. */
 export function importsOf(file: string): string[] {
   const text = readFileSync(file, 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
   const patterns = [

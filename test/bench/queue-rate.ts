@@ -29,7 +29,7 @@ export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): P
   });
   const giveUpAt = Date.now() + 3_600_000;
   const start = performance.now();
-  // As many in flight as a busy server has requests.
+  // The number of jobs in flight equals a busy server's number of requests.
   for (let added = 0; added < jobs; added += concurrency) {
     const writes = Array.from({ length: Math.min(concurrency, jobs - added) }, (_, index) =>
       database.write((transaction) =>

@@ -96,7 +96,7 @@ export class Run {
     this.#announced.level = undefined;
   }
 
-  /** The code of the phone's status. */
+  /** Syncs a phone. Returns the code of its status. */
   async sync(phone: number): Promise<string> {
     await this.#world.relay();
     return (await this.#phone(phone).registrar.sync()).code;

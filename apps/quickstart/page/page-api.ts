@@ -1,6 +1,6 @@
 /** Requests to the page's own server. Paths are relative to the link, which contains the token. */
 
-/** How the phone's user signs in, and the public keys that an app is built with. */
+/** Sign-in data of the phone's user, and the public keys that an app is built with. */
 export interface PhoneFacts {
   readonly realm_url: string;
   readonly user_id: number;

@@ -56,7 +56,7 @@ interface RunningParts {
   };
 }
 
-/** What the journey leaves for a person to continue with. */
+/** Results of the journey that the person can continue with. */
 interface Shown {
   readonly visitor: QuickstartUser;
   readonly phone: JourneyPhone;

@@ -24,7 +24,7 @@ interface Case {
   readonly from?: number;
   /** The level after that. */
   readonly to: number;
-  /** What happens before the sync that is interrupted. */
+  /** A change before the interrupted sync. */
   readonly change?: (phone: MortalPhone) => void;
   /** Whether the phone gets notifications throughout. */
   readonly isCovered: boolean;

@@ -59,7 +59,7 @@ export class MortalPhone {
   constructor() {
     const { server } = this;
     const decide = server.decide.bind(server);
-    // Of the accounts with one token, the server keeps the latest registration.
+    // If several accounts have one token, the server keeps the latest registration.
     server.decide = (id, errorCode) => {
       decide(id, errorCode);
       const tokenOf = (account: string) =>

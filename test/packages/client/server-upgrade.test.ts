@@ -226,7 +226,7 @@ describe('The store', () => {
     server.featureLevel = 500;
     await registrar.sync();
     const after = JSON.parse(storage.texts.get('waxwing.accounts') ?? '') as Record<string, unknown>;
-    // What older versions require is still there.
+    // The fields that older versions require are still there.
     expect(Object.keys(after)).toEqual(
       expect.arrayContaining(['pushAccountId', 'realmUrl', 'userId', 'publicKey', 'privateKey']),
     );

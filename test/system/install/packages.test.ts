@@ -18,7 +18,8 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
 /**
- * Compiled for Node with its resolution, and only checked with the resolution of bundlers and without browser types.
+ * Compiler options for Node's module resolution. With the resolution of bundlers, and without browser types, the code
+ * is only checked.
  */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };

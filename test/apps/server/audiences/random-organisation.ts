@@ -9,7 +9,7 @@ const permissionNames = [
   'can_send_message_group',
 ];
 
-/** What {@link makeRandomOrganisation} has made. */
+/** Result of {@link makeRandomOrganisation}. */
 export interface RandomOrganisation {
   readonly users: readonly { readonly id: UserId; readonly isBot: boolean }[];
   readonly channelIds: readonly ChannelId[];

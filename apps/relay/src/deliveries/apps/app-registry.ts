@@ -16,7 +16,7 @@ import { TracedSender } from '../vendors/traced-sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
-/** How one app's notifications reach their vendor. */
+/** Route of one app's notifications to their vendor. */
 export interface AppRoute {
   /**
    * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the apps file serves

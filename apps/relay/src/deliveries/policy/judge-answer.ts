@@ -8,7 +8,7 @@ import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-polic
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** How long after its registration the relay retries an installation that Google does not know. */
+/** For this long after its registration, the relay retries an installation that Google does not know. */
 const newInstallationMilliseconds = 24 * 60 * 60_000;
 
 /** Outcome of one delivery: stored as a receipt and reported to its server. */

@@ -12,7 +12,7 @@ type RepeatAtOnce =
   /** The connection is at fault, not the notification. The sender retires that connection itself. */
   | 'again';
 
-/** What a vendor's reason means for one notification. */
+/** Consequence of a vendor's reason for one notification. */
 export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';

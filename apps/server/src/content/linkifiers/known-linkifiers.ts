@@ -23,7 +23,7 @@ export class KnownLinkifiers {
   #changes = 0;
   #stop: (() => void) | undefined;
 
-  /** Without signals from other processes. See {@link KnownLinkifiers.open}. */
+  /** Creates a cache without signals from other processes. See {@link KnownLinkifiers.open}. */
   constructor(signals: Signals, clock: Clock) {
     this.#signals = signals;
     this.#clock = clock;

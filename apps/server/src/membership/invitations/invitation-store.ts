@@ -6,7 +6,7 @@ import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { Role } from '../../platform/authentication/roles.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** What an invitation gives to users who join with it. */
+/** The rights of users who join with an invitation. */
 export interface InvitationTerms {
   readonly role: Role;
   /** Unix milliseconds; `undefined` for never. */

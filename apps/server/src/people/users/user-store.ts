@@ -34,7 +34,7 @@ export async function findUserById(db: Reader, id: UserId): Promise<User | undef
   return row && toUser(row);
 }
 
-/** Which users to list. */
+/** Filter for the listed users. */
 export interface UserFilter {
   /** Matches name or address, ignoring letter case. */
   readonly text?: string | undefined;

@@ -157,7 +157,7 @@ export const requests: Readonly<Record<string, Asked>> = {
   'an unknown path': { path: '/api/v1/nothing' },
 };
 
-/** What a Fastify host answers itself: its own router finds no path for these. */
+/** Requests that a Fastify host answers itself, because its router finds no path for them. */
 export const answeredByHost = [
   'an unknown path',
   'an escaped parameter in the path',

@@ -82,7 +82,7 @@ export class ApnsConnection {
     this.#listen();
   }
 
-  /** How many more requests it can take now. */
+  /** Number of further requests that it can take now. */
   get room(): number {
     // A broken session emits `close` late: its streams end first, and a new request on it would throw.
     const { closed, destroyed } = this.#session;

@@ -41,7 +41,7 @@ interface Notice {
   readonly readBy: readonly UserId[];
 }
 
-/** How long after a resolve or reopen notice the opposite action deletes it instead of adding another. */
+/** Within this time, undoing a resolve or reopen deletes its notice instead of adding another. */
 const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;
