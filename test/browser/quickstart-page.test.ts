@@ -82,7 +82,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
 
   it('sends its text to both phones, and finds it only at the server that wrote it', async () => {
     const words = 'A parcel of nightingales is at the gate';
-    await page.getByLabel('Text').fill(words);
+    await page.getByLabel('What it says').fill(words);
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('On its way to 2 devices').waitFor();
     await page.locator('.phone').getByText(words).waitFor();
@@ -113,7 +113,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     const keyId = await page.locator('.key-list li:has(.sealed-to) code').innerText();
     const server = page.getByRole('article', { name: 'The server' });
     expect(await server.innerText()).toContain(`with the private half of its key ${keyId}.`);
-    await page.getByLabel('Text').fill('Sealed once more, and read');
+    await page.getByLabel('What it says').fill('Sealed once more, and read');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.locator('.phone').getByText('Sealed once more, and read').waitFor();
   }, 60_000);
@@ -122,7 +122,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.reload();
     await page.locator('.key-list li').first().waitFor();
     await page.getByText('Notifications are on for this phone.').waitFor();
-    await page.getByLabel('Text').fill('Once only, please');
+    await page.getByLabel('What it says').fill('Once only, please');
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('On its way to 2 devices').waitFor();
     await page.locator('.phone').getByText('Once only, please').waitFor();
