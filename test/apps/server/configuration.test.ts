@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -274,8 +274,7 @@ describe('starting the server', () => {
     expect(metrics).toContain(
       'waxwing_http_request_seconds_count{operation="POST /api/v1/register",status="401"} 1',
     );
-    const health = await fetch(new URL('/health/live', server.metricsUrl));
-    expect([health.status, await health.json()]).toEqual([200, { live: true }]);
+    expect((await fetch(new URL('/health/live', server.metricsUrl))).status).toBe(200);
     expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
     await server.close();
   });
@@ -285,11 +284,10 @@ describe('starting the server', () => {
     const relay = { SERVER_RELAY_URL: 'http://127.0.0.1:1', SERVER_RELAY_SERVER_ID: serverId };
     const environment = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: keyFile };
     await expect(start(environment)).rejects.toThrow('cannot be read');
-    writeFileSync(keyFile, 'secret', { mode: 0o644 });
+    writeFileSync(keyFile, '\n', { mode: 0o600 });
+    await expect(start(environment)).rejects.toThrow('holds no key');
+    chmodSync(keyFile, 0o644);
     await expect(start(environment)).rejects.toThrow(`chmod 600 ${keyFile}`);
-    writeFileSync(join(folder, 'empty'), '\n', { mode: 0o600 });
-    const empty = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: join(folder, 'empty') };
-    await expect(start(empty)).rejects.toThrow('holds no key');
   });
 
   it('fails when the port is taken, and closes the database', async () => {

