@@ -7,37 +7,8 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { relayOperations } from '#relay/operations.js';
 import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
+import { compose, deploy, environmentOf, example, service } from './deploy-files.js';
 import { root } from './installation.js';
-
-const deploy = (file: string) => readFileSync(join(root, 'deploy', file), 'utf8');
-const compose = deploy('compose.yaml');
-
-/** The text of one service. */
-function service(name: string): string {
-  const [, text] = new RegExp(`^ {2}${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose) ?? [];
-  if (text === undefined) throw new Error(`compose.yaml has no service ${name}`);
-  return text;
-}
-
-/** The `NAME=value` lines of env.example, including commented ones. */
-const example = Object.fromEntries(
-  [...deploy('compose/env.example').matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
-    name as string,
-    value as string,
-  ]),
-);
-
-/** The variables of a service, with the placeholders filled from env.example. */
-function environmentOf(name: string, values: Readonly<Record<string, string>>): Record<string, string> {
-  const [, block = ''] = /^ {4}environment:\n((?: {6}.*\n)+)/m.exec(service(name)) ?? [];
-  const filled = block.replace(/\$\{([A-Z_]+):[?-][^}]*\}/g, (_, variable: string) => values[variable] ?? '');
-  return Object.fromEntries(
-    filled
-      .trim()
-      .split('\n')
-      .map((line) => /^\s*([A-Z_]+): (.*)$/.exec(line)?.slice(1) as [string, string]),
-  );
-}
 
 /** The variables that a shell and systemd read from a settings file. */
 function settingsIn(file: string): Record<string, string> {
