@@ -1,11 +1,12 @@
 import { readAuthorities, type StartCheck } from '@waxwing/service/config';
 import type { RelayConfiguration } from './configuration.js';
+import { AdminToken } from './dashboard/admin-token.js';
 import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
 import { readAppsFile } from './deliveries/apps/read-apps-file.js';
 import { authoritiesSetting } from './network/outgoing-authorities.js';
 
-/** The files of the settings, other than the key ring's: vendor credentials and certificate authorities. */
-export function relayFileChecks({ deliveries, caFile }: RelayConfiguration): StartCheck[] {
+/** The files of the settings, other than the key ring's: credentials, certificate authorities and the dashboard's token. */
+export function relayFileChecks({ deliveries, caFile, dashboard }: RelayConfiguration): StartCheck[] {
   const { apnsCaFile, apps } = deliveries;
   return [
     {
@@ -18,7 +19,18 @@ export function relayFileChecks({ deliveries, caFile }: RelayConfiguration): Sta
     },
     authoritiesCheck('authorities', caFile, authoritiesSetting),
     authoritiesCheck('apns-authorities', apnsCaFile, apnsAuthoritiesSetting),
+    dashboard.kind === 'off' ? undefined : tokenCheck(dashboard.tokenFile),
   ].filter((check) => check !== undefined);
+}
+
+function tokenCheck(file: string): StartCheck {
+  return {
+    name: 'admin-token',
+    async check() {
+      await AdminToken.open(file);
+      return undefined;
+    },
+  };
 }
 
 function authoritiesCheck(name: string, file: string | undefined, setting: string): StartCheck | undefined {

@@ -64,7 +64,11 @@ it('moves to the metrics port, where pages of other sites are refused', async ()
   });
   const { relay } = dashboard.relay;
   const ports = { host: '127.0.0.1', port: 0 };
-  const listening = await listen(relay, { ...ports, metrics: { kind: 'configured', ...ports } });
+  const listening = await listen(relay, {
+    ...ports,
+    metrics: { kind: 'configured', ...ports },
+    drainMilliseconds: 0,
+  });
   try {
     expect((await fetch(`${listening.url}/admin/`)).status).toBe(404);
     const url = String(listening.metricsUrl).replace('/metrics', '/admin/');
