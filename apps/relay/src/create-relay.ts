@@ -9,8 +9,6 @@ import {
 } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
-import type { Sodium } from '@waxwing/sodium';
-import { loadFastestSodium } from '@waxwing/sodium/native';
 import { openAdminSocket } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
@@ -22,11 +20,13 @@ import { relayFileChecks } from './file-checks.js';
 import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { watchKeys } from './keyring/watch-keys.js';
+
 import { OutgoingAuthorities } from './network/outgoing-authorities.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { PlaintextDevices } from './plaintext/plaintext-devices.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
+import { loadSodium } from './registrations/opening/load-sodium.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import { revocationsPerMinuteAndAddress } from './registrations/operations/revoke-registrations.js';
 import { raiseDeviceIds } from './registrations/store/raise-device-ids.js';
@@ -253,13 +253,6 @@ function createReadiness(
   const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
   const checks = { keys, vendors: () => deliveries.readiness(), files: () => files.look() };
   return new Readiness({ database: () => database.check(), ...checks }, log);
-}
-
-async function loadSodium(log: Log): Promise<Sodium> {
-  const { sodium, nativeUnavailableReason } = await loadFastestSodium();
-  if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
-  log.info({ backend: sodium.backend }, 'encryption loaded');
-  return sodium;
 }
 
 async function openDatabase(
