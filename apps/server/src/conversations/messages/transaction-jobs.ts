@@ -15,6 +15,12 @@ export interface TransactionJob<Payload extends object> {
 
 export const oneDay = 24 * 60 * 60_000;
 
+/** The stored form of a payload that belongs to a trace. Outside of one, the payload is stored as it is. */
+interface Traced<Payload> {
+  readonly traceparent: string;
+  readonly payload: Payload;
+}
+
 /** Enqueues a job, which runs only if the transaction commits. */
 export async function enqueueJob<Payload extends object>(
   transaction: ServerTransaction,
@@ -22,9 +28,11 @@ export async function enqueueJob<Payload extends object>(
   { kind, lifetimeMilliseconds }: TransactionJob<Payload>,
   payload: Payload,
 ): Promise<void> {
+  const traceparent = currentTraceparent();
+  const stored: Traced<Payload> | Payload = traceparent === undefined ? payload : { traceparent, payload };
   await database.jobs.enqueue(transaction, {
     kind,
-    payload: JSON.stringify({ ...payload, traceparent: currentTraceparent() }),
+    payload: JSON.stringify(stored),
     giveUpAt: clock() + lifetimeMilliseconds,
   });
 }
@@ -38,14 +46,14 @@ export function handleJob<Payload extends object>(
   database.jobs.handle(kind, {
     concurrency,
     giveUp: () => async () => undefined,
-    run: async ({ payload, giveUpAt }) => {
-      const stored = JSON.parse(payload) as Payload & { readonly traceparent?: string };
+    run: async ({ payload: text, giveUpAt }) => {
+      const stored = JSON.parse(text) as Traced<Payload> | Payload;
+      const traceparent = 'traceparent' in stored ? stored.traceparent : undefined;
+      const payload = 'traceparent' in stored ? stored.payload : stored;
       return {
         kind: 'done',
         apply: (transaction) =>
-          inSpanOf(stored.traceparent, kind, { kind: 'consumer' }, () =>
-            apply(transaction, stored, giveUpAt),
-          ),
+          inSpanOf(traceparent, kind, { kind: 'consumer' }, () => apply(transaction, payload, giveUpAt)),
       };
     },
   });
