@@ -20,9 +20,9 @@ export async function startRelay(
     const tracing = await startTracing(configuration.tracing, { name: 'waxwing-relay', version });
     closers.push(() => tracing.close());
     const relay = await createRelay(configuration, overrides);
-    const { close, url, metricsUrl } = await listen(relay, configuration);
+    const { close, ...listening } = await listen(relay, configuration);
     closers.push(close);
-    relay.context.log.info({ url, metricsUrl }, 'ready');
-    return { url, metricsUrl, reloadCredentials: () => relay.reloadCredentials() };
+    relay.context.log.info({ url: listening.url, metricsUrl: listening.metricsUrl }, 'ready');
+    return { ...listening, reloadCredentials: () => relay.reloadCredentials() };
   });
 }

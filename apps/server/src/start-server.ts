@@ -18,7 +18,7 @@ export async function startServer(
     const tracing = await startTracing(configuration.tracing, { name: 'waxwing-server', version });
     closers.push(() => tracing.close());
     const server = await createServer(configuration, overrides);
-    const { close, url, metricsUrl } = await listen(server, configuration);
+    const { close, ...listening } = await listen(server, configuration);
     closers.push(close);
     if (realm.hasDefaultUrl) {
       server.log.warn(
@@ -26,7 +26,10 @@ export async function startServer(
         'SERVER_REALM_URL is not set, so notifications name the address that this process listens on, and phones that reach the server by another one refuse them: set it to the URL that apps use',
       );
     }
-    server.log.info({ url, metricsUrl, relay: configuration.relay.kind }, 'ready');
-    return { url, metricsUrl, reloadCredentials: () => server.reloadCredentials() };
+    server.log.info(
+      { url: listening.url, metricsUrl: listening.metricsUrl, relay: configuration.relay.kind },
+      'ready',
+    );
+    return { ...listening, reloadCredentials: () => server.reloadCredentials() };
   });
 }

@@ -7,10 +7,15 @@ const lingerMilliseconds = 1000;
 
 /**
  * Lets proxies move to other processes before this one closes. For `milliseconds` it answers all requests as usual, but is
- * not ready, and closes each connection after its response. Then it stops listening. 0 does nothing.
+ * not ready, and closes each connection after its response. Then it stops listening. 0 does nothing, nor does an aborted
+ * `skipped`.
  */
-export async function drain(app: FastifyInstance, readiness: Readiness, milliseconds: number): Promise<void> {
-  if (milliseconds === 0) return;
+export async function drain(
+  app: FastifyInstance,
+  readiness: Readiness,
+  { milliseconds, skipped }: { readonly milliseconds: number; readonly skipped: AbortSignal },
+): Promise<void> {
+  if (milliseconds === 0 || skipped.aborted) return;
   readiness.beginDraining();
   await setTimeout(milliseconds);
   // Node has just accepted all pending connections. The system resets those that are still pending when a listener closes.

@@ -22,6 +22,8 @@ export interface ListeningService extends RunningService {
   readonly url: string;
   /** `undefined` if no metrics port is configured. */
   readonly metricsUrl: string | undefined;
+  /** Makes a later `close` close at once: a process that crashed must not serve on. */
+  skipDrain(): void;
 }
 
 /**
@@ -51,7 +53,10 @@ export function listen(
       metricsUrl = listener.url;
     }
     await app.listen({ host, port });
-    closers.push(() => drain(app, service.readiness, drainMilliseconds));
-    return { url: formatHttpUrl(host, (app.server.address() as AddressInfo).port), metricsUrl };
+    const skipping = new AbortController();
+    const draining = { milliseconds: drainMilliseconds, skipped: skipping.signal };
+    closers.push(() => drain(app, service.readiness, draining));
+    const url = formatHttpUrl(host, (app.server.address() as AddressInfo).port);
+    return { url, metricsUrl, skipDrain: () => skipping.abort() };
   });
 }

@@ -10,6 +10,8 @@ import { notifySystemd } from './notify-systemd.js';
 /** A running service. Closing it is a graceful shutdown: it stops accepting requests, drains, and frees all resources. */
 export interface RunningService {
   close(): Promise<void>;
+  /** Makes a later `close` close at once, without draining. */
+  skipDrain?(): void;
 }
 
 export interface ProcessOptions<Service extends RunningService> {
@@ -58,7 +60,9 @@ export async function runProcess<Service extends RunningService>(
     if (err) log.error({ err }, 'unexpected error, closing');
     else log.info({ signal }, 'closing');
     await notifySystemd(environment, 'STOPPING=1', log);
-    await (await started).close();
+    const service = await started;
+    if (err) service.skipDrain?.();
+    await service.close();
     log.info('closed');
   });
   try {

@@ -44,3 +44,20 @@ it('a service that drains answers everything, is not ready, ends connections aft
   expect(performance.now() - beganAt).toBeGreaterThanOrEqual(drainMilliseconds);
   await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
 }, 60_000);
+
+it('a service whose process crashed closes at once', async () => {
+  const { log } = createMemoryLog();
+  const metrics = new Metrics();
+  const readiness = new Readiness({}, log);
+  const app = await createHttpApp({ log, metrics, readiness, operations: [] });
+  const service = { app, metrics, readiness, close: () => app.close() };
+  const listening = await listen(service, {
+    host: '127.0.0.1',
+    port: 0,
+    drainMilliseconds: 60 * 60_000,
+    metrics: { kind: 'not-configured' },
+  });
+  listening.skipDrain();
+  await listening.close();
+  await expect(fetch(listening.url)).rejects.toThrow();
+});
