@@ -13,7 +13,7 @@ interface Assignment {
   readonly rest: string;
 }
 
-const comment = /^[#;](?:\\[\s\S]|[^\\\n])*/;
+const comment = /^[#;][^\n]*/;
 const beforeValue = /^([A-Za-z_]\w*)[ \t]*=[ \t]*/;
 const exportWord = /^export[ \t]+/;
 const singleQuoted = /^'([^']*)'[ \t]*/;
@@ -33,8 +33,9 @@ export function parseEnvironment(text: string, subject: string): ParsedEnvironme
   const values: Record<string, string> = {};
   const lines = new Map<string, number>();
   // Some editors begin a file with a byte-order mark.
-  let rest = text.replace(/^\uFEFF/, '').trimStart();
-  const line = () => text.slice(0, text.length - rest.length).split('\n').length;
+  const given = text.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
+  let rest = given.trimStart();
+  const line = () => given.slice(0, given.length - rest.length).split('\n').length;
   const fail = (problem: string): never => {
     throw new ConfigurationError([`${subject}, line ${line()}, ${problem}`]);
   };

@@ -117,7 +117,8 @@ it('may be readable for all while it contains no secret: a port is not a passwor
 });
 
 it.each([
-  ['a comment', '\uFEFF# a comment\n; another \\\nthat goes on\n\nTEST_A=1', '1'],
+  ['a comment', '\uFEFF# a comment\n; another of C:\\\nTEST_A=1', '1'],
+  ['lines that end as on Windows', '# a comment\r\nTEST_A=one \\\r\nvalue\r\n', 'one value'],
   ['export', 'export TEST_A=plain # no comment', 'plain # no comment'],
   ['double quotes', 'TEST_A="two words, \\"quoted\\" \\\\ \\n"\r', 'two words, "quoted" \\ \\n'],
   ['single quotes', "TEST_A='C# $HOME \\'", 'C# $HOME \\'],
