@@ -1,4 +1,5 @@
 import type { ClientDeviceId, UserId } from '@waxwing/protocol';
+import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PushDeviceId, ServerPushTables } from '../tables.js';
 import type { NotificationSender } from './notification-sender.js';
@@ -43,12 +44,18 @@ export async function registeredAgain(
     if (result.status !== 'gone') continue;
     const { row, only, address } = recipient;
     // In this order: a registration that the relay confirms in between is seen by the second.
-    const isAgain =
+    const isAgain = async () =>
       (await isRegistering(db, row)) ||
       (await sender.recipientsOf(userId, only)).some(
         (current) => rowName(current) === rowName(recipient) && current.address !== address,
       );
-    if (isAgain) rows.push(row);
+    // Without the database's answer, the device's own job looks again: a retry would notify the living devices twice.
+    if (await isAgain().catch(whenUnavailable)) rows.push(row);
   }
   return rows;
+}
+
+function whenUnavailable(error: unknown): true {
+  if (error instanceof DatabaseUnavailableError) return true;
+  throw error;
 }
