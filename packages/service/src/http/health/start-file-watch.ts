@@ -1,6 +1,7 @@
 import type { Gauge } from 'prom-client';
 import { ConfigurationError } from '../../config/configuration-error.js';
 import type { StartCheck } from '../../config/start-check.js';
+import { answerWithin } from '../../lifecycle/answer-within.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import type { ReadinessWarning } from './readiness.js';
 
@@ -14,6 +15,7 @@ export interface StartFileWatchOptions {
 }
 
 const intervalMilliseconds = 60_000;
+const patienceMilliseconds = 1000;
 
 /**
  * Readiness check of the files that the next start reads again: a process that runs on what it has read does not notice that
@@ -27,6 +29,7 @@ export class StartFileWatch {
   readonly #problems = new Map<string, string>();
   /** A start has just read all files. */
   #lookedAt: number;
+  #reading: Promise<void> = Promise.resolve();
 
   constructor(options: StartFileWatchOptions) {
     this.#options = options;
@@ -45,11 +48,17 @@ export class StartFileWatch {
     const now = this.#monotonic();
     if (now - this.#lookedAt >= intervalMilliseconds) {
       this.#lookedAt = now;
-      for (const check of this.#all) await this.#run(check);
+      this.#reading = this.#readAll();
     }
+    // A file system that hangs must not make the process unready.
+    await answerWithin(patienceMilliseconds, this.#reading, undefined);
     const sentences = this.#options.checks.flatMap(({ name }) => this.#problems.get(name) ?? []);
     if (sentences.length === 0) return undefined;
     return { warning: `the next start would fail: ${[...new Set(sentences)].join(' ')}` };
+  }
+
+  async #readAll(): Promise<void> {
+    for (const check of this.#all) await this.#run(check);
   }
 
   get #all(): readonly StartCheck[] {
