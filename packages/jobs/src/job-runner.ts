@@ -1,4 +1,5 @@
 import { answerWithin, backOffMilliseconds } from '@waxwing/service/lifecycle';
+import { withoutTrace } from '@waxwing/service/tracing';
 import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { JobHandler, JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
@@ -74,7 +75,8 @@ export class JobRunner {
     if (!this.#started) return;
     for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
     if (this.#wanted.size === 0) return;
-    this.#claiming ??= this.#claimWanted()
+    // A claim takes jobs of many requests: none may join the trace of the one that woke it.
+    this.#claiming ??= withoutTrace(() => this.#claimWanted())
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
         this.#claiming = undefined;

@@ -1,3 +1,3 @@
-export { inSpanOf } from './spans.js';
+export { inSpanOf, withoutTrace } from './spans.js';
 export * from './start-tracing.js';
 export { boundToTrace, currentTraceparent } from './trace-context.js';

@@ -51,6 +51,11 @@ export function inSpanOf<Result>(
   return record({ tracer, name, kind: spanKind, parent, attributes, isFault: () => true }, work);
 }
 
+/** Runs work outside of any trace. */
+export function withoutTrace<Result>(work: () => Result): Result {
+  return context.with(ROOT_CONTEXT, work);
+}
+
 interface Recorded {
   readonly tracer: Tracer;
   readonly name: string;

@@ -7,7 +7,7 @@ import type { RunningService } from '../lifecycle/run-process.js';
 export interface TracingConfiguration {
   /** OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; `undefined` sends none. */
   readonly url: string | undefined;
-  /** Recorded part of the traces that start here, in percent. A trace that another program started keeps its choice. */
+  /** Recorded part of the traces, in percent. A trace that its first program does not record is not recorded here. */
   readonly percent: number;
   /** Name of the URL's setting. */
   readonly setting: string;
@@ -37,12 +37,14 @@ export async function startTracing(
 ): Promise<RunningService> {
   if (url === undefined) return { close: async () => undefined };
   const { sdk, exporter } = await loadSdk(setting);
+  // By the id of the trace, so that programs with the same percentage record the same traces.
+  const ratio = new sdk.TraceIdRatioBasedSampler(percent / 100);
   const provider = new sdk.NodeTracerProvider({
     resource: sdk.resources.resourceFromAttributes({
       'service.name': program.name,
       'service.version': program.version,
     }),
-    sampler: new sdk.ParentBasedSampler({ root: new sdk.TraceIdRatioBasedSampler(percent / 100) }),
+    sampler: new sdk.ParentBasedSampler({ root: ratio, remoteParentSampled: ratio }),
     spanProcessors: [new sdk.BatchSpanProcessor(new exporter.OTLPTraceExporter({ url }))],
   });
   provider.register();
