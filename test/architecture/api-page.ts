@@ -51,7 +51,7 @@ export function describeApi(name: string, { info, paths, components }: OpenApi):
       describe(`${method.toUpperCase()} ${path}`, operation, components.schemas),
     ),
   );
-  const source = `From [openapi/${name}.json](openapi/${name}.json), which also has the shapes of answers in full.`;
+  const source = `From [openapi/${name}.json](openapi/${name}.json), which also has the full shapes of responses.`;
   return [`## ${info.title}`, source, ...operations].join('\n\n');
 }
 
@@ -86,7 +86,7 @@ function describe(heading: string, operation: Operation, schemas: Schemas): stri
     `### ${heading}`,
     operation.summary,
     ...(operation.description === undefined ? [] : [operation.description]),
-    `Who may ask: ${actors.length === 0 ? 'anybody' : actors.join(' or ')}.`,
+    `Allowed for: ${actors.length === 0 ? 'anyone' : actors.join(' or ')}.`,
     ...(rows.length === 0 ? [] : [table]),
     describeAnswers(operation.responses, schemas),
   ].join('\n\n');

@@ -102,7 +102,7 @@ All operations of the server, of the relay, and of the relay's admin socket. Par
 of a \`JSON body\` as an object. [errors.md](errors.md) explains error codes. A test writes this page from the OpenAPI documents.
 
 The server uses HTTP Basic authentication: the user's e-mail address is the user name, and the API key is the password.
-\`POST /api/v1/fetch_api_key\` answers the key for a password.
+\`POST /api/v1/fetch_api_key\` issues an API key for a password.
 
 \`\`\`sh
 curl --user "ada@example.com:$API_KEY" --data type=channel --data to=general --data topic=hello --data content=Hello https://chat.example.com/api/v1/messages

@@ -33,7 +33,7 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
 export const registerPush = operation({
   method: 'POST',
   path: registerPushDevicePath,
-  summary: "Accepts a phone's push key or sealed push registration, to be forwarded to the relay.",
+  summary: "Accepts a phone's push key or sealed push registration, and forwards it to the relay.",
   actor: person,
   parameters: registerPushAnyParameters,
   bodyLimitBytes: registerBodyLimitBytes,

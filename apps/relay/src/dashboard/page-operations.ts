@@ -36,7 +36,7 @@ const fileName = z.string().max(200);
 export const redirectToPage = operation({
   method: 'GET',
   path: '/admin',
-  summary: 'Leads to the page of the dashboard.',
+  summary: 'Redirects to the dashboard.',
   actor: anyone,
   parameters: noParameters,
   answer: noAnswer,
@@ -49,7 +49,7 @@ export const redirectToPage = operation({
 export const showPage = operation({
   method: 'GET',
   path: '/admin/',
-  summary: 'The page of the dashboard.',
+  summary: 'Returns the page of the dashboard.',
   actor: anyone,
   parameters: noParameters,
   answer: noAnswer,
@@ -67,7 +67,7 @@ export const showPage = operation({
 export const showPageFile = operation({
   method: 'GET',
   path: '/admin/{file}',
-  summary: 'A file of the page.',
+  summary: 'Returns a file of the dashboard.',
   actor: anyone,
   parameters: z.object({ file: fileName }),
   answer: noAnswer,
@@ -81,7 +81,7 @@ export const showPageFile = operation({
 export const showPageAsset = operation({
   method: 'GET',
   path: '/admin/assets/{file}',
-  summary: 'A script, style or picture of the page.',
+  summary: 'Returns a script, style or image of the dashboard.',
   actor: anyone,
   parameters: z.object({ file: fileName }),
   answer: noAnswer,

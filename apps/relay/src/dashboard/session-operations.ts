@@ -70,7 +70,7 @@ export const signIn = operation({
 export const showSession = operation({
   method: 'GET',
   path,
-  summary: 'Says until when the session lasts.',
+  summary: 'Returns when the session expires.',
   actor: anyVisitor,
   parameters: noParameters,
   answer: z.object({ expires_at: z.number().int().nullable() }),

@@ -45,7 +45,7 @@ const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.
 export const notifyPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/notify',
-  summary: 'Delivers a notification that is not encrypted, if the operator allows it.',
+  summary: 'Delivers an unencrypted notification, if the operator allows it.',
   actor: server,
   body: 'json',
   parameters: z.object({
@@ -97,7 +97,7 @@ export const notifyPlaintext = operation({
 export const testPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/test_notification',
-  summary: 'Sends a test notification that is not encrypted, if the operator allows it.',
+  summary: 'Sends an unencrypted test notification, if the operator allows it.',
   actor: server,
   body: 'json',
   parameters: z.strictObject({

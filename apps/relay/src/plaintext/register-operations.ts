@@ -31,7 +31,7 @@ const charge = ({ quotas }: Context, { serverId }: { serverId: string }) => quot
 export const registerPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/register',
-  summary: 'Stores a token that is not sealed, if the operator allows it.',
+  summary: 'Stores an unsealed token, if the operator allows it.',
   actor: server,
   parameters: z.object({ ...token, ios_app_id: z.string().optional() }),
   answer: noAnswer,
@@ -61,7 +61,7 @@ export const registerPlaintext = operation({
 export const unregisterPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/unregister',
-  summary: 'Removes a token that is stored unsealed.',
+  summary: 'Deletes an unsealed token.',
   actor: server,
   parameters: z.object(token),
   answer: noAnswer,
@@ -81,7 +81,7 @@ export const unregisterPlaintext = operation({
 export const unregisterAllPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/unregister/all',
-  summary: 'Removes the tokens of a user that are stored unsealed.',
+  summary: 'Deletes all unsealed tokens of a user.',
   actor: server,
   parameters: z.object({ ...user, realm_uuid: uuid.optional() }),
   answer: noAnswer,

@@ -21,7 +21,7 @@ interface Context {
 export const deactivateServer = operation({
   method: 'POST',
   path: serverDeactivatePath,
-  summary: 'Ends the registration of a server.',
+  summary: 'Deactivates a server.',
   actor: server,
   // A stock server sends an empty object.
   body: 'json',

@@ -15,7 +15,7 @@ const tooOld =
 export const addLegacyFcmToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/android_gcm_reg_id',
-  summary: "Refuses an Android phone's token in the clear.",
+  summary: 'Always fails: the server refuses unencrypted Android tokens.',
   actor: human,
   parameters: z.object({ token }),
   answer: noAnswer,
@@ -29,7 +29,7 @@ export const addLegacyFcmToken = operation({
 export const addLegacyApnsToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/apns_device_token',
-  summary: "Refuses an Apple device's token in the clear.",
+  summary: 'Always fails: the server refuses unencrypted Apple tokens.',
   actor: human,
   parameters: z.object({ token, appid: z.string() }),
   answer: noAnswer,
@@ -45,7 +45,7 @@ export const addLegacyApnsToken = operation({
 export const removeLegacyFcmToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/android_gcm_reg_id',
-  summary: "Says that no Android phone's token is registered in the clear.",
+  summary: 'Always fails: the server stores no unencrypted Android tokens.',
   actor: human,
   parameters: z.object({ token }),
   answer: noAnswer,
@@ -61,7 +61,7 @@ export const removeLegacyFcmToken = operation({
 export const removeLegacyApnsToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/apns_device_token',
-  summary: "Says that no Apple device's token is registered in the clear.",
+  summary: 'Always fails: the server stores no unencrypted Apple tokens.',
   actor: human,
   parameters: z.object({ token }),
   answer: noAnswer,

@@ -14,7 +14,7 @@ import { user } from '../platform/authentication/authenticate.js';
 export const getOwnUser = operation({
   method: 'GET',
   path: '/api/v1/users/me',
-  summary: 'The user or bot that sends the request.',
+  summary: 'Returns the user or bot that sends the request.',
   actor: user,
   parameters: noParameters,
   answer: userRecord.extend({ max_message_id: z.number().int() }),

@@ -54,7 +54,7 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
 export const registerEventQueue = operation({
   method: 'POST',
   path: '/api/v1/register',
-  summary: 'Makes an event queue and answers what a client must know of the organization.',
+  summary: 'Creates an event queue and returns the initial state.',
   actor: userOrSpectator,
   // Latency depends on `registerQueue`, a `BoundedQueue`.
   waitsForOthers: true,

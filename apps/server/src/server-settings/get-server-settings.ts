@@ -28,7 +28,7 @@ const authenticationMethods = {
 export const getServerSettings = operation({
   method: 'GET',
   path: '/api/v1/server_settings',
-  summary: 'What a client must know before a user signs in.',
+  summary: 'Returns the settings that a client needs before sign-in.',
   actor: anyone,
   parameters: noParameters,
   answer: z.object({

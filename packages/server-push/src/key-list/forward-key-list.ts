@@ -16,7 +16,7 @@ import { keyListMaximumAgeSeconds } from './key-list-cache.js';
 export const forwardKeyList = operation({
   method: 'GET',
   path: bouncerKeysPath,
-  summary: "The relay's signed key list, for phones that reach only their server.",
+  summary: "Returns the relay's signed key list, for phones that reach only their server.",
   actor: anyone,
   parameters: noParameters,
   answer: keyListFields,

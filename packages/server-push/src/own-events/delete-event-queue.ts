@@ -10,7 +10,7 @@ import { person } from '../person.js';
 export const deleteEventQueue = operation({
   method: 'DELETE',
   path: '/api/v1/events',
-  summary: 'Ends the use of a queue.',
+  summary: 'Deletes an event queue.',
   actor: person,
   parameters: z.object({ queue_id: z.string() }),
   answer: noAnswer,

@@ -16,7 +16,7 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'database' | 'deviceWatc
 export const getEvents = operation({
   method: 'GET',
   path: '/api/v1/events',
-  summary: "Waits for a change of the user's registrations.",
+  summary: "Returns the user's registrations after a change; long-polls if there is none.",
   actor: person,
   parameters: z.object({ queue_id: z.string(), last_event_id: integerParameter }),
   answer: z.object({ events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })) }),

@@ -16,7 +16,7 @@ const featureLevel = 470;
 export const register = operation({
   method: 'POST',
   path: '/api/v1/register',
-  summary: "The state of the user's registrations, and a queue for their events.",
+  summary: "Returns the state of the user's registrations, and the id of an event queue.",
   actor: person,
   parameters: z.object({ event_types: z.string().optional(), fetch_event_types: z.string().optional() }),
   answer: z.object({

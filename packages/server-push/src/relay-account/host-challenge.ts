@@ -48,7 +48,7 @@ export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTable
 export const showHostChallenge = operation({
   method: 'GET',
   path: `${hostVerificationPath}/{access_token}/`,
-  summary: 'Proves to a relay that this server runs at its host, during a transfer.',
+  summary: 'Returns the secret that proves to a relay that this server runs at its host.',
   actor: anyone,
   parameters: z.object({ access_token: z.string().max(128) }),
   answer: z.object({ verification_secret: z.string() }),

@@ -11,7 +11,7 @@ export const appParameter = z.string().min(1).max(300);
 export const listApps = operation({
   method: 'GET',
   path: '/admin/api/apps',
-  summary: 'The apps that the relay delivers for.',
+  summary: 'Lists the apps that the relay delivers for.',
   actor: administrator,
   parameters: noParameters,
   answer: z.object({
@@ -44,7 +44,7 @@ export const listApps = operation({
 export const checkApp = operation({
   method: 'POST',
   path: '/admin/api/apps/check',
-  summary: 'Asks the vendor whether it takes the credential of an app.',
+  summary: "Checks with the vendor whether it accepts an app's credential.",
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ app_id: appParameter }),

@@ -9,7 +9,7 @@ import { limitParameter } from '../pages.js';
 export const showAudit = operation({
   method: 'GET',
   path: '/admin/api/audit',
-  summary: 'What operators did, the newest first.',
+  summary: 'Lists the audit log, newest first.',
   actor: administrator,
   parameters: z.object({
     after: integerParameter.pipe(z.number().min(1, 'must be the "next" of a page')).optional(),

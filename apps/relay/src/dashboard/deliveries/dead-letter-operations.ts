@@ -23,7 +23,7 @@ const deadLetter = z.object({
 export const listDeadLetters = operation({
   method: 'GET',
   path,
-  summary: 'Jobs that were given up, with the reason.',
+  summary: 'Lists dead letters, with the reason of each.',
   actor: administrator,
   parameters: z.object({ after: positionParameter, limit: limitParameter }),
   answer: z.object({ dead: z.array(deadLetter), next: z.string().optional(), total: count }),
@@ -55,7 +55,7 @@ export const listDeadLetters = operation({
 export const retryDeadLetter = operation({
   method: 'POST',
   path: `${path}/{id}/retry`,
-  summary: 'Brings a dead letter back.',
+  summary: 'Retries a dead letter.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') }),

@@ -15,7 +15,7 @@ const count = z.number().int();
 export const listFrozen = operation({
   method: 'GET',
   path,
-  summary: 'Apps whose dead devices are not deleted now.',
+  summary: 'Lists apps whose deletions are frozen.',
   actor: administrator,
   parameters: noParameters,
   answer: z.object({
@@ -51,7 +51,7 @@ export const listFrozen = operation({
 export const thawFrozen = operation({
   method: 'POST',
   path: `${path}/thaw`,
-  summary: 'Lets the relay delete dead devices of an app again.',
+  summary: 'Confirms the frozen deletions of an app.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ app_id: appParameter }),

@@ -13,7 +13,7 @@ const headers = {
 export const followEvents = operation({
   method: 'GET',
   path: '/admin/api/events',
-  summary: 'The overview as server-sent events.',
+  summary: 'Streams the overview as server-sent events.',
   actor: administrator,
   parameters: noParameters,
   answer: noAnswer,

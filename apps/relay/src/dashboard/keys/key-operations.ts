@@ -37,7 +37,7 @@ const keysAnswer = z.object({
 export const showKeys = operation({
   method: 'GET',
   path,
-  summary: 'The keys of the ring, their states, dates and use.',
+  summary: 'Lists the keys of the key ring, with states, dates and use.',
   actor: administrator,
   parameters: noParameters,
   answer: keysAnswer,
@@ -49,7 +49,7 @@ export const showKeys = operation({
 export const rotateRing = operation({
   method: 'POST',
   path: `${path}/rotate`,
-  summary: 'Makes a new primary key; the old one stays open.',
+  summary: 'Creates a new primary key; the old one is still accepted.',
   actor: writingAdministrator,
   body: 'json',
   parameters: noParameters,
@@ -66,7 +66,7 @@ export const rotateRing = operation({
 export const showRetirement = operation({
   method: 'GET',
   path: `${path}/{id}/retirement`,
-  summary: 'Whether phones still use the key.',
+  summary: 'Returns whether phones still use the key.',
   actor: administrator,
   parameters: z.object({ id: keyParameter }),
   answer: z.object({ safe: z.boolean(), explanation: z.string() }),
@@ -79,7 +79,7 @@ export const showRetirement = operation({
 export const retireRingKey = operation({
   method: 'POST',
   path: `${path}/{id}/retire`,
-  summary: 'Refuses an open key from now on, and destroys its private half.',
+  summary: 'Retires an accepted key and destroys its private half.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ id: keyParameter, force: z.boolean().default(false) }),
@@ -96,7 +96,7 @@ export const retireRingKey = operation({
 export const revokeRingKey = operation({
   method: 'POST',
   path: `${path}/{id}/revoke`,
-  summary: 'Refuses a key at once, because its private half may be stolen.',
+  summary: 'Revokes a key whose private half may be stolen.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ id: keyParameter, reason: z.string().trim().min(1).max(maximumReasonCharacters) }),

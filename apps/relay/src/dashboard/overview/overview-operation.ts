@@ -10,7 +10,7 @@ const longestMinutes = 24 * 60;
 export const showOverview = operation({
   method: 'GET',
   path: '/admin/api/overview',
-  summary: 'What the relay does, and what is wrong now.',
+  summary: 'Returns figures of the last minutes and current problems.',
   actor: administrator,
   parameters: z.object({
     minutes: integerParameter

@@ -36,7 +36,7 @@ const listedServer = z.object({
 export const listServers = operation({
   method: 'GET',
   path,
-  summary: 'The servers that may use the relay.',
+  summary: 'Lists registered servers.',
   actor: administrator,
   parameters: z.object({
     search: z.string().max(200).optional(),
@@ -63,7 +63,7 @@ export const listServers = operation({
 export const suspendOneServer = operation({
   method: 'POST',
   path: `${path}/{uuid}/suspend`,
-  summary: 'Refuses everything from a server; its realms and devices stay.',
+  summary: 'Suspends a server; its realms and devices stay.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ uuid: uuidParameter }),
@@ -83,7 +83,7 @@ export const suspendOneServer = operation({
 export const resumeOneServer = operation({
   method: 'POST',
   path: `${path}/{uuid}/resume`,
-  summary: 'Lets a server in again.',
+  summary: 'Resumes a suspended server.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ uuid: uuidParameter }),
@@ -100,7 +100,7 @@ export const resumeOneServer = operation({
 export const inviteServer = operation({
   method: 'POST',
   path: `${path}/invitations`,
-  summary: 'Lets one new server register itself; the code is shown this once.',
+  summary: 'Creates an invitation code for one new server; returns the code only once.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ hostname: z.string().max(255).optional(), name: z.string().max(200).default('') }),

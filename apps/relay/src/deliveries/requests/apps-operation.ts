@@ -21,7 +21,7 @@ interface AppsContext {
 export const findApps = operation({
   method: 'GET',
   path: relayAppsPath,
-  summary: "Whether the relay can deliver to the apps of a realm's devices.",
+  summary: "Returns whether the relay can deliver to the apps of a realm's devices.",
   actor: server,
   parameters: relayAppsParameters,
   answer: relayAppsAnswer,

@@ -23,7 +23,7 @@ interface ReceiptsContext {
 export const findReceipts = operation({
   method: 'GET',
   path: relayReceiptsPath,
-  summary: 'The delivery status of notifications.',
+  summary: 'Returns the delivery status of notifications.',
   actor: server,
   parameters: relayReceiptsParameters,
   answer: relayReceiptsAnswer,

@@ -14,7 +14,7 @@ import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-
 export const addRecoveryKey = operation({
   method: 'POST',
   path: '/admin/api/keys/add-recovery-key',
-  summary: 'Gives a key ring that was made without a recovery key the public half of one.',
+  summary: "Adds a recovery key's public half to a key ring that has none.",
   actor: operator,
   parameters: z.object({
     recovery_public_key: z

@@ -27,7 +27,7 @@ const maximumFileBytes = 1024 * 1024;
 export const rotateKeys = operation({
   method: 'POST',
   path: `${path}/rotate`,
-  summary: 'Makes a new primary key; the old one is still accepted.',
+  summary: 'Creates a new primary key; the old one is still accepted.',
   actor: operator,
   parameters: z.object({ dry_run: dryRunParameter }),
   answer: changeAnswer,
@@ -44,7 +44,7 @@ export const rotateKeys = operation({
 export const retireKey = operation({
   method: 'POST',
   path: `${path}/retire`,
-  summary: 'Refuses an accepted key from now on, and destroys its private half.',
+  summary: 'Retires an accepted key and destroys its private half.',
   actor: operator,
   parameters: z.object({
     key: z.string(),
@@ -65,8 +65,7 @@ export const retireKey = operation({
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
-  summary:
-    'Refuses a key at once, because its private half may be stolen, and notifies phones by the key list.',
+  summary: 'Revokes a key whose private half may be stolen; the key list notifies phones.',
   actor: operator,
   parameters: z.object({
     key: z.string(),
@@ -87,7 +86,7 @@ export const revokeKey = operation({
 export const importPlainKeys = operation({
   method: 'POST',
   path: `${path}/import`,
-  summary: 'Adds the keys of a plain file, or of a stock relay, to the ring.',
+  summary: 'Imports the keys of a plain file, or of a stock relay, into the key ring.',
   actor: operator,
   parameters: z.object({
     file: secretParameter,
@@ -115,7 +114,7 @@ export const importPlainKeys = operation({
 export const mendRingDates = operation({
   method: 'POST',
   path: `${path}/mend-dates`,
-  summary: 'Corrects dates in the ring that were set by a clock far ahead.',
+  summary: 'Corrects dates in the key ring that were set by a fast clock.',
   actor: operator,
   parameters: z.object({ today: z.string(), dry_run: dryRunParameter }),
   answer: changeAnswer,

@@ -12,7 +12,7 @@ import type { KeyAdmin } from './key-admin.js';
 export const exportPublic = operation({
   method: 'GET',
   path: '/admin/api/keys/public',
-  summary: 'What apps are built with, and the key list: public keys only.',
+  summary: 'Returns the public keys that apps are built with, and the published key list.',
   actor: operator,
   parameters: noParameters,
   answer: z.object({
@@ -35,7 +35,7 @@ export const exportPublic = operation({
 export const verifyRing = operation({
   method: 'GET',
   path: '/admin/api/keys/verify',
-  summary: 'Opens the ring, checks every key, and verifies the published list as a phone does.',
+  summary: 'Checks every key of the key ring and verifies the published key list as a phone does.',
   actor: operator,
   parameters: noParameters,
   answer: z.object({

@@ -37,7 +37,7 @@ const ringAnswer = z.object({
 export const listKeys = operation({
   method: 'GET',
   path: '/admin/api/keys',
-  summary: 'Everything about the ring but its private halves: states, dates, and how much each key is used.',
+  summary: 'Returns the key ring without private keys: states, dates and use of each key.',
   actor: operator,
   parameters: noParameters,
   answer: ringAnswer,

@@ -13,8 +13,7 @@ import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin, secretParamet
 export const replaceSigningKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-signing-key',
-  summary:
-    'Replaces the key that signs the key list; the old one, or the recovery key, endorses the new one.',
+  summary: 'Replaces the key that signs the key list, endorsed by the old key or the recovery key.',
   actor: operator,
   parameters: z.object({ recovery_private_key: secretParameter.optional(), dry_run: dryRunParameter }),
   answer: changeAnswer,
@@ -66,7 +65,7 @@ function recoverFrom(
 export const rotateTokenKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-token-key',
-  summary: 'Encrypts push tokens in the database with a new key, row by row.',
+  summary: 'Re-encrypts the push tokens in the database with a new key, row by row.',
   actor: operator,
   parameters: z.object({ dry_run: dryRunParameter }),
   answer: changeAnswer,

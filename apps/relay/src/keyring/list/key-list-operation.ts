@@ -15,7 +15,7 @@ export interface KeyListContext {
 export const getKeyList = operation({
   method: 'GET',
   path: keyListPath,
-  summary: 'The signed list of the public keys that registrations are sealed to.',
+  summary: 'Returns the signed list of the public keys that registrations are sealed to.',
   actor: anyone,
   parameters: noParameters,
   answer: keyListFields,

@@ -35,7 +35,7 @@ interface Context {
 export const registerDevice = operation({
   method: 'POST',
   path: relayRegisterPath,
-  summary: 'Takes a sealed push registration and answers the id to notify the device by.',
+  summary: 'Registers a device from a sealed push registration and returns its id.',
   actor: server,
   parameters: relayRegisterAnyParameters,
   bodyLimitBytes: registerBodyLimitBytes,

@@ -39,7 +39,7 @@ interface Context {
 export const registerDevices = operation({
   method: 'POST',
   path: relayRegisterManyPath,
-  summary: 'Takes sealed push registrations of one realm and answers for each of them.',
+  summary: 'Registers devices of one realm and returns a result for each registration.',
   actor: server,
   body: 'json',
   parameters: relayRegisterManyParameters,

@@ -46,7 +46,7 @@ interface Context {
 export const removeDevices = operation({
   method: 'POST',
   path: relayRemovePath,
-  summary: 'Forgets devices of one realm, and their tokens with them.',
+  summary: 'Deletes devices of one realm and their tokens.',
   actor: server,
   parameters: relayRemoveParameters,
   answer: relayRemoveAnswer,

@@ -37,7 +37,7 @@ export const revocationsPerMinuteAndAddress = 60;
 export const revokeRegistrations = operation({
   method: 'POST',
   path: relayRevokePath,
-  summary: "Ends a phone's registrations by a sealed revocation.",
+  summary: "Deletes a phone's registrations, authorized by a sealed revocation.",
   actor: serverOrPhone,
   parameters: revocationParameters,
   bodyLimitBytes: registerBodyLimitBytes,

@@ -35,7 +35,7 @@ const serverKey = z
 export const registerServer = operation({
   method: 'POST',
   path: serverRegisterPath,
-  summary: 'Takes a new server, or what a server changed about itself.',
+  summary: 'Registers a server, or updates its hostname, contact address or key.',
   actor: anyone,
   parameters: z.object({
     zulip_org_id: z.string().length(36, 'must have 36 characters'),

@@ -39,7 +39,7 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
 export const startTransfer = operation({
   method: 'POST',
   path: serverTransferPath,
-  summary: 'Answers a secret by which a host proves that a registered server runs there.',
+  summary: 'Returns a secret with which a host proves that a registered server runs there.',
   actor: anyone,
   parameters: z.object({ hostname }),
   bodyLimitBytes: joiningBodyLimitBytes,
@@ -69,7 +69,7 @@ export const startTransfer = operation({
 export const verifyChallenge = operation({
   method: 'POST',
   path: serverVerifyPath,
-  summary: "Asks a host for its secret, and answers the server's id and new key.",
+  summary: "Fetches the secret from a host and returns the server's id and new key.",
   actor: anyone,
   parameters: z.object({
     hostname,

@@ -68,7 +68,7 @@ const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumReal
 export const postAnalytics = operation({
   method: 'POST',
   path: serverAnalyticsPath,
-  summary: 'Takes the realms that a server reports.',
+  summary: 'Stores the realms that a server reports.',
   actor: server,
   parameters: z.object({
     realm_counts: rowsText,

@@ -15,7 +15,7 @@ import { changeAvatar } from './change-avatar.js';
 export const deleteAvatar = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/avatar',
-  summary: "Removes the requester's uploaded picture.",
+  summary: "Deletes the requester's uploaded avatar.",
   actor: user,
   parameters: noParameters,
   answer: z.object({ avatar_url: z.string() }),

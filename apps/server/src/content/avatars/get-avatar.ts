@@ -13,7 +13,7 @@ import { avatarAddress } from './change-avatar.js';
 export const getAvatar = operation({
   method: 'GET',
   path: avatarAddress(uploadPath),
-  summary: "Answers a user's picture.",
+  summary: "Returns a user's avatar.",
   actor: anyone,
   parameters: uploadPathParameters,
   answer: noAnswer,

@@ -25,7 +25,7 @@ import { peekContent } from './peek-content.js';
 export const uploadAvatar = operation({
   method: 'POST',
   path: '/api/v1/users/me/avatar',
-  summary: "Replaces the requester's picture.",
+  summary: "Replaces the requester's avatar.",
   actor: user,
   body: 'file',
   bodyLimitBytes: maximumAvatarMib * mebibyte,

@@ -22,7 +22,7 @@ function readData() {
 export const getEmojiData = operation({
   method: 'GET',
   path: emojiDataPath,
-  summary: 'The names of each emoji by its code.',
+  summary: 'Returns the names of each emoji, by emoji code.',
   actor: anyone,
   parameters: noParameters,
   answer: z.object({ code_to_names: z.record(z.string(), z.array(z.string())) }),

@@ -17,7 +17,7 @@ import { bareLinkifier, planLinkifier, requireFree, requireRoom } from './plan-l
 export const createLinkifier = operation({
   method: 'POST',
   path: '/api/v1/realm/filters',
-  summary: 'Adds a linkifier.',
+  summary: 'Creates a linkifier.',
   actor: administrator,
   parameters: z.object(linkifierParameters),
   since: linkifierLevels,

@@ -13,7 +13,7 @@ import { noSuchLinkifier } from './plan-linkifier.js';
 export const deleteLinkifier = operation({
   method: 'DELETE',
   path: '/api/v1/realm/filters/{filter_id}',
-  summary: 'Removes a linkifier.',
+  summary: 'Deletes a linkifier.',
   actor: administrator,
   parameters: z.object({ filter_id: integerParameter }),
   answer: noAnswer,

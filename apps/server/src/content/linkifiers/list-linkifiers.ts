@@ -8,7 +8,7 @@ import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
 export const listLinkifiers = operation({
   method: 'GET',
   path: '/api/v1/realm/linkifiers',
-  summary: 'The linkifiers, in their order.',
+  summary: 'Lists linkifiers, in order.',
   actor: user,
   parameters: noParameters,
   answer: z.object({ linkifiers: z.array(linkifierRecord) }),

@@ -15,7 +15,7 @@ import { requireOrder } from './plan-linkifier.js';
 export const reorderLinkifiers = operation({
   method: 'PATCH',
   path: '/api/v1/realm/linkifiers',
-  summary: 'Puts the linkifiers into an order.',
+  summary: 'Reorders linkifiers.',
   actor: administrator,
   parameters: z.object({ ordered_linkifier_ids: jsonParameter(idList) }),
   answer: noAnswer,

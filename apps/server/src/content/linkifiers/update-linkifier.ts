@@ -16,7 +16,7 @@ import { bareLinkifier, noSuchLinkifier, planLinkifier, requireFree } from './pl
 export const updateLinkifier = operation({
   method: 'PATCH',
   path: '/api/v1/realm/filters/{filter_id}',
-  summary: 'Changes a linkifier.',
+  summary: 'Updates a linkifier.',
   actor: administrator,
   parameters: z.object({ filter_id: integerParameter, ...linkifierParameters }),
   since: linkifierLevels,

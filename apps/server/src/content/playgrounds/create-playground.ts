@@ -20,7 +20,7 @@ import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 export const createPlayground = operation({
   method: 'POST',
   path: '/api/v1/realm/playgrounds',
-  summary: 'Adds a playground for code of a language.',
+  summary: 'Creates a playground for code in one language.',
   actor: administrator,
   parameters: z.object({ name: z.string(), highlighter_language: z.string(), url_template: z.string() }),
   since: { url_template: 196 },

@@ -14,7 +14,7 @@ import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 export const deletePlayground = operation({
   method: 'DELETE',
   path: '/api/v1/realm/playgrounds/{playground_id}',
-  summary: 'Removes a playground.',
+  summary: 'Deletes a playground.',
   actor: administrator,
   parameters: z.object({ playground_id: integerParameter }),
   answer: noAnswer,

@@ -8,7 +8,7 @@ import { playgroundRecord, readPlaygrounds } from './playground-store.js';
 export const listPlaygrounds = operation({
   method: 'GET',
   path: '/api/v1/realm/playgrounds',
-  summary: 'The playgrounds, as the register answer has them.',
+  summary: 'Lists playgrounds, in the format of `POST /api/v1/register`.',
   actor: user,
   parameters: noParameters,
   answer: z.object({ realm_playgrounds: z.array(playgroundRecord) }),

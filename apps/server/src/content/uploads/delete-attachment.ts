@@ -14,7 +14,7 @@ import { removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
 export const deleteAttachment = operation({
   method: 'DELETE',
   path: '/api/v1/attachments/{attachment_id}',
-  summary: 'Removes a file that you have uploaded.',
+  summary: "Deletes one of the requester's uploaded files.",
   actor: user,
   parameters: z.object({ attachment_id: integerParameter }),
   answer: noAnswer,

@@ -13,7 +13,7 @@ import { listUploads } from './upload-store.js';
 export const listAttachments = operation({
   method: 'GET',
   path: '/api/v1/attachments',
-  summary: 'Answers the files that you have uploaded.',
+  summary: "Lists the requester's uploaded files.",
   actor: user,
   parameters: noParameters,
   answer: z.object({ attachments: z.array(attachmentRecord), upload_space_used: z.number().int() }),

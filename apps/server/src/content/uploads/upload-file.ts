@@ -17,7 +17,7 @@ import { findUploads } from './upload-store.js';
 export const uploadFile = operation({
   method: 'POST',
   path: '/api/v1/user_uploads',
-  summary: 'Keeps a file that messages can refer to.',
+  summary: 'Uploads a file that messages can link to.',
   actor: user,
   body: 'file',
   bodyLimitBytes: maximumUploadMib * mebibyte,

@@ -61,7 +61,7 @@ const parameters = z.object({
 export const updateChannel = operation({
   method: 'PATCH',
   path: '/api/v1/streams/{stream_id}',
-  summary: 'Changes a channel.',
+  summary: 'Updates a channel.',
   actor: user,
   parameters,
   answer: noAnswer,

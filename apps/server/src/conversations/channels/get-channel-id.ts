@@ -12,7 +12,7 @@ import { readKnownChannels } from './known-channels.js';
 export const getChannelId = operation({
   method: 'GET',
   path: '/api/v1/get_stream_id',
-  summary: "A channel's id by its name.",
+  summary: 'Returns the id of the channel with a given name.',
   actor: user,
   parameters: z.object({ stream: z.string() }),
   answer: z.object({ stream_id: z.number().int() }),

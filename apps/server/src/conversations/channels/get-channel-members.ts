@@ -13,7 +13,7 @@ import { requireKnownChannel } from './known-channels.js';
 export const getChannelMembers = operation({
   method: 'GET',
   path: '/api/v1/streams/{stream_id}/members',
-  summary: 'The subscribers of a channel.',
+  summary: "Returns the ids of a channel's subscribers.",
   actor: user,
   parameters: z.object({ stream_id: channelIdParameter }),
   answer: z.object({ subscribers: z.array(z.number().int()) }),

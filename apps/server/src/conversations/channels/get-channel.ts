@@ -15,7 +15,7 @@ import { readChannelRecords } from './read-channel-records.js';
 export const getChannel = operation({
   method: 'GET',
   path: '/api/v1/streams/{stream_id}',
-  summary: 'A channel.',
+  summary: 'Returns a channel.',
   actor: user,
   parameters: z.object({ stream_id: channelIdParameter }),
   answer: z.object({ stream: channelRecord }),

@@ -31,7 +31,7 @@ const parameters = z.object({
 export const listChannels = operation({
   method: 'GET',
   path: '/api/v1/streams',
-  summary: 'The channels that the requester may know of.',
+  summary: 'Lists channels that the requester can see.',
   actor: user,
   parameters,
   answer: z.object({ streams: z.array(channelRecord.extend({ is_default: z.boolean().optional() })) }),

@@ -21,7 +21,7 @@ import { openSignedFile } from './signed-address.js';
 export const getSignedUpload = operation({
   method: 'GET',
   path: '/user_uploads/temporary/{token}/{file_name}',
-  summary: 'Answers an uploaded file at a signed address that is valid for a minute.',
+  summary: 'Returns an uploaded file by its temporary URL.',
   actor: anyone,
   // The name in the URL is only the suggested name for saving the file.
   parameters: z.object({ token: z.string(), file_name: z.string() }),

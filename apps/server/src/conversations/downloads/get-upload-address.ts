@@ -15,7 +15,7 @@ import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
 export const getUploadAddress = operation({
   method: 'GET',
   path: `/api/v1/user_uploads/${uploadPath}`,
-  summary: 'Answers an address of an uploaded file that needs no credentials for a minute.',
+  summary: 'Returns a temporary URL of an uploaded file, valid for one minute without credentials.',
   actor: userOrSpectator,
   parameters: uploadPathParameters,
   answer: z.object({ url: z.string() }),

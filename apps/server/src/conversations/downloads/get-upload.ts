@@ -13,7 +13,7 @@ import { requireReadableUpload } from './readable-upload.js';
 export const getUpload = operation({
   method: 'GET',
   path: `/user_uploads/${uploadPath}`,
-  summary: 'Answers an uploaded file.',
+  summary: 'Returns an uploaded file.',
   actor: userOrSpectator,
   parameters: uploadPathParameters,
   answer: noAnswer,

@@ -22,7 +22,7 @@ import { readRelatedRecordsFor } from './related-records.js';
 export const getMessage = operation({
   method: 'GET',
   path: '/api/v1/messages/{message_id}',
-  summary: 'A message.',
+  summary: 'Returns a message.',
   actor: userOrSpectator,
   parameters: z.object({
     message_id: messageIdParameter,

@@ -47,7 +47,7 @@ const formParameters = {
 export const getMessages = operation({
   method: 'GET',
   path: '/api/v1/messages',
-  summary: 'Messages of a narrow, around an anchor or by their ids.',
+  summary: 'Returns messages of a narrow, around an anchor or by their ids.',
   actor: userOrSpectator,
   parameters: z.object({
     ...windowParameters,

@@ -12,7 +12,7 @@ import { readNewContent } from './send/message-text.js';
 export const renderMessage = operation({
   method: 'POST',
   path: '/api/v1/messages/render',
-  summary: 'The HTML that a text would have as a message.',
+  summary: 'Renders a text to HTML as if it were a message.',
   actor: user,
   parameters: z.object({ content: z.string() }),
   bodyLimitBytes: 512 * 1024,

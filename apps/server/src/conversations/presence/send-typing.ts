@@ -19,7 +19,7 @@ const recipients = z
 export const sendTyping = operation({
   method: 'POST',
   path: '/api/v1/typing',
-  summary: 'Takes a typing status and discards it: no client is notified.',
+  summary: 'Accepts and ignores a typing status; no client is notified.',
   actor: user,
   parameters: z.object({
     op: oneOf(['start', 'stop']),

@@ -21,7 +21,7 @@ export const presenceShape = z.object({
 export const updatePresence = operation({
   method: 'POST',
   path: '/api/v1/users/me/presence',
-  summary: 'Takes a presence status and discards it: no client is notified.',
+  summary: 'Accepts and ignores a presence status; no client is notified.',
   actor: user,
   parameters: z.object({
     status: oneOf(['active', 'idle']),

@@ -15,7 +15,7 @@ import { requireKnownChannel } from '../channels/known-channels.js';
 export const getSubscriptionStatus = operation({
   method: 'GET',
   path: '/api/v1/users/{user_id}/subscriptions/{stream_id}',
-  summary: 'Whether a user is in a channel.',
+  summary: 'Returns whether a user is subscribed to a channel.',
   actor: user,
   parameters: z.object({ user_id: integerParameter.brand<'UserId'>(), stream_id: channelIdParameter }),
   answer: z.object({ is_subscribed: z.boolean() }),

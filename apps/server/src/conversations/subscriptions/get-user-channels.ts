@@ -14,7 +14,7 @@ import { readKnownChannels } from '../channels/known-channels.js';
 export const getUserChannels = operation({
   method: 'GET',
   path: '/api/v1/users/{user_id}/channels',
-  summary: 'The channels that a user is in.',
+  summary: "Returns the ids of a user's channels.",
   actor: user,
   parameters: z.object({ user_id: integerParameter.brand<'UserId'>() }),
   answer: z.object({ subscribed_channel_ids: z.array(z.number().int()) }),

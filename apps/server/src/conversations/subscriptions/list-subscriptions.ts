@@ -9,7 +9,7 @@ import { subscriptionRecord } from '../channels/subscription-record.js';
 export const listSubscriptions = operation({
   method: 'GET',
   path: '/api/v1/users/me/subscriptions',
-  summary: 'The channels that the requester is in.',
+  summary: "Lists the requester's subscriptions.",
   actor: user,
   parameters: z.object({ include_subscribers: booleanParameter.default(false) }),
   answer: z.object({ subscriptions: z.array(subscriptionRecord) }),

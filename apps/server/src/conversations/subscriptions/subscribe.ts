@@ -97,7 +97,7 @@ const parameters = z.object({
 export const subscribe = operation({
   method: 'POST',
   path: '/api/v1/users/me/subscriptions',
-  summary: 'Puts users into channels, and makes channels.',
+  summary: 'Subscribes users to channels and creates missing channels.',
   actor: user,
   parameters,
   answer: z.object({

@@ -28,7 +28,7 @@ const channelNames = z
 export const unsubscribe = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/subscriptions',
-  summary: 'Takes users out of channels.',
+  summary: 'Unsubscribes users from channels.',
   actor: user,
   parameters: z.object({
     subscriptions: jsonParameter(channelNames),

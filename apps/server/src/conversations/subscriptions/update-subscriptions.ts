@@ -58,7 +58,7 @@ interface StoredChange {
 export const updateSubscriptions = operation({
   method: 'POST',
   path: '/api/v1/users/me/subscriptions/properties',
-  summary: "Changes the requester's subscriptions.",
+  summary: "Updates properties of the requester's subscriptions.",
   actor: user,
   parameters: z.object({
     subscription_data: jsonParameter(

@@ -51,7 +51,7 @@ const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
 export const createInvitation = operation({
   method: 'POST',
   path: '/api/v1/invites/multiuse',
-  summary: 'Makes a link by which people become users.',
+  summary: 'Creates an invitation link.',
   actor: member,
   bodyLimitBytes: welcomeBodyLimitBytes,
   parameters: z.object({

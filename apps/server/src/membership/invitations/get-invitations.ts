@@ -14,7 +14,7 @@ import { listInvitations } from './invitation-store.js';
 export const getInvitations = operation({
   method: 'GET',
   path: '/api/v1/invites',
-  summary: 'Answers the invitations that are in force.',
+  summary: 'Lists valid invitations.',
   actor: user,
   parameters: noParameters,
   answer: z.object({

@@ -30,7 +30,7 @@ const page = { answer: noAnswer, answerType: 'text/html' } as const;
 export const getJoinPage = operation({
   method: 'GET',
   path,
-  summary: 'Shows the page on which an invited person becomes a user.',
+  summary: 'Returns the sign-up page of an invitation link.',
   actor: anyone,
   parameters: z.object({ token: z.string(), joined: booleanParameter.default(false) }),
   ...page,
@@ -53,7 +53,7 @@ export const getJoinPage = operation({
 export const joinByInvitation = operation({
   method: 'POST',
   path,
-  summary: 'Makes an invited person a user.',
+  summary: 'Creates a user from an invitation link.',
   actor: anyone,
   // All are optional: the form itself tells a person what is missing.
   parameters: z.object({

@@ -50,7 +50,7 @@ const password = textOfAtMost(passwordLength.maximum)
 export const updateSettings = operation({
   method: 'PATCH',
   path: '/api/v1/settings',
-  summary: "Changes the requester's settings, name and password.",
+  summary: "Updates the requester's settings, name, e-mail address and password.",
   actor: human,
   parameters: z.object({
     ...settingParameters,

@@ -24,7 +24,7 @@ import { provePassword, type VerifiedUser } from './prove-password.js';
 export const fetchApiKey = operation({
   method: 'POST',
   path: '/api/v1/fetch_api_key',
-  summary: "Answers a new API key for a person's e-mail address and password.",
+  summary: 'Issues an API key for an e-mail address and password.',
   actor: anyone,
   parameters: z.object({
     username: textOfAtMost(maximumAddressCharacters),

@@ -38,7 +38,7 @@ import { limitToRole } from './limit-to-role.js';
 export const updateUser = operation({
   method: 'PATCH',
   path: '/api/v1/users/{user_id_or_email}',
-  summary: "Changes a user's or bot's name, role, e-mail address or profile.",
+  summary: "Updates a user's or bot's name, role, e-mail address or profile.",
   actor: user,
   parameters: z.object({
     user_id_or_email: userNameParameter,

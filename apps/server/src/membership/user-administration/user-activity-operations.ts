@@ -39,7 +39,7 @@ const deletions = z.object(
 export const deactivateUser = operation({
   method: 'DELETE',
   path: '/api/v1/users/{user_id_or_email}',
-  summary: 'Deactivates a user or bot, and the bots that belong to them.',
+  summary: "Deactivates a user or bot, and the user's bots.",
   actor: user,
   parameters: named.extend({ actions: optionalJsonParameter(deletions) }),
   answer: noAnswer,

@@ -25,7 +25,7 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 export const createUserGroup = operation({
   method: 'POST',
   path: '/api/v1/user_groups/create',
-  summary: 'Makes a group of users.',
+  summary: 'Creates a user group.',
   actor: nonGuest,
   parameters: z.object({
     name: z.string(),

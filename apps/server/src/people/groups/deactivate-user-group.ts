@@ -20,7 +20,7 @@ import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 export const deactivateUserGroup = operation({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/deactivate',
-  summary: 'Deactivates a group of users.',
+  summary: 'Deactivates a user group.',
   actor: member,
   parameters: z.object({ user_group_id: groupIdParameter }),
   answer: noAnswer,

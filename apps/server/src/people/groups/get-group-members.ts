@@ -13,7 +13,7 @@ import { requireGroup } from './require-group.js';
 export const getGroupMembers = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members',
-  summary: 'The users in a group.',
+  summary: "Returns the ids of a user group's members.",
   actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,

@@ -14,7 +14,7 @@ import { requireGroup } from './require-group.js';
 export const getGroupMembership = operation({
   method: 'GET',
   path: '/api/v1/user_groups/{user_group_id}/members/{user_id}',
-  summary: 'Whether a user is in a group.',
+  summary: 'Returns whether a user is a member of a user group.',
   actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,

@@ -12,7 +12,7 @@ import { listGroups } from './group-store.js';
 export const listUserGroups = operation({
   method: 'GET',
   path: '/api/v1/user_groups',
-  summary: 'The groups of users, with their members, subgroups and permissions.',
+  summary: 'Lists user groups, with their members, subgroups and permissions.',
   actor: nonGuest,
   parameters: z.object({ include_deactivated_groups: booleanParameter.default(false) }),
   answer: z.object({ user_groups: z.array(groupRecord) }),

@@ -17,7 +17,7 @@ import { planMemberUpdate } from './plan-member-update.js';
 export const updateGroupMembers = operation({
   method: 'POST',
   path: '/api/v1/user_groups/{user_group_id}/members',
-  summary: 'Puts users and groups into a group of users, and takes others out of it.',
+  summary: 'Adds and removes members and subgroups of a user group.',
   actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,

@@ -18,7 +18,7 @@ import { planGroupUpdate } from './plan-group-update.js';
 export const updateUserGroup = operation({
   method: 'PATCH',
   path: '/api/v1/user_groups/{user_group_id}',
-  summary: 'Changes a group of users.',
+  summary: 'Updates a user group.',
   actor: nonGuest,
   parameters: z.object({
     user_group_id: groupIdParameter,

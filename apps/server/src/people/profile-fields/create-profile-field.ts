@@ -18,7 +18,7 @@ import { insertProfileField } from './profile-field-store.js';
 export const createProfileField = operation({
   method: 'POST',
   path: '/api/v1/realm/profile_fields',
-  summary: 'Makes a field of the profiles of all users.',
+  summary: 'Creates a custom profile field.',
   actor: administrator,
   parameters: z.object({ ...fieldParameters, field_type: integerParameter }),
   answer: z.object({ id: z.number().int() }),

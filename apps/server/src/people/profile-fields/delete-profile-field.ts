@@ -13,7 +13,7 @@ import { removeProfileField } from './profile-field-store.js';
 export const deleteProfileField = operation({
   method: 'DELETE',
   path: '/api/v1/realm/profile_fields/{field_id}',
-  summary: 'Removes a field of the profiles of all users.',
+  summary: 'Deletes a custom profile field.',
   actor: administrator,
   parameters: z.object({ field_id: integerParameter }),
   answer: noAnswer,

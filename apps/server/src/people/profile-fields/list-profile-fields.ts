@@ -9,7 +9,7 @@ import { readProfileFields } from './profile-field-store.js';
 export const listProfileFields = operation({
   method: 'GET',
   path: '/api/v1/realm/profile_fields',
-  summary: 'The fields of the profiles of all users, in order.',
+  summary: 'Lists custom profile fields, in order.',
   actor: user,
   parameters: noParameters,
   answer: z.object({ custom_fields: z.array(profileFieldRecord) }),

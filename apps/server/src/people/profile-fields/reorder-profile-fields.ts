@@ -15,7 +15,7 @@ import { orderProfileFields } from './profile-field-store.js';
 export const reorderProfileFields = operation({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields',
-  summary: 'Puts the fields of profiles into an order.',
+  summary: 'Reorders custom profile fields.',
   actor: administrator,
   parameters: z.object({ order: jsonParameter(possibleIdList) }),
   answer: noAnswer,

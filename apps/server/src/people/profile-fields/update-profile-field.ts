@@ -16,7 +16,7 @@ import { storeProfileField } from './profile-field-store.js';
 export const updateProfileField = operation({
   method: 'PATCH',
   path: '/api/v1/realm/profile_fields/{field_id}',
-  summary: 'Updates a custom profile field of the organization.',
+  summary: 'Updates a custom profile field.',
   actor: administrator,
   parameters: z.object({ ...fieldParameters, field_id: integerParameter }),
   answer: noAnswer,

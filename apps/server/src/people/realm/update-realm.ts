@@ -39,7 +39,7 @@ const permissionParameters = Object.fromEntries(
 export const updateRealm = operation({
   method: 'PATCH',
   path: '/api/v1/realm',
-  summary: 'Changes settings of the organization.',
+  summary: 'Updates settings of the organization.',
   actor: user,
   bodyLimitBytes: welcomeBodyLimitBytes,
   parameters: z.object({ ...settingParameters, ...permissionParameters }),

@@ -17,7 +17,7 @@ import { readVisibilityOf } from './user-visibility.js';
 export const getUser = operation({
   method: 'GET',
   path: '/api/v1/users/{user_id_or_email}',
-  summary: 'A user or bot, by its id or its e-mail address.',
+  summary: 'Returns a user or bot, by id or e-mail address.',
   actor: user,
   parameters: z.object({ user_id_or_email: userNameParameter, ...recordParameters }),
   aliases: avatarAlias,

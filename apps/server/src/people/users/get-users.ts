@@ -30,7 +30,7 @@ const parameters = z.object({ user_ids: optionalJsonParameter(possibleIdList), .
 export const getUsers = operation({
   method: 'GET',
   path: '/api/v1/users',
-  summary: 'The users and bots of the organization.',
+  summary: 'Lists the users and bots of the organization.',
   actor: userOrSpectator,
   parameters,
   aliases: avatarAlias,

@@ -14,7 +14,7 @@ import { changeOwnProfile } from './change-own-profile.js';
 export const updateOwnProfile = operation({
   method: 'PATCH',
   path: '/api/v1/users/me/profile_data',
-  summary: "Changes values of the requester's profile.",
+  summary: "Updates values of the requester's profile.",
   actor: human,
   parameters: z.object({ data: jsonParameter(profileValues) }),
   answer: noAnswer,

@@ -32,8 +32,7 @@ interface Poll {
 export const getEvents = operation({
   method: 'GET',
   path: '/api/v1/events',
-  summary:
-    'The events of a queue after the last one that its client has; waits for one where there are none.',
+  summary: "Returns a queue's events after `last_event_id`; long-polls if there are none.",
   actor: user,
   parameters: z.object({
     queue_id: z.string(),

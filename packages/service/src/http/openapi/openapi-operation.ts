@@ -20,7 +20,7 @@ export function openApiOperation(info: OpenApiInfo, operations: readonly AnyOper
   return operation({
     method: 'GET',
     path: '/api/openapi.json',
-    summary: 'This document.',
+    summary: 'Returns this document.',
     actor: anyone,
     parameters: noParameters,
     answer: noAnswer,

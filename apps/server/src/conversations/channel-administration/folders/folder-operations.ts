@@ -30,7 +30,7 @@ const description = textOfAtMost(realmLimits.max_channel_folder_description_leng
 export const listChannelFolders = operation({
   method: 'GET',
   path: '/api/v1/channel_folders',
-  summary: 'The folders of channels.',
+  summary: 'Lists channel folders.',
   actor: user,
   parameters: z.object({ include_archived: booleanParameter.default(false) }),
   answer: z.object({ channel_folders: z.array(folderRecord) }),
@@ -49,7 +49,7 @@ export const listChannelFolders = operation({
 export const createChannelFolder = operation({
   method: 'POST',
   path: '/api/v1/channel_folders/create',
-  summary: 'Makes a folder of channels.',
+  summary: 'Creates a channel folder.',
   actor: administrator,
   parameters: z.object({ name: z.string(), description: description.default('') }),
   answer: z.object({ channel_folder_id: z.number().int() }),
@@ -87,7 +87,7 @@ export const createChannelFolder = operation({
 export const updateChannelFolder = operation({
   method: 'PATCH',
   path: '/api/v1/channel_folders/{channel_folder_id}',
-  summary: 'Changes a folder of channels.',
+  summary: 'Updates a channel folder.',
   actor: administrator,
   parameters: z.object({
     channel_folder_id: integerParameter,
@@ -147,7 +147,7 @@ export const updateChannelFolder = operation({
 export const reorderChannelFolders = operation({
   method: 'PATCH',
   path: '/api/v1/channel_folders',
-  summary: 'Puts the folders of channels into order.',
+  summary: 'Reorders channel folders.',
   actor: administrator,
   parameters: z.object({ order: jsonParameter(idList) }),
   answer: noAnswer,

@@ -33,7 +33,7 @@ import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 export const updateMessage = operation({
   method: 'PATCH',
   path: '/api/v1/messages/{message_id}',
-  summary: "Changes a message's content, or the topic or channel of it and other messages.",
+  summary: 'Edits a message, or moves messages to another topic or channel.',
   actor: user,
   bodyLimitBytes: 512 * 1024,
   parameters: z.object({

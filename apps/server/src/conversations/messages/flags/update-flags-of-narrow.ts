@@ -15,7 +15,7 @@ import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 export const updateFlagsOfNarrow = operation({
   method: 'POST',
   path: '/api/v1/messages/flags/narrow',
-  summary: "Adds a flag to the user's copies of the messages of a narrow, or takes it from them.",
+  summary: "Adds or removes a flag on the user's copies of the messages of a narrow.",
   actor: user,
   parameters: z.object({ ...windowParameters, ...flagParameters }),
   answer: z.object({

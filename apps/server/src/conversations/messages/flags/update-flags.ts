@@ -17,7 +17,7 @@ const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most $
 export const updateFlags = operation({
   method: 'POST',
   path: '/api/v1/messages/flags',
-  summary: "Adds a flag to the user's copies of messages, or takes it from them.",
+  summary: "Adds or removes a flag on the user's copies of messages.",
   actor: user,
   parameters: z.object({ messages: jsonParameter(messageIdList), ...flagParameters }),
   bodyLimitBytes: 512 * 1024,

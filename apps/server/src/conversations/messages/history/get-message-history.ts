@@ -16,7 +16,7 @@ import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 export const getMessageHistory = operation({
   method: 'GET',
   path: '/api/v1/messages/{message_id}/history',
-  summary: "Answers a message's edit history.",
+  summary: "Returns a message's edit history.",
   actor: user,
   parameters: z.object({
     message_id: messageIdParameter,

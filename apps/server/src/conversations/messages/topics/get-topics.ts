@@ -19,7 +19,7 @@ const maximumTopics = 10_000;
 export const getTopics = operation({
   method: 'GET',
   path: '/api/v1/users/me/{stream_id}/topics',
-  summary: 'The topics of a channel.',
+  summary: 'Lists the topics of a channel.',
   actor: user,
   parameters: z.object({
     stream_id: channelIdParameter,

@@ -28,7 +28,7 @@ export function referenceOperation(info: OpenApiInfo, operations: readonly AnyOp
   return operation({
     method: 'GET',
     path: '/docs',
-    summary: 'This reference as a page.',
+    summary: 'Returns this reference as a page.',
     actor: anyone,
     parameters: noParameters,
     answer: noAnswer,
