@@ -8,7 +8,7 @@ const probeTimeoutMilliseconds = 3_000;
 
 type OnConnect = (error: Error | null) => void;
 
-/** Connects to the one of several hosts that takes writes. Remembers it until a connection to it fails. */
+/** Finds the primary among several PostgreSQL hosts. Caches its address until a connection to it fails. */
 export class PrimaryFinder {
   readonly #urls: readonly [string, ...string[]];
   /** The driver's client, or one that connects to the primary if there are several hosts. */
@@ -21,14 +21,14 @@ export class PrimaryFinder {
     this.Client = this.#urls.length === 1 ? pg.Client : clientOf(this);
   }
 
-  /** Settings of every connection; their host is the first. */
+  /** Settings of every connection, with the first host. */
   get settings(): pg.ClientConfig {
     return connectionSettings(this.#urls[0]);
   }
 
   /**
-   * Resolves to the address of the host that takes writes: the first that says so, all being asked at once. Rejects with an
-   * error of code `ENOPRIMARY`, which names each host and its state, if there is none.
+   * Queries all hosts at once and resolves to the address of the first that reports itself as primary. Rejects with an
+   * error of code `ENOPRIMARY`, which names each host and its state, if no host does.
    */
   find(): Promise<Address> {
     this.#found ??= Promise.any(this.#urls.map(probe)).catch((error: AggregateError) => {
@@ -60,7 +60,7 @@ function clientOf(finder: PrimaryFinder): typeof pg.Client {
       Object.assign(this, { host, port });
       try {
         await super.connect();
-        // It may have become a standby since it was found.
+        // A failover may have made the host a standby since it was found.
         if (!(await isStandby(this))) return this;
         this.connection.stream.destroy();
       } catch (error) {

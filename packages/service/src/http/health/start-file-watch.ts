@@ -7,7 +7,7 @@ import type { ReadinessWarning } from './readiness.js';
 
 export interface StartFileWatchOptions {
   readonly checks: readonly StartCheck[];
-  /** Checks whose failures another readiness check reports: they are only in the metric. */
+  /** Checks that another readiness check reports: their failures appear only in the metric. */
   readonly reportedElsewhere?: readonly StartCheck[];
   readonly metrics: Metrics;
   /** Monotonic clock in milliseconds. */
@@ -18,8 +18,8 @@ const intervalMilliseconds = 60_000;
 const patienceMilliseconds = 1000;
 
 /**
- * Readiness check of the files that the next start reads again: a process that runs on what it has read does not notice that
- * one is lost. Reads them once a minute, however often it is asked.
+ * Readiness check of the files that the next start needs: a running process would not notice that a file is lost. Reads
+ * the files at most once a minute.
  */
 export class StartFileWatch {
   readonly #options: StartFileWatchOptions;
@@ -27,7 +27,7 @@ export class StartFileWatch {
   readonly #monotonic: () => number;
   /** The sentence of each failed check, by its name. */
   readonly #problems = new Map<string, string>();
-  /** A start has just read all files. */
+  /** Monotonic milliseconds. Initially the start, which has just read all files. */
   #lookedAt: number;
   #reading: Promise<void> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export class StartFileWatch {
       await check();
       this.#problems.delete(name);
     } catch (error) {
-      // Anything else, such as a database that is away, says nothing about the file.
+      // Other errors, such as an unreachable database, say nothing about the file.
       if (!(error instanceof ConfigurationError)) return;
       this.#problems.set(name, error.problems.join(' '));
     }

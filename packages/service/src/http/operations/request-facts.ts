@@ -14,7 +14,7 @@ export interface RequestFacts {
   code: string | undefined;
   /** The limit that refused it, or the unavailable resource. Set for each 429 and 503. */
   refused: string | undefined;
-  /** The client's address, if it may be guessing credentials. */
+  /** The client's address, set after a failed authentication that may be a guessed credential. */
   address: string | undefined;
   /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
   permit: Permit | undefined;
