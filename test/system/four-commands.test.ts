@@ -15,7 +15,7 @@ import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-p
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 const limitMilliseconds = 60_000;
 
-/** Factor by which other processes slow the work down. */
+/** CPU load per core, at least 1: scales time limits on a busy machine. */
 const slowdown = () => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
 /** A program's commands in the README's first block that contains `first`, each as its arguments. */

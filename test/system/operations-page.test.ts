@@ -28,7 +28,7 @@ function table(heading: string): string[][] {
     );
 }
 
-/** The names that a reader of the environment asks for, and its result for an empty environment. */
+/** Returns the names of the environment variables that `read` looks up, sorted. */
 function askedFor(read: (environment: Environment) => unknown): string[] {
   const names = new Set<string>();
   const environment = new Proxy<Environment>(
@@ -43,7 +43,7 @@ function askedFor(read: (environment: Environment) => unknown): string[] {
   try {
     read(environment);
   } catch (error) {
-    // The relay needs a way into its key ring.
+    // An empty environment lacks the setting that opens the key ring, which the relay requires.
     if (!(error instanceof ConfigurationError)) throw error;
   }
   return [...names].sort();

@@ -144,7 +144,7 @@ function createReadiness(
   return new Readiness({ database: () => database.check(), files: () => files.look() }, log);
 }
 
-/** Keeps clients from mixing up what the database gave them before a restore with what it gives them after. */
+/** Detects a restored database, so that clients do not reuse ids or event queues from before the restore. */
 async function expectRestoredDatabase(database: ServerDatabase, clock: Clock): Promise<void> {
   await noteServerStart(database);
   await raiseClientDeviceIds(database, clock);

@@ -13,9 +13,9 @@ export interface AcknowledgedNotification {
 export interface CrashCounts {
   /** Registrations and notifications that were answered with success. */
   readonly acknowledged: number;
-  /** Number of those that are missing in the end. */
+  /** Number of acknowledged requests that are missing at the end. */
   readonly lost: number;
-  /** Number of those that are notifications of messages, which the server sends by jobs. */
+  /** Number of acknowledged notifications of messages. A job sends each. */
   readonly messages: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;

@@ -1,7 +1,7 @@
 import type { SentRegistration } from '../accounts/sent-registration.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 
-// One for the state at the start, one after a refused key or a wrong clock, one for a new account or device.
+/** Maximum attempts per sync: the first, a retry after a refused key or wrong clock, one for a new account or device. */
 export const mostRegistrationsOfOneSync = 3;
 
 const firstBackoffMilliseconds = 60_000;

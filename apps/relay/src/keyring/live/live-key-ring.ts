@@ -127,8 +127,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Loads the ring that is stored now, for an unknown key that another relay may have just made. Does not join a
-   * refresh in flight, which may have read an older ring. Otherwise like {@link refresh}.
+   * Reloads the stored ring after a lookup of an unknown key, which another relay may have just created. Starts a new
+   * {@link refresh} after the refresh in flight, which may have read an older ring.
    */
   async takeOver(): Promise<void> {
     await this.idle();

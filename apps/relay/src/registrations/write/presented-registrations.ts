@@ -129,7 +129,7 @@ export function presentedInsertion(
     .columns(namesOf(columns))
     .expression(rows)
     .onConflict((conflict) =>
-      // The first realm stays. The update also makes the statement return the existing row.
+      // A conflict keeps the first realm. An update instead of `do nothing` makes `returning` include the existing row.
       conflict.columns(['forget_at', 'hash']).doUpdateSet({
         push_account_ids: sql<string>`case
           when presented_registrations.realm_id <> excluded.realm_id then ${known}

@@ -17,7 +17,7 @@ import {
 type Db = Kysely<ServerTables>;
 type Access = Omit<ChannelVisibility, 'hasLeft'>;
 
-/** A channel in a state that may be past. */
+/** A channel, possibly with its permissions from before a change. */
 export interface AudienceOfChannel {
   readonly channel: Channel;
   /** The values of the permissions that make it visible. Default: the stored ones. */
