@@ -2,7 +2,7 @@ import { session } from './session/session.js';
 import { SignIn } from './session/sign-in.js';
 import { Shell } from './shell/shell.js';
 
-/** The sign-in, or the pages for an operator who is signed in. */
+/** Shows the sign-in form, or the pages for a signed-in operator. */
 export function App() {
   const state = session.value;
   if (state.kind === 'signed-in') return <Shell />;

@@ -1,4 +1,4 @@
-// The answers of the relay's admin API. Instants are Unix milliseconds; ids of 64 bits are decimal text.
+// Responses of the relay's admin API. Times are Unix milliseconds; 64-bit ids are decimal strings.
 
 export type Vendor = 'fcm' | 'apns';
 export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
@@ -29,7 +29,7 @@ export interface Overview {
     readonly dead: number;
     readonly oldest_due_age_ms: number | null;
   };
-  /** Upper bounds. */
+  /** Upper bounds of the percentiles, in milliseconds. */
   readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
   readonly registrations: { readonly active: number; readonly servers: number; readonly devices: number };
   readonly minutes: {
@@ -73,7 +73,7 @@ export interface Retirement {
 
 export interface RelayServer {
   readonly uuid: string;
-  /** As the operator named it; may be empty. */
+  /** Name that the operator gave; may be empty. */
   readonly name: string;
   readonly hostname: string | null;
   readonly state: 'active' | 'suspended' | 'deactivated';
@@ -128,7 +128,7 @@ export interface FrozenApp {
   readonly app_id: string;
   readonly vendor: Vendor;
   readonly since: number;
-  /** Deletions that are held back. */
+  /** Number of frozen deletions. */
   readonly held: number;
   readonly explanation: string;
 }

@@ -5,11 +5,11 @@ import { Resource, sentenceOf } from './resource.js';
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | undefined;
-  /** Of the whole list, where the relay says so. */
+  /** Length of the whole list, if the relay reports it. */
   readonly total?: number;
 }
 
-/** A list of which the relay answers one page at a time. Further pages are appended to what is shown. */
+/** A paginated list. Further pages are appended to the shown entries. */
 export class PagedResource<Item> {
   readonly resource: Resource<Page<Item>>;
   readonly #more: Signal<'idle' | 'loading' | { readonly error: string }> = signal('idle');
@@ -35,7 +35,7 @@ export class PagedResource<Item> {
     this.#more.value = 'loading';
     try {
       const page = await this.#fetch(shown.answer.next);
-      // A list that was loaded again in the meantime starts over.
+      // The list was reloaded in the meantime, so this page is stale.
       if (this.resource.state.value !== shown) return;
       this.resource.set({ ...page, items: [...shown.answer.items, ...page.items] });
       this.#more.value = 'idle';

@@ -1,4 +1,4 @@
-/** A refusal of the relay. `message` is the sentence for the operator; `status` is 0 when no answer came. */
+/** Error response of the relay. `message` is shown to the operator; `status` is 0 if there was no response. */
 export class ApiError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
@@ -13,7 +13,7 @@ export class ApiError extends Error {
 
 const timeoutMilliseconds = 20_000;
 
-/** Called on every answer that says that there is no session. */
+/** Called on every response that reports a missing session. */
 let onSignedOut = (): void => {};
 
 export function whenSignedOut(listener: () => void): void {

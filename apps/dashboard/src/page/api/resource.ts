@@ -1,13 +1,13 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError } from './request.js';
 
-/** What is known of an answer. `ready` keeps the last answer while a later load runs or fails. */
+/** State of a resource. `ready` keeps the last response while a later load is in flight or has failed. */
 export type Loaded<Answer> =
   | { readonly kind: 'loading' }
   | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'ready'; readonly answer: Answer; readonly error?: string };
 
-/** An answer of the relay as a signal that can be loaded again, or set from the answer of a change. */
+/** A response of the relay as a signal, which can be reloaded, or set from the response of a change. */
 export class Resource<Answer> {
   readonly #state: Signal<Loaded<Answer>> = signal({ kind: 'loading' });
   readonly #fetch: (signal: AbortSignal) => Promise<Answer>;
@@ -26,7 +26,7 @@ export class Resource<Answer> {
     this.#state.value = { kind: 'ready', answer };
   }
 
-  /** Loads it. A load that still runs is dropped, so that the newest one decides what is shown. */
+  /** Loads the resource. Aborts a load in flight, so that the newest load decides what is shown. */
   async load(): Promise<void> {
     this.#running.abort();
     const running = new AbortController();
@@ -46,7 +46,7 @@ export class Resource<Answer> {
   }
 }
 
-/** What to show the operator of a failure. */
+/** Returns the message of a failure for the operator. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof ApiError)) return 'This page has a fault. Load it again; if it remains, report it.';
   const { retryAfterSeconds: seconds } = error;

@@ -18,7 +18,7 @@ const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; read
   open: { tone: 'bad', text: 'held back' },
 };
 
-/** The relay sends, but the vendor takes nothing. */
+/** The relay sends, but the vendor accepts nothing. */
 const troubled = { tone: 'caution', text: 'not taken now' } as const;
 
 /** One app at a vendor: whether deliveries go out, the last success, and a check of its credential. */

@@ -13,7 +13,7 @@ const auditLog = new PagedResource<AuditEntry>(async (after, abort) => {
   return { items: page.entries, next: page.next };
 });
 
-/** Who changed what, the newest first. */
+/** The audit log, newest first. */
 export function AuditPage() {
   const load = () => auditLog.load();
   useEffect(() => {

@@ -22,7 +22,7 @@ async function retry({ id, kind }: DeadLetter): Promise<void> {
   announce(`The relay tries ${kind} ${id} again.`);
 }
 
-/** Jobs that the relay gave up, with the reason, and a button that tries each again. */
+/** Dead letters with the reason of each, and a button that retries each. */
 export function DeadLetters() {
   const load = () => deadLetters.load();
   useEffect(() => {

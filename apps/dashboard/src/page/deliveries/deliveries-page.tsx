@@ -2,7 +2,7 @@ import { PageHeader } from '../elements/page-header.js';
 import { DeadLetters } from './dead-letters.js';
 import { FrozenDeletions } from './frozen-deletions.js';
 
-/** What the relay gave up or holds back, and needs a decision. */
+/** Dead letters and frozen deletions, which need the operator's decision. */
 export function DeliveriesPage() {
   return (
     <>

@@ -12,7 +12,7 @@ import { Time } from '../elements/time.js';
 
 const frozenList = new Resource<FrozenList>((abort) => get('/deliveries/frozen', abort));
 
-/** Apps of which the vendor suddenly reports most devices as gone: the relay holds these deletions back. */
+/** Apps with frozen deletions, because the vendor suddenly reports most of the app's devices as gone. */
 export function FrozenDeletions() {
   const load = () => frozenList.load();
   useEffect(() => {

@@ -5,13 +5,13 @@ import { announce } from './notice.js';
 
 interface ActionButtonProps {
   readonly act: () => Promise<void>;
-  /** The full name for screen readers, where the text alone does not say what it acts on. */
+  /** Full name for screen readers, if the text alone does not name the object of the action. */
   readonly name?: string;
   readonly className?: string;
   readonly children: ComponentChildren;
 }
 
-/** A button that acts at once. A failure is announced; while the action runs, another click does nothing. */
+/** A button that acts at once and announces a failure. Ignores clicks while the action is in flight. */
 export function ActionButton({ act, name, className = '', children }: ActionButtonProps) {
   const isBusy = useSignal(false);
   async function click(): Promise<void> {

@@ -10,13 +10,13 @@ interface ConfirmDialogProps {
   readonly isDanger?: boolean;
   /** Disables the button, such as until it is known whether the action is safe. */
   readonly isDisabled?: boolean;
-  /** Does it. The dialog closes when it resolves, and shows the sentence of its failure. */
+  /** Runs the action. The dialog closes when it resolves, and shows the message if it rejects. */
   readonly act: () => Promise<void>;
   readonly close: () => void;
   readonly children: ComponentChildren;
 }
 
-/** Asks before something is done that cannot be undone, or that needs an answer first. */
+/** Asks for confirmation before an action that cannot be undone or that needs input. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, verb, isDanger = false, isDisabled = false, act, close, children } = props;
   const { isBusy, error, submit } = useSubmission(async () => {

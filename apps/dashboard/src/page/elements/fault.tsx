@@ -1,4 +1,4 @@
-/** The sentence of a failure, which screen readers say at once; nothing when there is none. */
+/** An error message, which screen readers announce at once. Renders nothing without one. */
 export function Fault({ sentence }: { readonly sentence: string | undefined }) {
   if (sentence === undefined) return null;
   return (

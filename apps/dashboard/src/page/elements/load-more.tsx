@@ -1,7 +1,7 @@
 import type { PagedResource } from '../api/paged-resource.js';
 import { Fault } from './fault.js';
 
-/** The button under a list that has further pages. */
+/** The button that loads the next page of a list. Hidden on the last page. */
 export function LoadMore<Item>({ list }: { readonly list: PagedResource<Item> }) {
   const shown = list.resource.state.value;
   const more = list.more.value;

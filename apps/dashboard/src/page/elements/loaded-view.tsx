@@ -7,7 +7,7 @@ interface LoadedViewProps<Answer> {
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
-/** An answer of the relay; before it comes that it loads, and if it does not come why and how to try again. */
+/** Shows a loaded resource, a loading state, or an error with a retry button. */
 export function LoadedView<Answer>({ state, retry, children }: LoadedViewProps<Answer>) {
   if (state.kind === 'loading') {
     return (
@@ -32,7 +32,7 @@ export function LoadedView<Answer>({ state, retry, children }: LoadedViewProps<A
   );
 }
 
-/** What a list shows that has no entries. */
+/** Placeholder of an empty list. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="panel empty">{children}</p>;
 }

@@ -7,7 +7,7 @@ interface Notice {
 
 const state: Signal<Notice | undefined> = signal(undefined);
 
-/** Shows the result of an action and has screen readers say it. */
+/** Shows the result of an action. Screen readers announce it. */
 export function announce(text: string, tone: Notice['tone'] = 'good'): void {
   state.value = { tone, text };
 }

@@ -31,7 +31,7 @@ export function useSubmission(act: (form: HTMLFormElement) => Promise<void>): Su
   };
 }
 
-/** The text that was typed into a field, without spaces around it. */
+/** Returns the trimmed text of a form field. */
 export function fieldOf(form: HTMLFormElement, name: string): string {
   return String(new FormData(form).get(name) ?? '').trim();
 }

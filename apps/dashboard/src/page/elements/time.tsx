@@ -28,12 +28,12 @@ export function duration(milliseconds: number): string {
 
 interface TimeProps {
   readonly at: number | null;
-  /** Adds how long ago that is. */
+  /** If set, also shows the time relative to it. Unix milliseconds. */
   readonly now?: number;
   readonly never?: string;
 }
 
-/** An instant in the reader's own time zone and format. */
+/** A time in the browser's time zone and locale. */
 export function Time({ at, now, never = 'never' }: TimeProps) {
   if (at === null) return <span class="soft">{never}</span>;
   const date = new Date(at);

@@ -26,7 +26,7 @@ export interface Span {
   readonly until: number;
 }
 
-/** The oldest key first. */
+/** Returns the keys, oldest first. */
 export function inOrder({ keys }: KeyRing): readonly RingKey[] {
   return [...keys].sort((one, other) => startOf(one) - startOf(other));
 }
@@ -51,7 +51,7 @@ export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   return spans.filter(({ from, until }) => until > from);
 }
 
-/** The time that the timeline shows: all lives, and a little of the future. */
+/** Returns the range of the timeline: the lifetimes of all keys, and a little of the future. */
 export function rangeOf(ring: KeyRing): { readonly from: number; readonly until: number } {
   const spans = ring.keys.flatMap((key) => spansOf(ring, key));
   const from = Math.min(ring.now - 86_400_000, ...spans.map((span) => span.from));

@@ -6,7 +6,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const width = 1000;
 const height = 24;
 
-/** The lives of all keys on one axis of time, the newest on top, with a line at this moment. */
+/** The lifetimes of all keys on one time axis, newest on top, with a line at the current time. */
 export function RingTimeline({ ring }: { readonly ring: KeyRing }) {
   const { from, until } = rangeOf(ring);
   const placed = (at: number): number => ((at - from) / (until - from)) * width;
@@ -45,7 +45,7 @@ export function RingTimeline({ ring }: { readonly ring: KeyRing }) {
 interface LifeProps {
   readonly ring: KeyRing;
   readonly ringKey: RingKey;
-  /** From an instant to a position in the drawing. */
+  /** Converts a time to a position in the drawing. */
   readonly placed: (at: number) => number;
 }
 

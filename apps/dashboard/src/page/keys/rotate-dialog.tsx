@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../elements/confirm-dialog.js';
 import { announce } from '../elements/notice.js';
 import { keyRing } from './key-ring.js';
 
-/** Makes a new primary key, after saying what follows. */
+/** Confirms the consequences and creates a new primary key. */
 export function RotateDialog({ close }: { readonly close: () => void }) {
   async function act(): Promise<void> {
     const ring = await post<KeyRing>('/keys/rotate');

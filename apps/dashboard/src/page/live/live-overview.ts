@@ -20,7 +20,7 @@ let timer: ReturnType<typeof setTimeout> | undefined;
 let asking = new AbortController();
 let retryMilliseconds = firstRetryMilliseconds;
 
-/** By how much the relay's clock is ahead of this browser's, in milliseconds. */
+/** Offset of the relay's clock from this browser's, in milliseconds; positive if the relay is ahead. */
 let clockDifference = 0;
 
 /** Unix milliseconds by the relay's clock, as of the last overview. */
@@ -69,7 +69,7 @@ export async function retryNow(): Promise<void> {
   const running = new AbortController();
   asking = running;
   try {
-    // EventSource does not say with which status it was refused; this request does.
+    // EventSource does not expose the status of an error response; this request does.
     await checkSession(running.signal);
     if (!running.signal.aborted) openLive();
   } catch {

@@ -7,7 +7,7 @@ export interface ChartSeries {
   readonly counts: readonly number[];
 }
 
-/** Apart by their dashes too, for readers who do not see the colors apart. */
+/** Dash patterns, for readers who cannot distinguish the colors. */
 const dashes: Readonly<Record<ChartSeries['tone'], number[]>> = {
   accent: [],
   good: [],
@@ -45,7 +45,7 @@ export function drawChart(
   };
 }
 
-/** uPlot counts instants in seconds. */
+/** Converts times to seconds, as uPlot expects. */
 function dataOf(at: readonly number[], series: readonly ChartSeries[]): uPlot.AlignedData {
   return [at.map((each) => each / 1000), ...series.map(({ counts }) => [...counts])];
 }
@@ -84,7 +84,7 @@ function optionsFor(element: HTMLElement, series: readonly ChartSeries[]): uPlot
   };
 }
 
-/** Counts have no fractions. */
+/** Hides fractional ticks, because counts are integers. */
 function wholeNumbers(_: uPlot, splits: number[]): string[] {
   return splits.map((split) => (Number.isInteger(split) ? split.toLocaleString('en') : ''));
 }

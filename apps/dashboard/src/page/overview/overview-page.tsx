@@ -7,7 +7,7 @@ import { Figures } from './figures.js';
 import { MinuteCharts } from './minute-charts.js';
 import { Problems } from './problems.js';
 
-/** What the relay does right now. The stream of events keeps it current. */
+/** Live overview of the relay, updated by server-sent events. */
 export function OverviewPage() {
   const load = () => overview.load();
   useEffect(() => {

@@ -1,6 +1,6 @@
 import type { Overview } from '../api/answers.js';
 
-/** The page on which the operator can act, by the name of the check. */
+/** Pages on which the operator can fix a failed check, by the check's name. */
 const pagesOfChecks: Readonly<Record<string, { readonly link: string; readonly name: string }>> = {
   keys: { link: '#/keys', name: 'Keys' },
   'key list': { link: '#/keys', name: 'Keys' },
@@ -9,7 +9,7 @@ const pagesOfChecks: Readonly<Record<string, { readonly link: string; readonly n
   'dead letters': { link: '#/deliveries', name: 'Deliveries' },
 };
 
-/** What is wrong right now, each with its remedy first; one calm sentence when nothing is. */
+/** Failed checks, each with its remedy first, or a sentence that all checks pass. */
 export function Problems({ overview }: { readonly overview: Overview }) {
   const wrong = overview.checks.filter(({ ok }) => !ok);
   const fine = overview.checks.length - wrong.length;

@@ -7,7 +7,7 @@ import { fieldOf, useSubmission } from '../elements/submission.js';
 import { Time } from '../elements/time.js';
 import { InvitationCode } from './invitation-code.js';
 
-/** Makes an invitation with which a server joins the relay, and shows its code once. */
+/** Creates an invitation for one server and shows its code once. */
 export function InviteDialog({ close }: { readonly close: () => void }) {
   const invitation = useSignal<Invitation | undefined>(undefined);
   return (

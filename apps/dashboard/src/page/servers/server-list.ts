@@ -5,7 +5,7 @@ import { get } from '../api/request.js';
 
 const pageSize = 50;
 
-/** What the operator searches for; empty shows all. */
+/** Search text; empty shows all servers. */
 export const search = signal('');
 
 export const serverList = new PagedResource<RelayServer>(async (after, abort) => {

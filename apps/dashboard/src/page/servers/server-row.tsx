@@ -15,7 +15,7 @@ const tones: Readonly<Record<RelayServer['state'], Tone>> = {
   deactivated: 'plain',
 };
 
-/** One server with its use of today, and the button that suspends or resumes it. */
+/** One server with its usage today, and a button that suspends or resumes it. */
 export function ServerRow({ server, now }: { readonly server: RelayServer; readonly now: number }) {
   const { uuid, hostname, state, quota } = server;
   const name = [hostname, server.name, uuid].find(Boolean) ?? uuid;

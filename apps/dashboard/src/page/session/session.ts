@@ -16,7 +16,7 @@ whenSignedOut(() => {
   state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
 });
 
-/** Returns whether the cookie of a sign-in is still good. @throws ApiError when the relay does not answer */
+/** Returns whether the session cookie is still valid. @throws ApiError when the relay does not answer */
 async function hasSession(signal?: AbortSignal): Promise<boolean> {
   try {
     return (await get<{ expires_at: number | null }>('/session', signal)).expires_at !== null;

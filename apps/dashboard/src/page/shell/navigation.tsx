@@ -2,7 +2,7 @@ import { count } from '../elements/count.js';
 import { overview } from '../live/live-overview.js';
 import { linkTo, type PageName, pageTitles, route } from './route.js';
 
-/** What needs the operator's attention on a page, such as the number of dead letters. */
+/** Number of items on a page that need attention, such as dead letters. */
 function attentionOf(page: PageName): { readonly number: number; readonly meaning: string } | undefined {
   const state = overview.state.value;
   if (state.kind !== 'ready') return undefined;
