@@ -1,2 +1,2 @@
-/** Who acts through the dashboard, for audit logs. */
+/** Actor name of the dashboard in audit logs. */
 export const actor = 'dashboard';

@@ -28,8 +28,8 @@ interface Options {
 }
 
 /**
- * The sessions of the dashboard, in memory: at most 16, each for 8 hours. A new one above that ends the oldest. A change
- * of the token file ends all of them, and so does a token file that cannot be used any more.
+ * The sessions of the dashboard, in memory: at most 16, each for 8 hours. Above the maximum, evicts the oldest. A change
+ * of the token file ends all sessions, and so does an unusable token file.
  */
 export class AdminSessions {
   readonly #options: Options;
@@ -63,7 +63,7 @@ export class AdminSessions {
     return id;
   }
 
-  /** Resolves to the session with this id; `undefined` if there is none, or it is over. */
+  /** Resolves to the session with this id, or to `undefined` if it does not exist or has ended. */
   async find(id: string): Promise<AdminSession | undefined> {
     return this.check(hashCredential(id));
   }

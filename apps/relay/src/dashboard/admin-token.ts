@@ -20,7 +20,7 @@ export class AdminToken {
 
   /**
    * Reads the file again. Resolves to whether its token is still the same.
-   * @throws ConfigurationError as {@link open} does.
+   * @throws ConfigurationError for the same reasons as {@link open}.
    */
   async isUnchanged(): Promise<boolean> {
     const before = this.#hash;

@@ -20,7 +20,7 @@ export const administrator: ActorKind<Context, AdminSession> = {
   authenticate: requireSession,
 };
 
-/** The same, for an operation that answers others too. */
+/** Actor kind of operations that a signed-in operator or an unauthenticated client may call. */
 export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
   name: 'administrator',
   description,

@@ -11,7 +11,7 @@ import { redirectToPage, showPage, showPageAsset, showPageFile } from './page-op
 import { inviteServer, listServers, resumeOneServer, suspendOneServer } from './servers/server-operations.js';
 import { showSession, signIn, signOut } from './session-operations.js';
 
-/** All operations of the dashboard, for its page alone. */
+/** All operations of the dashboard. Only its page may call them. */
 const dashboardOperations: readonly AnyOperation<DashboardContext>[] = [
   redirectToPage,
   showPage,

@@ -32,7 +32,7 @@ const notBuilt =
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);
 
-/** Sends a browser that asks for `/admin` to the page, whose links are relative to `/admin/`. */
+/** Redirects `/admin` to `/admin/`, to which the page's links are relative. */
 export const redirectToPage = operation({
   method: 'GET',
   path: '/admin',
@@ -45,7 +45,7 @@ export const redirectToPage = operation({
     new RawAnswer(308, { ...securityHeaders, location: '/admin/' }, undefined),
 });
 
-/** The page of the dashboard. HTTP 503 with a sentence if it is not built. */
+/** Returns the page of the dashboard, or HTTP 503 with a sentence if it is not built. */
 export const showPage = operation({
   method: 'GET',
   path: '/admin/',

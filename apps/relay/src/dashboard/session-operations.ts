@@ -14,7 +14,7 @@ import { sessionMilliseconds } from './admin-sessions.js';
 import { anyVisitor, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
 import type { DashboardContext } from './dashboard-context.js';
 
-/** How often one client address may try a token. */
+/** Maximum sign-in attempts per minute and client address. */
 export const signInsPerMinuteAndAddress = 10;
 
 const path = '/admin/api/session';
@@ -66,7 +66,7 @@ export const signIn = operation({
   },
 });
 
-/** Says until when the session lasts; `null` without one. Browsers would log a 401 as an error of the page. */
+/** Returns when the session expires; `null` without a session, because browsers would log a 401 as an error. */
 export const showSession = operation({
   method: 'GET',
   path,
@@ -100,7 +100,7 @@ function withCookie(id: Secret<string>, maximumAgeSeconds: number, isSecure: boo
   return new RawAnswer(204, { 'set-cookie': cookie, 'cache-control': 'no-store' }, undefined);
 }
 
-/** Answers 429 where the quotas of servers answer 503: a browser is no stock server. */
+/** Refuses with 429. The quotas of servers refuse with 503, as stock servers expect. */
 function chargeSignIn(quotas: Pick<ServerQuotas, 'take'>, address: string): void {
   try {
     quotas.take(address, 1);

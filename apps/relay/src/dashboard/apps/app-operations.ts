@@ -7,7 +7,7 @@ import type { DashboardContext } from '../dashboard-context.js';
 const instant = z.number().int();
 export const appParameter = z.string().min(1).max(300);
 
-/** The apps of the apps file, and whether their vendor takes their notifications. */
+/** Returns the apps of the apps file, and whether the vendor accepts the notifications of each. */
 export const listApps = operation({
   method: 'GET',
   path: '/admin/api/apps',
@@ -40,7 +40,7 @@ export const listApps = operation({
   },
 });
 
-/** Asks the vendor about one app, as `apps check` does. No phone gets anything. */
+/** Checks an app's credential with the vendor, as `apps check` does. Notifies no phone. */
 export const checkApp = operation({
   method: 'POST',
   path: '/admin/api/apps/check',

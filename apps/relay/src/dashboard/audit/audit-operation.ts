@@ -5,7 +5,7 @@ import { administrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter } from '../pages.js';
 
-/** What operators did through the dashboard and on the command line, the newest first. */
+/** Returns the audit log of the dashboard and the command line, newest first. */
 export const showAudit = operation({
   method: 'GET',
   path: '/admin/api/audit',

@@ -51,7 +51,7 @@ export const listDeadLetters = operation({
   },
 });
 
-/** Brings a dead letter back with as much time as it had at first, as `queue retry` does. */
+/** Retries a dead letter with its original lifetime, as `queue retry` does. */
 export const retryDeadLetter = operation({
   method: 'POST',
   path: `${path}/{id}/retry`,

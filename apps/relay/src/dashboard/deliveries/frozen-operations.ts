@@ -11,7 +11,7 @@ import type { DashboardContext } from '../dashboard-context.js';
 const path = '/admin/api/deliveries/frozen';
 const count = z.number().int();
 
-/** The apps whose deletions are frozen, because unusually many of their tokens are dead. */
+/** Returns the apps whose deletions are frozen, because unusually many of their tokens are dead. */
 export const listFrozen = operation({
   method: 'GET',
   path,
@@ -47,7 +47,7 @@ export const listFrozen = operation({
   },
 });
 
-/** Says that the dead tokens of an app are really dead, as `apps confirm-deletions` does. */
+/** Confirms that an app's dead tokens may be deleted, as `apps confirm-deletions` does. */
 export const thawFrozen = operation({
   method: 'POST',
   path: `${path}/thaw`,

@@ -19,7 +19,7 @@ interface OpenStream {
 }
 
 /**
- * The open streams of server-sent events: at most eight. All of them get the same event every five seconds. Nothing is read
+ * The open streams of server-sent events: at most eight. Each gets the same event every five seconds. Nothing is read
  * while none is open. A stream ends with its session.
  */
 export class EventStreams {
@@ -72,7 +72,7 @@ export class EventStreams {
       for (const { session } of this.#open) await sessions.check(session.hash);
       const text = `event: overview\ndata: ${JSON.stringify(await read())}\n\n`;
       for (const { output } of this.#open) {
-        // A client that does not read gets the next event in place of this one.
+        // Backpressure: a client that does not read skips this event.
         if (!output.writableEnded && !output.writableNeedDrain) output.write(text);
       }
     } catch (err) {

@@ -19,7 +19,7 @@ export const followEvents = operation({
   answer: noAnswer,
   answerType: 'text/event-stream',
   codes: ['SERVICE_UNAVAILABLE'],
-  // A lane of its own for each: a stream lasts long, and replaces no other.
+  // One lane per request: a stream is long-lived and must not replace another.
   lane: (head) => `events ${head.id}`,
   handle: async ({ streams }: DashboardContext, { actor, signal }) =>
     new RawAnswer(200, headers, streams.open(actor, signal)),

@@ -33,7 +33,7 @@ const keysAnswer = z.object({
   ),
 });
 
-/** The ring: states, dates and use of each key. No private halves. */
+/** Returns the key ring without private keys: states, dates and use of each key. */
 export const showKeys = operation({
   method: 'GET',
   path,
@@ -45,7 +45,7 @@ export const showKeys = operation({
   handle: ({ admin }: DashboardContext) => refuseAct(() => readRingOverview(admin)),
 });
 
-/** Makes a new primary key, as `keys rotate` does. */
+/** Creates a new primary key, as `keys rotate` does. */
 export const rotateRing = operation({
   method: 'POST',
   path: `${path}/rotate`,
@@ -62,7 +62,7 @@ export const rotateRing = operation({
     }),
 });
 
-/** Whether a key may be retired now, before the operator does it. */
+/** Returns whether a key can be retired now without harm. */
 export const showRetirement = operation({
   method: 'GET',
   path: `${path}/{id}/retirement`,

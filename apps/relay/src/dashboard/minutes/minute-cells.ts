@@ -1,6 +1,6 @@
 /** One figure of a minute, as a row of `minute_counts` names it. */
 export interface MinuteCell {
-  /** Empty for figures of no vendor. */
+  /** Empty for figures without a vendor. */
   readonly vendor: 'fcm' | 'apns' | '';
   readonly outcome: string;
 }

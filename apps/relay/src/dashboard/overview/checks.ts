@@ -1,7 +1,7 @@
 import type { ReadinessStates } from '@waxwing/service/http';
 import type { StoredBreaker } from '../../deliveries/breakers/breaker-store.js';
 
-/** One thing that is right or wrong now. */
+/** Result of one check. */
 export interface DashboardCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -13,7 +13,7 @@ export interface CheckedFacts {
   readonly readiness: ReadinessStates;
   readonly breakers: readonly StoredBreaker[];
   readonly deadLetters: number;
-  /** Why the clock is not believed; `undefined` if it is. */
+  /** Why the clock is not trusted; `undefined` if it is trusted. */
   readonly clockProblem: string | undefined;
   /** Unix milliseconds. */
   readonly keyListExpiresAt: number;
@@ -22,7 +22,7 @@ export interface CheckedFacts {
 }
 
 const dayMilliseconds = 86_400_000;
-// The relay signs the list again after half of its time, which is at least half a day.
+// The relay re-signs the list after half of its lifetime, which is at least half a day.
 const expiryNoticeMilliseconds = dayMilliseconds / 4;
 const remedies: Readonly<Record<string, string>> = {
   database: 'Look whether the database runs and has room, and at the log of the relay.',
@@ -30,7 +30,7 @@ const remedies: Readonly<Record<string, string>> = {
   vendors: 'Check the app with the button in its row: the answer says what to do.',
 };
 
-/** All checks, what is wrong first. */
+/** Returns all checks, failed ones first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
   const checks = [
     ...Object.entries(facts.readiness).map(([name, state]) => describeReadiness(name, state)),

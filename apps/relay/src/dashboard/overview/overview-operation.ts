@@ -6,7 +6,7 @@ import { overviewAnswer, readOverview } from './overview.js';
 
 const longestMinutes = 24 * 60;
 
-/** What the relay does and what is wrong now, with the figures of the last minutes. */
+/** Returns the figures of the last minutes and the current problems of the relay. */
 export const showOverview = operation({
   method: 'GET',
   path: '/admin/api/overview',

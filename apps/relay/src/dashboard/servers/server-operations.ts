@@ -32,7 +32,7 @@ const listedServer = z.object({
   rejected_day: count,
 });
 
-/** The servers, oldest first, with what `servers list` shows. `search` is for a part of id, name, hostname or contact. */
+/** Returns the servers, oldest first, as in `servers list`. `search` matches parts of id, name, hostname or contact. */
 export const listServers = operation({
   method: 'GET',
   path,
@@ -59,7 +59,7 @@ export const listServers = operation({
   },
 });
 
-/** Shuts a server out, as `servers suspend` does. */
+/** Suspends a server, as `servers suspend` does. */
 export const suspendOneServer = operation({
   method: 'POST',
   path: `${path}/{uuid}/suspend`,
@@ -79,7 +79,7 @@ export const suspendOneServer = operation({
     }),
 });
 
-/** Lets a server in again, as `servers resume` does. */
+/** Resumes a suspended server, as `servers resume` does. */
 export const resumeOneServer = operation({
   method: 'POST',
   path: `${path}/{uuid}/resume`,
@@ -96,7 +96,7 @@ export const resumeOneServer = operation({
     }),
 });
 
-/** Invites one server for seven days, as `servers invite` does. The code is in this answer only. */
+/** Creates a seven-day invitation for one server, as `servers invite` does. Returns its code only once. */
 export const inviteServer = operation({
   method: 'POST',
   path: `${path}/invitations`,
