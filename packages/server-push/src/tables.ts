@@ -55,7 +55,7 @@ export interface ServerPushTables extends RelayAccountTables {
     session: string | null;
   };
   /**
-   * One row per device that a client has created. `push_token_*` hold the token in force. `pending_*` hold the newest
+   * One row per device that a client has created. `push_token_*` hold the active token. `pending_*` hold the newest
    * one until the relay decides on it; a refused one keeps its `pending_push_token_id`.
    */
   client_devices: {

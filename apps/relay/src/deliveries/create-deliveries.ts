@@ -70,7 +70,7 @@ export interface Deliveries
   /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
   frozenDeaths(appId: string): number;
   /**
-   * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous one stays in force.
+   * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous one stays active.
    */
   reloadCredentials(): Promise<void>;
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */

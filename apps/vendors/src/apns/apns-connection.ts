@@ -65,7 +65,7 @@ export class AcceptedApnsConnection {
     });
   }
 
-  /** Sends the client the current limit of concurrent streams, according to the fault rules in force. */
+  /** Sends the client the current limit of concurrent streams, according to the active fault rules. */
   announceStreamLimit(): void {
     if (this.#session.closed || this.#session.destroyed || this.#isSilent) return;
     const { initial, authenticated } = this.#context.faults.streamLimits(this.#context.environment);

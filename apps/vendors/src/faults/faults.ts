@@ -22,7 +22,7 @@ interface ActiveRule {
 
 const noFault: Verdict = { latencyMilliseconds: 0, effect: undefined };
 
-/** The fault rules in force. Changes apply at once, also to open connections. */
+/** The active fault rules. Changes apply at once, also to open connections. */
 export class Faults {
   readonly #random: () => number;
   readonly #listeners = new Set<() => void>();

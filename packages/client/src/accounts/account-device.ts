@@ -30,7 +30,7 @@ export interface AccountDevice {
 
 export const noDevice: AccountDevice = { pushKeys: [] };
 
-/** Combines the devices of two rows of one account. The first row's id is in force; all keys are kept. */
+/** Combines the devices of two rows of one account. Keeps the first row's id and all keys. */
 export function mergeDevices(kept: AccountDevice, dropped: AccountDevice): AccountDevice {
   const deviceId = kept.deviceId ?? dropped.deviceId;
   const sent = kept.deviceId === undefined ? dropped.sent : kept.sent;

@@ -34,7 +34,7 @@ export interface ClientDeviceApi {
   /** Creates a device without a key and token. Returns its id. */
   registerClientDevice(): Promise<ClientDeviceId>;
   /**
-   * Sends a push key, a sealed token, or both to the server. Success does not mean that the token is in force: the server
+   * Sends a push key, a sealed token, or both to the server. Success does not mean that the token is active: the server
    * forwards it to the relay later.
    */
   updateClientDevice(update: ClientDeviceUpdate): Promise<void>;

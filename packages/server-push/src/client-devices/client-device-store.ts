@@ -52,7 +52,7 @@ export interface ActiveClientDevice {
   readonly former_push_keys: string | null;
 }
 
-/** A user's devices with a token in force, oldest first; only the device `deviceId` if it is given. */
+/** A user's devices with an active token, oldest first; only the device `deviceId` if it is given. */
 export async function activeClientDevices(
   db: Reader,
   userId: UserId,
@@ -71,7 +71,7 @@ export async function activeClientDevices(
     .execute();
 }
 
-/** How many devices of a user have a token in force, and how many have a registration that waits for the relay. */
+/** How many devices of a user have an active token, and how many have a pending registration. */
 export async function countClientDevices(
   db: Reader,
   userId: UserId,

@@ -84,7 +84,7 @@ function decideToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, n
   return pendingToken(row, token, tokenId, now);
 }
 
-/** The token in force stays until the relay has confirmed the new one. */
+/** The active token stays until the relay has confirmed the new one. */
 function pendingToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): ChangedDevice {
   const seen = {
     pending_push_token_id: tokenId,
@@ -105,7 +105,7 @@ function isSameKey(row: ClientDeviceRow, { id, key }: SentKey): boolean {
   return row.push_key_id === id && row.push_key === key;
 }
 
-/** Whether the token is in force, and was registered within a day. */
+/** Whether the token is active and was registered within a day. */
 function isCurrentToken(row: ClientDeviceRow, tokenId: TokenId, now: number): boolean {
   if (row.push_registration_error_code !== null || row.push_token_id !== tokenId) return false;
   return now - (row.push_token_updated_at ?? 0) <= renewalAfterMilliseconds;

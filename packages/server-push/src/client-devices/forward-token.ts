@@ -94,7 +94,7 @@ async function findTokens(
   return rows.map((row) => row && { row, accountsOfUser: accounts.get(row.user_id) ?? [] });
 }
 
-/** Puts the token in force and replaces the phone's registration of the older generation. */
+/** Activates the token and replaces the phone's registration of the older generation. */
 async function activate(
   { clock, database, publish }: ForwardTokenOptions,
   transaction: PushTransaction,

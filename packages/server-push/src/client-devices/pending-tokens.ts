@@ -195,7 +195,7 @@ export async function failLongPendingTokens(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** A token in force, with its state when a notification was sent to it. */
+/** An active token, with its state when a notification was sent to it. */
 export type TokenInForce = Pick<ClientDeviceRow, 'id' | 'push_token_id' | 'active_generation'>;
 
 /**

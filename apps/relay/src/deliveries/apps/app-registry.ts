@@ -129,7 +129,7 @@ export class AppRegistry {
 
   /**
    * Reloads the apps file and the certificates of authorities, so that a fixed credential works without a restart.
-   * Unchanged credentials keep their connections. An invalid file is logged once, and the previous one stays in force.
+   * Unchanged credentials keep their connections. An invalid file is logged once, and the previous one stays active.
    */
   async reload(): Promise<void> {
     const { log } = this.#options;
@@ -145,7 +145,7 @@ export class AppRegistry {
     }
   }
 
-  /** Like {@link reload}. @throws ConfigurationError for an invalid file; the previous one stays in force. */
+  /** Like {@link reload}. @throws ConfigurationError for an invalid file; the previous one stays active. */
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

@@ -40,8 +40,8 @@ export class RegistrationSequences {
   }
 
   /**
-   * Returns the registrations in force: those for which the account presented no higher sequence, before or in this
-   * batch. A registration without a sequence is in force if its account never had one.
+   * Returns the current registrations: those for which the account presented no higher sequence, before or in this
+   * batch. A registration without a sequence is current if its account never had one.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,
@@ -72,7 +72,7 @@ export class RegistrationSequences {
 }
 
 /**
- * Deletes up to about `limit` accounts with no registration in force since `before` (Unix milliseconds). Returns how
+ * Deletes up to about `limit` accounts with no current registration since `before` (Unix milliseconds). Returns how
  * many it deleted.
  */
 export async function forgetRegistrationSequences(
@@ -122,7 +122,7 @@ function nameOf({ realm_id, push_account_id }: AccountSequence): string {
 
 /**
  * Upserts rows of `realm_id`, `push_account_id`, `sequence` and `presented_at`; each account may occur only once.
- * Returns the sequence in force for each.
+ * Returns the current sequence of each account.
  */
 export function sequenceInsertion(
   db: Kysely<RelayTables>,

@@ -143,7 +143,7 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Stores `token` unless another process has stored one that was minted after `olderThan`. Returns the token in force:
+   * Stores `token` unless another process has stored one that was minted after `olderThan`. Returns the current token:
    * if several processes mint at once, all use the first. Replaces a stored token from the future, because its clock
    * was set back since.
    */
