@@ -39,7 +39,8 @@ const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
 /**
- * Returns the token vault of the current ring, for a command. @throws ConfigurationError as {@link openKeyRing} does.
+ * Returns the token vault of the current ring, for a command.
+ * @throws ConfigurationError for the same reasons as {@link openKeyRing}.
  */
 export async function readTokenVault(
   configuration: KeyRingConfiguration,

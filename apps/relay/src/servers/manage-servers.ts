@@ -50,7 +50,7 @@ export async function addServer(
 
 /**
  * Adds realms to a server. Idempotent: realms that it already has stay unchanged.
- * @throws CommandError as {@link addServer} does, and for an unknown server.
+ * @throws CommandError for the same reasons as {@link addServer}, and for an unknown server.
  */
 export async function addRealms(
   database: RelayDatabase,

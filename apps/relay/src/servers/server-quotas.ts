@@ -63,7 +63,7 @@ export class ServerQuotas {
   /**
    * Charges the rest of a request for `count` items; its body is already charged. If the quota or `requireRoom`
    * refuses, refunds the body: a client that must retry pays nothing.
-   * @throws ProtocolError as {@link take} does, and the errors of `requireRoom`.
+   * @throws ProtocolError for the same reasons as {@link take}, and the errors of `requireRoom`.
    */
   takeAll(serverId: string, count: number, requireRoom: () => void = () => undefined): void {
     try {

@@ -15,7 +15,7 @@ export class PrimaryFinder {
   readonly Client: typeof pg.Client;
   #found: Promise<Address> | undefined;
 
-  /** @throws DatabaseUnusableError as {@link urlPerHost}. */
+  /** @throws DatabaseUnusableError for the same reasons as {@link urlPerHost}. */
   constructor(url: string) {
     this.#urls = urlPerHost(url);
     this.Client = this.#urls.length === 1 ? pg.Client : clientOf(this);

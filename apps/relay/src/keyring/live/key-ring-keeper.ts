@@ -79,7 +79,7 @@ export class KeyRingKeeper {
     return { ring: await this.open(stored), stored };
   }
 
-  /** Returns the result of `look` and wipes the ring. @throws ConfigurationError as {@link read} does. */
+  /** Returns the result of `look` and wipes the ring. @throws ConfigurationError for the same reasons as {@link read}. */
   async look<Found>(look: (ring: KeyRing) => Found): Promise<Found> {
     const { ring } = await this.read();
     try {
@@ -98,7 +98,7 @@ export class KeyRingKeeper {
     return (await openKeyRingCipher(unlock, scryptWorkFactor)).fingerprint === this.#openedWith;
   }
 
-  /** Decrypts and validates. @throws ConfigurationError as {@link read} does. */
+  /** Decrypts and validates. @throws ConfigurationError for the same reasons as {@link read}. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
     const movedTo = parseMoveMark(stored);

@@ -57,7 +57,8 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
  * Parses a streamed multipart form up to its file, and returns the file as a stream. Ignores fields after the file. The
  * stream fails with PAYLOAD_TOO_LARGE above `maximumFileBytes`, with BAD_REQUEST if a second file or an invalid field
  * follows, and with BAD_REQUEST if the connection ends first.
- * @throws ProtocolError as {@link parseMultipartForm} does, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in total.
+ * @throws ProtocolError for the same reasons as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than
+ * 64 KiB in total.
  */
 export async function receiveUploadForm(
   source: Readable,
