@@ -7,20 +7,21 @@ const everyAddress = ['0.0.0.0', '::'];
  * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns a
  * description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this
  * machine or the address that the listener is bound to. A listener that is bound to all addresses accepts any IP
- * address as `Host`, because DNS rebinding needs a name.
+ * address as `Host`, because DNS rebinding needs a name. `Origin` may always equal an accepted `Host`.
  */
 export function describeForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
   boundHost: string,
 ): string | undefined {
   const { host, origin } = headers;
-  const hostName = nameIn(`http://${host ?? ''}`);
+  const hostUrl = `http://${host ?? ''}`;
+  const hostName = nameIn(hostUrl);
   const isOwn =
     isThisMachine(hostName, boundHost) || (everyAddress.includes(boundHost) && isIP(hostName) !== 0);
   if (!isOwn) {
     return `this is not answered under the name in Host (${shown(host)}): use localhost or the address that it is bound to`;
   }
-  if (origin !== undefined && !isThisMachine(nameIn(origin), boundHost)) {
+  if (origin !== undefined && !isSameHost(origin, hostUrl) && !isThisMachine(nameIn(origin), boundHost)) {
     return `this is not answered to web pages of other sites (Origin ${shown(origin)})`;
   }
   return undefined;
@@ -29,6 +30,10 @@ export function describeForeignRequest(
 /** The host name in lower case, without port and brackets; empty for an invalid URL. */
 function nameIn(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
+}
+
+function isSameHost(one: string, other: string): boolean {
+  return URL.canParse(one) && new URL(one).host === new URL(other).host;
 }
 
 function isThisMachine(name: string, boundHost: string): boolean {

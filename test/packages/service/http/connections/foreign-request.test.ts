@@ -37,6 +37,22 @@ describe('a local listener', () => {
     );
   });
 
+  it.each(['0.0.0.0', '::'])('that is bound to %s answers its own pages, and no others', (bound) => {
+    for (const host of ['192.168.1.5:9320', '192.168.1.5', '[2001:db8::1]:9320']) {
+      expect(describeForeignRequest({ host, origin: `http://${host}` }, bound)).toBeUndefined();
+    }
+    const host = '192.168.1.5:9320';
+    for (const origin of [
+      'http://192.168.1.5:80',
+      'http://192.168.1.6:9320',
+      'http://attacker.example:9320',
+    ]) {
+      expect(describeForeignRequest({ host, origin }, bound), origin).toContain('web pages of other sites');
+    }
+    const rebound = { host: 'attacker.example:9320', origin: 'http://attacker.example:9320' };
+    expect(describeForeignRequest(rebound, bound)).toContain('the name in Host');
+  });
+
   it('that is bound to every address accepts any address in Host, but no other name', () => {
     for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
       expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
