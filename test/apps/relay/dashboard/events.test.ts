@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
+import { getDefaultHighWaterMark, type PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AdminSession } from '#relay/dashboard/admin-sessions.js';
 import { EventStreams } from '#relay/dashboard/events/event-streams.js';
@@ -90,6 +92,11 @@ describe('the open streams', () => {
   const session = (): AdminSession => {
     return { hash: 'h', expiresAt: Number.POSITIVE_INFINITY, ended: new AbortController().signal };
   };
+  const fillWith = (streams: EventStreams, ended: AbortSignal) =>
+    Array.from(
+      { length: 8 },
+      () => streams.open({ ...session(), ended }, new AbortController().signal) as PassThrough,
+    );
   const open = (read: () => Promise<unknown>) => {
     const { log, text } = createMemoryLog();
     const checked: string[] = [];
@@ -121,6 +128,26 @@ describe('the open streams', () => {
     for (let count = 0; count < 20; count++) await streams.send();
     expect(output.readableLength).toBeLessThan(200_000);
     ending.abort();
+  });
+
+  it.each([
+    ['a full buffer', 20, true],
+    ['a last event', 4, false],
+  ])('are free again after the session, though no client reads %s', async (_name, events, isFull) => {
+    // Four such events fill the readable half alone.
+    const text = 'x'.repeat((getDefaultHighWaterMark(false) * 3) / 8);
+    const { streams } = open(async () => text);
+    const ending = new AbortController();
+    const outputs = fillWith(streams, ending.signal);
+    for (let count = 0; count < events; count++) await streams.send();
+    expect(outputs.map(({ writableNeedDrain }) => writableNeedDrain)).toEqual(outputs.map(() => isFull));
+    expect(() => fillWith(streams, ending.signal)).toThrow('open in 8 places already');
+    const closed = outputs.map((output) => once(output, 'close'));
+    ending.abort();
+    await Promise.all(closed);
+    const next = new AbortController();
+    expect(fillWith(streams, next.signal)).toHaveLength(8);
+    next.abort();
   });
 
   it('go on when a reading fails', async () => {

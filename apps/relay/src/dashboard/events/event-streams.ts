@@ -12,6 +12,7 @@ export interface EventStreamsOptions {
 
 const maximumStreams = 8;
 const intervalMilliseconds = 5000;
+const lastReadMilliseconds = 1000;
 
 interface OpenStream {
   readonly session: AdminSession;
@@ -45,7 +46,7 @@ export class EventStreams {
     const stream = { session, output };
     this.#open.add(stream);
     output.once('close', () => this.#forget(stream));
-    const end = () => output.end(() => output.destroy());
+    const end = () => endStream(output);
     for (const ending of [signal, session.ended]) {
       if (ending.aborted) end();
       else ending.addEventListener('abort', end, { once: true });
@@ -86,4 +87,15 @@ export class EventStreams {
     clearInterval(this.#timer);
     this.#timer = undefined;
   }
+}
+
+/** Ends a stream within a second: a client that does not read would otherwise keep it open, since `finish` never fires. */
+function endStream(output: PassThrough): void {
+  if (output.writableNeedDrain) {
+    output.destroy();
+    return;
+  }
+  const timer = setTimeout(() => output.destroy(), lastReadMilliseconds).unref();
+  output.once('close', () => clearTimeout(timer));
+  output.end(() => output.destroy());
 }
