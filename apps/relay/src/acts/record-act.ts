@@ -1,3 +1,4 @@
+import { unstorableCharacters } from '@waxwing/jobs';
 import type { AnyTransaction, Database, WriteTransaction } from '@waxwing/storage';
 import type { ActTables } from './act-table.js';
 
@@ -15,15 +16,22 @@ export interface Act {
 
 const maximumCharacters = 500;
 
-/** Adds an act to the audit log, in the caller's transaction. Cuts texts at 500 characters. */
+/**
+ * Adds an act to the audit log, in the caller's transaction. Cuts texts at 500 characters, and replaces characters that a
+ * database cannot store.
+ */
 export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void> {
   const { at, actor, action, subject, detail = '' } = act;
-  const texts = { subject: subject.slice(0, maximumCharacters), detail: detail.slice(0, maximumCharacters) };
+  const texts = { subject: storable(subject), detail: storable(detail) };
   await db
     .withTables<Pick<ActTables, keyof ActTables>>()
     .insertInto('operator_acts')
     .values({ at, actor, action, ...texts })
     .execute();
+}
+
+function storable(text: string): string {
+  return text.slice(0, maximumCharacters).replace(unstorableCharacters, '\ufffd');
 }
 
 /** The writes of a database in which acts are recorded. */

@@ -24,10 +24,14 @@ export function writePosition({ at, id }: ListPosition): string {
   return `${at}_${id}`;
 }
 
-/** @throws ProtocolError BAD_REQUEST for an invalid cursor. */
-export function readPosition(text: string | undefined): ListPosition | undefined {
+/**
+ * Parses a cursor.
+ * @param ids matches each id of the list. PostgreSQL fails on a numeric id that is not a number.
+ * @throws ProtocolError BAD_REQUEST for an invalid cursor.
+ */
+export function readPosition(text: string | undefined, ids: RegExp): ListPosition | undefined {
   if (text === undefined) return undefined;
-  const [, at = '', id = ''] = /^(\d{1,15})_([0-9a-f-]{1,36})$/.exec(text) ?? [];
-  if (id === '') throw refused('Invalid after: must be the "next" of a page');
+  const [, at = '', id = ''] = /^(\d{1,15})_(.+)$/.exec(text) ?? [];
+  if (!ids.test(id)) throw refused('Invalid after: must be the "next" of a page');
   return { at: Number(at), id };
 }

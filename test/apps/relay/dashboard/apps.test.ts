@@ -70,7 +70,9 @@ eachBackend((backend) => {
   });
 
   it('bounds what it takes, and needs a session and its own page', async () => {
-    expect((await check('x'.repeat(301))).json().code).toBe('BAD_REQUEST');
+    for (const app of ['x'.repeat(301), 'an\0app', 'an app\udc00']) {
+      expect((await check(app)).json().code).toBe('BAD_REQUEST');
+    }
     expect((await dashboard.ask('GET', '/admin/api/apps')).statusCode).toBe(401);
     expect((await dashboard.ask('POST', '/admin/api/apps/check')).statusCode).toBe(401);
     const headers = { 'sec-fetch-site': 'cross-site' };

@@ -115,6 +115,15 @@ eachBackend((backend) => {
     expect(await forgetOldActs(database)).toBe(0);
   });
 
+  it('keeps an act whose texts have characters that a database cannot store', async () => {
+    const detail = `${'x'.repeat(499)}\u{1f426}`;
+    const act: Act = { actor: 'dashboard', action: 'a', subject: 'a\0b\ud800c\u{1f426}', detail, at: 1 };
+    await dashboard.relay.database.write((transaction) => recordAct(transaction, act));
+    expect((await audit()).entries).toMatchObject([
+      { subject: 'a\ufffdb\ufffdc\u{1f426}', detail: `${'x'.repeat(499)}\ufffd` },
+    ]);
+  });
+
   it('bounds what it takes, and needs a session', async () => {
     for (const query of ['?after=x', '?after=0', '?limit=0', '?limit=201']) {
       expect((await audit(query)).code, query).toBe('BAD_REQUEST');

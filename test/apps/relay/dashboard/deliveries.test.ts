@@ -93,11 +93,19 @@ eachBackend((backend) => {
   });
 
   it('bounds what it takes, and needs a session and its own page', async () => {
-    for (const path of ['dead?limit=201', 'dead?after=1', 'dead?after=x_1']) {
+    for (const path of [
+      'dead?limit=201',
+      'dead?after=1',
+      'dead?after=x_1',
+      'dead?after=1_abc',
+      'dead?after=1_-1',
+    ]) {
       expect((await get(path)).code, path).toBe('BAD_REQUEST');
     }
     expect((await post('dead/x/retry')).json().code).toBe('BAD_REQUEST');
-    expect((await post('frozen/thaw', { app_id: 'x'.repeat(301) })).json().code).toBe('BAD_REQUEST');
+    for (const app of ['x'.repeat(301), 'an\0app', 'an app\ud800']) {
+      expect((await post('frozen/thaw', { app_id: app })).json().code).toBe('BAD_REQUEST');
+    }
     for (const path of ['dead', 'frozen']) {
       expect((await dashboard.ask('GET', `/admin/api/deliveries/${path}`)).statusCode).toBe(401);
     }

@@ -109,8 +109,11 @@ eachBackend((backend) => {
     expect((await get('/0123456789ab/retirement')).json().safe).toBe(false);
     expect((await get('/x/retirement')).json().code).toBe('BAD_REQUEST');
     expect((await post('/x/retire')).json().code).toBe('BAD_REQUEST');
-    const reason = 'x'.repeat(201);
-    expect((await post('/0123456789ab/revoke', { reason })).json().code).toBe('BAD_REQUEST');
+    const { id } = only(await keys(), 'primary');
+    for (const reason of ['x'.repeat(201), 'a laptop\0', '\udc00 was stolen']) {
+      const refusal = await post(`/${id}/revoke`, { reason });
+      expect([refusal.statusCode, refusal.json().code]).toEqual([400, 'BAD_REQUEST']);
+    }
     expect((await dashboard.ask('GET', '/admin/api/keys')).statusCode).toBe(401);
     expect((await dashboard.ask('POST', '/admin/api/keys/rotate')).statusCode).toBe(401);
     const headers = { 'sec-fetch-site': 'cross-site' };

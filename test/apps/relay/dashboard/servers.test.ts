@@ -79,12 +79,20 @@ eachBackend((backend) => {
   });
 
   it('bounds what it takes, and needs a session and its own page', async () => {
-    for (const query of ['?limit=0', '?limit=201', '?after=x', `?search=${'x'.repeat(201)}`]) {
+    for (const query of [
+      '?limit=0',
+      '?limit=201',
+      '?after=x',
+      '?after=1_abc',
+      `?search=${'x'.repeat(201)}`,
+    ]) {
       expect((await list(query)).code, query).toBe('BAD_REQUEST');
     }
     for (const path of ['/x/suspend', '/x/resume'])
       expect((await post(path)).json().code).toBe('BAD_REQUEST');
-    expect((await post('/invitations', { hostname: 'x'.repeat(256) })).json().code).toBe('BAD_REQUEST');
+    for (const fields of [{ hostname: 'x'.repeat(256) }, { name: 'a\0b' }, { name: 'a\ud800' }]) {
+      expect((await post('/invitations', fields)).json().code).toBe('BAD_REQUEST');
+    }
     expect((await dashboard.ask('GET', '/admin/api/servers')).statusCode).toBe(401);
     const url = `/admin/api/servers/${dashboard.relay.server.serverId}/suspend`;
     expect((await dashboard.ask('POST', url)).statusCode).toBe(401);

@@ -3,9 +3,10 @@ import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
+import { storableText } from '../storable-text.js';
 
 const instant = z.number().int();
-export const appParameter = z.string().min(1).max(300);
+export const appParameter = storableText.min(1).max(300);
 
 /** Returns the apps of the apps file, and whether the vendor accepts the notifications of each. */
 export const listApps = operation({

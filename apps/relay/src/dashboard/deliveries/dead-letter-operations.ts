@@ -9,6 +9,7 @@ import { limitParameter, positionParameter, readPosition, writePosition } from '
 
 const path = '/admin/api/deliveries/dead';
 const count = z.number().int();
+const jobIds = /^\d{1,18}$/;
 
 const deadLetter = z.object({
   id: z.string(),
@@ -30,7 +31,7 @@ export const listDeadLetters = operation({
   codes: [],
   async handle({ relay: { database } }: DashboardContext, { parameters: { after, limit } }) {
     const { jobs } = database;
-    const position = readPosition(after);
+    const position = readPosition(after, jobIds);
     const from = position === undefined ? {} : { after: { createdAt: position.at, id: position.id } };
     const [found, tallies] = await Promise.all([
       jobs.list({ state: 'dead', limit: limit + 1, ...from }),
@@ -58,7 +59,7 @@ export const retryDeadLetter = operation({
   summary: 'Retries a dead letter.',
   actor: writingAdministrator,
   body: 'json',
-  parameters: z.object({ id: z.string().regex(/^\d{1,18}$/, 'must be the id of a job') }),
+  parameters: z.object({ id: z.string().regex(jobIds, 'must be the id of a job') }),
   answer: noAnswer,
   codes: ['BAD_REQUEST'],
   async handle({ relay: { database, clock } }: DashboardContext, { parameters: { id } }) {

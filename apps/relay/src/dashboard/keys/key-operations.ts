@@ -8,6 +8,7 @@ import {
 import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { refuseAct } from '../refuse-act.js';
+import { storableText } from '../storable-text.js';
 
 const path = '/admin/api/keys';
 const instant = z.number().int();
@@ -99,7 +100,7 @@ export const revokeRingKey = operation({
   summary: 'Revokes a key whose private half may be stolen.',
   actor: writingAdministrator,
   body: 'json',
-  parameters: z.object({ id: keyParameter, reason: z.string().trim().min(1).max(maximumReasonCharacters) }),
+  parameters: z.object({ id: keyParameter, reason: storableText.trim().min(1).max(maximumReasonCharacters) }),
   answer: keysAnswer,
   codes: ['BAD_REQUEST'],
   handle: ({ admin }: DashboardContext, { parameters: { id, reason } }) =>

@@ -10,15 +10,14 @@ import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
 import { refuseAct } from '../refuse-act.js';
+import { storableText } from '../storable-text.js';
 
 const path = '/admin/api/servers';
 const invitationMilliseconds = 7 * 24 * 60 * 60_000;
 const count = z.number().int();
 const state = z.enum(['active', 'suspended', 'deactivated']);
-const uuidParameter = z
-  .string()
-  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i, 'must be a UUID')
-  .toLowerCase();
+const serverIds = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const uuidParameter = z.string().regex(serverIds, 'must be a UUID').toLowerCase();
 
 const listedServer = z.object({
   uuid: z.string(),
@@ -49,7 +48,7 @@ export const listServers = operation({
     const { database, clock } = relay;
     const found: ServerSummary[] = [];
     // One more than shown: whether there is a next page.
-    const filter = { text: search, limit: limit + 1, after: readPosition(after) };
+    const filter = { text: search, limit: limit + 1, after: readPosition(after, serverIds) };
     for await (const some of summarizeServers(database, clock(), filter)) found.push(...some);
     const servers = found.slice(0, limit);
     const last = found.length > limit ? servers.at(-1) : undefined;
@@ -103,7 +102,10 @@ export const inviteServer = operation({
   summary: 'Creates an invitation code for one new server; returns the code only once.',
   actor: writingAdministrator,
   body: 'json',
-  parameters: z.object({ hostname: z.string().max(255).optional(), name: z.string().max(200).default('') }),
+  parameters: z.object({
+    hostname: storableText.max(255).optional(),
+    name: storableText.max(200).default(''),
+  }),
   answer: z.object({ code: z.string(), expires_at: count }),
   codes: ['BAD_REQUEST'],
   async handle({ relay: { database, clock } }: DashboardContext, { parameters: { hostname: host, name } }) {

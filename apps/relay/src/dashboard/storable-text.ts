@@ -1,0 +1,10 @@
+import { unstorableCharacters } from '@waxwing/jobs';
+import { z } from 'zod';
+
+/** A text of a JSON body that every database can store. */
+export const storableText = z
+  .string()
+  .refine(
+    (text) => text.search(unstorableCharacters) < 0,
+    'must not contain the character U+0000 or half of a surrogate pair',
+  );
