@@ -36,7 +36,11 @@ const visitor: ActorKind<unknown, Visitor> = {
   },
 };
 
-/** Starts a session: sets its cookie. Limits attempts per client address. Compares the token in constant time. */
+/**
+ * Starts a session: sets its cookie. Limits attempts per client address. All clients behind an undeclared proxy share one
+ * limit, so it counts only their wrong tokens: they could lock the operator out otherwise. Compares the token in constant
+ * time.
+ */
 export const signIn = operation({
   method: 'POST',
   path,
@@ -52,11 +56,16 @@ export const signIn = operation({
   }),
   answer: noAnswer,
   codes: ['ADMIN_TOKEN_WRONG', 'RATE_LIMIT_HIT'],
-  charge: ({ signInQuotas }: Pick<DashboardContext, 'signInQuotas'>, { address }) =>
-    chargeSignIn(signInQuotas, address),
-  async handle({ sessions, log }: DashboardContext, { actor: { address }, parameters: { token }, head }) {
+  charge({ signInQuotas }: Pick<DashboardContext, 'signInQuotas'>, { address }) {
+    if (address !== unknownAddress) chargeSignIn(signInQuotas, address);
+  },
+  async handle(
+    { sessions, signInQuotas, log }: DashboardContext,
+    { actor: { address }, parameters: { token }, head },
+  ) {
     const id = await sessions.start(token.reveal().trim());
     if (id === undefined) {
+      if (address === unknownAddress) chargeSignIn(signInQuotas, address);
       log.warn({ address }, 'a wrong admin token was sent to the dashboard');
       throw new ProtocolError('ADMIN_TOKEN_WRONG');
     }

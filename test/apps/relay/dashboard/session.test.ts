@@ -8,8 +8,8 @@ const hour = 60 * 60 * 1000;
 
 eachBackend((backend) => {
   let dashboard: DashboardUnderTest | undefined;
-  const start = async () => {
-    dashboard = await startDashboard(await backend.freshUrl());
+  const start = async (environment: Record<string, string> = {}) => {
+    dashboard = await startDashboard(await backend.freshUrl(), environment);
     return dashboard;
   };
   afterEach(async () => {
@@ -61,7 +61,7 @@ eachBackend((backend) => {
   });
 
   it('keeps a wrong token out, without asking the browser for a password, and limits attempts', async () => {
-    const { relay, signIn } = await start();
+    const { relay, signIn } = await start({ RELAY_TRUSTED_PROXIES: '127.0.0.1' });
     const wrong = await signIn(`${adminToken}x`);
     expect([wrong.statusCode, wrong.json().code]).toEqual([401, 'ADMIN_TOKEN_WRONG']);
     expect(wrong.headers).not.toHaveProperty('www-authenticate');
@@ -73,6 +73,15 @@ eachBackend((backend) => {
     expect(seconds).toBeGreaterThan(0);
     relay.time.now += seconds * 1000;
     expect((await signIn()).statusCode).toBe(204);
+  });
+
+  it('lets the right token in where the client address is unknown, and limits wrong ones', async () => {
+    const { signIn } = await start();
+    for (let count = 0; count < 10; count++) expect((await signIn('x')).statusCode).toBe(401);
+    const limited = await signIn('x');
+    expect([limited.statusCode, limited.json().code]).toEqual([429, 'RATE_LIMIT_HIT']);
+    expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
+    for (let count = 0; count < 11; count++) expect((await signIn()).statusCode).toBe(204);
   });
 
   it('refuses what another site could send', async () => {
