@@ -33,6 +33,15 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
+  it('stays signed in, and says why, when the sign-out does not reach the relay', async () => {
+    const { page } = dashboard;
+    await page.route('**/admin/api/session', (route) => route.abort());
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('The relay does not answer. Check that it runs, and try again.').waitFor();
+    expect(await page.getByRole('heading', { level: 1, name: 'Overview' }).count()).toBe(1);
+    await page.unroute('**/admin/api/session');
+  });
+
   it('signs out', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: 'Sign out' }).click();

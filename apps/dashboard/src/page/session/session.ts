@@ -47,7 +47,13 @@ export async function signIn(token: string): Promise<void> {
   state.value = { kind: 'signed-in' };
 }
 
+/** @throws ApiError with the sentence to show. The session may still run then, so the operator stays signed in. */
 export async function signOut(): Promise<void> {
-  await remove('/session').catch(() => undefined);
+  try {
+    await remove('/session');
+  } catch (error) {
+    // The session has ended already.
+    if (!(error instanceof ApiError) || error.status !== 401) throw error;
+  }
   state.value = { kind: 'signed-out', reason: 'You have signed out.' };
 }

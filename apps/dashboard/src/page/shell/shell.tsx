@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { AppsPage } from '../apps/apps-page.js';
 import { AuditPage } from '../audit/audit-page.js';
 import { DeliveriesPage } from '../deliveries/deliveries-page.js';
+import { ActionButton } from '../elements/action-button.js';
 import { dismissNotice, NoticeBar } from '../elements/notice.js';
 import { KeysPage } from '../keys/keys-page.js';
 import { ConnectionState } from '../live/connection-state.js';
@@ -48,9 +49,9 @@ export function Shell() {
         <div class="bar-content">
           <p class="product">Waxwing relay</p>
           <ConnectionState />
-          <button type="button" class="quiet sign-out" onClick={signOut}>
+          <ActionButton act={signOut} className="quiet sign-out">
             Sign out
-          </button>
+          </ActionButton>
           <Navigation />
         </div>
       </header>
