@@ -28,7 +28,7 @@ export function databaseStartCheck(database: CheckedDatabase): StartCheck {
 interface DatabaseState {
   /** The SQLite file, if there is none. */
   readonly missing: string | undefined;
-  /** Migrations of a newer version, and those that are not applied yet. */
+  /** Migrations of a newer version, and migrations that are not applied yet. */
   readonly newer: readonly string[];
   readonly pending: readonly string[];
 }

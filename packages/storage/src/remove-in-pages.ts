@@ -1,7 +1,7 @@
 /** Bounds each read, so that a large table does not block other work. */
 const rowsPerPage = 1000;
 
-/** Reads the rows after an id, in the order of their ids, and removes those that are due. */
+/** Reads the rows after an id, in the order of their ids, and removes rows that are due. */
 export interface PagedRemoval<Row extends { readonly id: number }> {
   /** Returns up to `limit` rows with ids greater than `after`. */
   read(after: number, limit: number): Promise<readonly Row[]>;

@@ -3,7 +3,7 @@ import { laterDeliveriesTo } from '../vendor-deliveries.js';
 
 /**
  * Streams Google's deliveries to a token as server-sent events, in place of the connection that every phone keeps to
- * Google. Starts with earlier deliveries; the phone drops those that it has seen.
+ * Google. Starts with earlier deliveries; the phone drops deliveries that it has seen.
  */
 export async function streamPushes(
   response: ServerResponse,

@@ -35,7 +35,7 @@ interface Payload {
   readonly until: number;
 }
 
-/** Builds the job for the queued notifications among those that the relay took; `undefined` if there are none. */
+/** Builds the job for the queued notifications among the accepted ones; `undefined` if there are none. */
 export function receiptsJob(
   taken: readonly { readonly recipient: Pick<Recipient, 'row'>; readonly result: DeviceResult }[],
   reportId: string | undefined,

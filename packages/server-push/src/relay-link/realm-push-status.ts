@@ -72,7 +72,7 @@ export class RealmPushStatusRecord {
     }
   }
 
-  /** Makes the next report compare its status with the one that other processes stored. */
+  /** Makes the next report compare its status with the status that other processes stored. */
   forget(): void {
     this.#seen = undefined;
   }

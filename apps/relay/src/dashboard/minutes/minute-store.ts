@@ -12,7 +12,7 @@ export function minuteOf(now: number): number {
   return Math.floor(now / minuteMilliseconds);
 }
 
-/** Adds the amounts of some minutes to those that other processes have stored. */
+/** Adds the amounts of some minutes to the stored amounts of other processes. */
 export async function addMinutes(
   database: RelayDatabase,
   minutes: ReadonlyMap<number, MinuteAmounts>,

@@ -15,7 +15,7 @@ const newInstallationMilliseconds = 24 * 60 * 60_000;
 export type Outcome =
   | {
       readonly kind: 'sent';
-      /** Apple's environment that accepted it, if it is not the one that the phone registered. */
+      /** Apple's environment that accepted the notification, if it is not the registered environment. */
       readonly workedEnvironment?: ApnsEnvironment;
     }
   | {

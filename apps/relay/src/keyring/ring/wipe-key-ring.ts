@@ -3,8 +3,8 @@ import type { Sodium } from '@waxwing/sodium';
 import type { KeyRing } from './key-ring.js';
 
 /**
- * Overwrites the private halves of an unused ring, except those that it shares with `kept`: a transition reuses most of
- * them. Two rings from separate reads share nothing.
+ * Overwrites the private halves of an unused ring. Skips private halves that the ring shares with `kept`, because a
+ * transition reuses most of them. Two rings from separate reads share nothing.
  */
 export function wipeKeyRing(ring: KeyRing, sodium: Pick<Sodium, 'wipe'>, kept?: KeyRing): void {
   const used = new Set(kept === undefined ? [] : secretsOf(kept));

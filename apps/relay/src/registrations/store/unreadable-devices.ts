@@ -12,7 +12,7 @@ export interface UnreadableRow {
 const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
-/** Scans every device. Returns those that the key ring cannot open, and the number of scanned devices. */
+/** Scans every device. Returns the devices that the key ring cannot open, and the number of scanned devices. */
 export async function findUnreadableDevices(
   { db }: RelayDatabase,
   vault: TokenVault,

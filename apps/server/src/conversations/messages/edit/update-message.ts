@@ -26,7 +26,7 @@ import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
  * is such a move. Atomic. Notifies all readers of the message. Errors:
  *
  * - BAD_REQUEST if organization or channel settings do not permit the change
- * - EXPECTATION_MISMATCH if the content differs from the one that the actor has seen
+ * - EXPECTATION_MISMATCH if the content differs from the content that the actor has seen
  * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED if a part of the topic is too old
  * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
  */

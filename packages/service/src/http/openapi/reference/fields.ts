@@ -24,7 +24,7 @@ export function shapeId(name: string): string {
   return `shape-${name}`;
 }
 
-/** The fields of an object; for an answer, those that not every answer has. */
+/** Returns the fields of an object. For a response, omits the fields that every response has. */
 export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] {
   if (schema === undefined) return [];
   if (schema.$ref !== undefined) {
