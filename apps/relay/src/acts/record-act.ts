@@ -1,4 +1,3 @@
-import { unstorableCharacters } from '@waxwing/jobs';
 import type { AnyTransaction, Database, WriteTransaction } from '@waxwing/storage';
 import type { ActTables } from './act-table.js';
 
@@ -31,7 +30,8 @@ export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void>
 }
 
 function storable(text: string): string {
-  return text.slice(0, maximumCharacters).replace(unstorableCharacters, '\ufffd');
+  // Not by the pattern of the jobs: help must load neither them nor the database.
+  return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
 /** The writes of a database in which acts are recorded. */
