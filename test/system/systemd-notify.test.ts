@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
@@ -24,7 +24,7 @@ describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd st
   it.each(['relay', 'server'] as const)(
     'of the %s reports when it listens, and when it stops',
     async (name) => {
-      const socket = join(world.dir, `notify-${name}`);
+      const socket = join(mkdtempSync(join(world.dir, 'notify-')), 'socket');
       const python = spawn('/usr/bin/python3', ['-c', receiver, socket], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
@@ -39,7 +39,7 @@ describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd st
         await expect.poll(() => received, { timeout: 120_000 }).toContain('READY=1');
         expect(process.output).toContain('"msg":"ready"');
         expect(await process.end()).toBe(0);
-        expect(received).toMatch(/READY=1\n[\s\S]*STOPPING=1\n/);
+        await expect.poll(() => received, { timeout: 60_000 }).toMatch(/READY=1\n[\s\S]*STOPPING=1\n/);
         expect(process.output).not.toContain('systemd did not get');
       } finally {
         python.kill('SIGKILL');
