@@ -22,7 +22,7 @@ describe('A process that cannot listen says so in one sentence', () => {
 
   it.each([
     ['192.0.2.1', 'This machine has no address 192.0.2.1: set one of its own, or 0.0.0.0 for all.'],
-    ['nowhere.invalid', 'The name nowhere.invalid is not known here: mend it in the settings,'],
+    ['nowhere.invalid', 'The name nowhere.invalid is not known here: correct it in the settings,'],
   ])('at %s', async (host, sentence) => {
     const error = await listen({ host, port: 0 }).catch((error: unknown) => error);
     expect(describeBootError(error)).toContain(sentence);
