@@ -21,13 +21,13 @@ describe.runIf(hasChromium())('The page of the keys', () => {
 
   it('rotates, so that the earlier key stays open', async () => {
     const { page } = dashboard;
-    expect(await states()).toEqual(['primary']);
+    await expect.poll(states).toEqual(['primary']);
     await page.getByRole('button', { name: 'Rotate' }).click();
     await dialog().getByText('This is safe').waitFor();
     await dialog().getByRole('button', { name: 'Rotate' }).click();
     await page.getByRole('status').getByText('is the new primary key.').waitFor();
-    expect(await states()).toEqual(['primary', 'open']);
-    expect(await page.locator('.timeline svg[role=img]').count()).toBe(2);
+    await expect.poll(states).toEqual(['primary', 'open']);
+    await expect.poll(() => page.locator('.timeline svg[role=img]').count()).toBe(2);
     expect(await cards().nth(1).locator('.uses').innerText()).toContain('3 registrations');
   });
 
@@ -40,7 +40,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     expect(await retire.isDisabled()).toBe(true);
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
-    expect(await states()).toEqual(['primary', 'open']);
+    await expect.poll(states).toEqual(['primary', 'open']);
     // The focus is where it was.
     expect(await page.evaluate('document.activeElement.ariaLabel')).toMatch(/^Retire key/);
   });
@@ -55,7 +55,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await dialog().getByText('No phone needs it any more.').waitFor();
     await dialog().getByRole('button', { name: 'Retire' }).click();
     await page.getByRole('status').getByText('is retired.').waitFor();
-    expect(await states()).toEqual(['primary', 'retired']);
+    await expect.poll(states).toEqual(['primary', 'retired']);
   });
 
   it('revokes a key only with a reason, and makes a new primary key', async () => {
@@ -67,7 +67,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await dialog().getByLabel('Reason').fill('the backup was stolen');
     await revoke.click();
     await page.getByRole('status').getByText('is revoked.').waitFor();
-    expect(await states()).toEqual(['primary', 'revoked', 'retired']);
+    await expect.poll(states).toEqual(['primary', 'revoked', 'retired']);
   });
 
   it('logs nothing, and sends no request to another origin', () => {
