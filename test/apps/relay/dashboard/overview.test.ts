@@ -117,6 +117,7 @@ eachBackend((backend) => {
       'database',
       'dead letters',
       'deletions',
+      'files',
       'key list',
       'keys',
       'vendors',

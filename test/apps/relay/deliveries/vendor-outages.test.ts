@@ -76,7 +76,7 @@ describe('a vendor that accepts nothing for a minute', () => {
 
     const status = async () =>
       (await runRelayCommand(['apps', 'status'], { environment: { RELAY_DATABASE: databaseUrl } })).stdout;
-    await expect.poll(status).toMatch(new RegExp(`${fcmApp} .*vendor outage .*the vendor has taken no`));
+    await expect.poll(status).toMatch(new RegExp(`${fcmApp} .*vendor outage .*the vendor has accepted no`));
     expect(await status()).toContain(apnsApp);
 
     await faults([]);
