@@ -69,7 +69,7 @@ export class VendorOutages {
     this.#outages.delete(app);
     if (!outage.isReported) return;
     this.#options.onChange(app, undefined);
-    this.#options.log.info({ app }, `the vendor takes notifications of ${app} again`);
+    this.#options.log.info({ app }, `the vendor accepts notifications of ${app} again`);
   }
 
   /** Whether the vendor judged any notification of this credential after `instant` (Unix milliseconds). */
