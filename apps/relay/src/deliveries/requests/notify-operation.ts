@@ -11,6 +11,7 @@ import {
   relayNotifyRequest,
 } from '@waxwing/protocol';
 import { operation } from '@waxwing/service/http';
+import { currentTraceparent } from '@waxwing/service/tracing';
 import { server } from '../../servers/authenticate-server.js';
 import { findRealm } from '../../servers/find-realm.js';
 import type { ServerDirectory } from '../../servers/server-directory.js';
@@ -60,7 +61,8 @@ export const notify = operation({
     requireTokenIds(pushRequests);
     // Parsing thousands of notifications has used up the tick.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
-    const results = await deliveries.deliver({ serverId, realmId, realmUuid }, pushRequests, () =>
+    const requester = { serverId, realmId, realmUuid, traceparent: currentTraceparent() };
+    const results = await deliveries.deliver(requester, pushRequests, () =>
       // If the server disconnects, the remaining notifications are still sent.
       request.nextTick({ isRefusable: false }).catch(() => undefined),
     );

@@ -9,7 +9,6 @@ import {
   stringifyJson,
   type TokenId,
 } from '@waxwing/protocol';
-import { currentTraceparent } from '@waxwing/service/tracing';
 import { type Addressee, addresseeOfToken } from '../../registrations/store/addressee.js';
 import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { beforeAllDevices } from '../../registrations/store/relay-device.js';
@@ -21,6 +20,8 @@ export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
   readonly realmUuid: string;
+  /** Names the trace of the request; absent outside of one. */
+  readonly traceparent?: string | undefined;
 }
 
 /** Default: the maximum. Both vendors store notifications for phones that are off. */
@@ -58,8 +59,7 @@ export function readPushRequest(
     collapseId: collapseId ?? undefined,
   };
   if (pushKeyId !== undefined) notification.pushKeyId = pushKeyId;
-  const traceparent = currentTraceparent();
-  if (traceparent !== undefined) notification.traceparent = traceparent;
+  if (requester.traceparent !== undefined) notification.traceparent = requester.traceparent;
   return notification;
 }
 
