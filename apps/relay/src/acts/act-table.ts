@@ -12,7 +12,7 @@ export interface ActTables {
     actor: string;
     /** The command, such as `servers suspend`. */
     action: string;
-    /** What it was done to, such as a server's id. */
+    /** The target, such as a server's id. */
     subject: string;
     detail: string;
   };

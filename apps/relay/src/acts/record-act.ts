@@ -6,7 +6,7 @@ export interface Act {
   readonly actor: 'dashboard' | 'command line';
   /** The command, such as `servers suspend`. */
   readonly action: string;
-  /** What it is done to, such as a server's id. */
+  /** The target, such as a server's id. */
   readonly subject: string;
   readonly detail?: string;
   /** Unix milliseconds. */

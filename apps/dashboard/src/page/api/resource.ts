@@ -26,7 +26,7 @@ export class Resource<Answer> {
     this.#state.value = { kind: 'ready', answer };
   }
 
-  /** Loads the resource. Aborts a load in flight, so that the newest load decides what is shown. */
+  /** Loads the resource. Aborts an earlier load that is still in flight. */
   async load(): Promise<void> {
     this.#running.abort();
     const running = new AbortController();

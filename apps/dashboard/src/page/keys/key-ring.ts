@@ -51,7 +51,7 @@ export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   return spans.filter(({ from, until }) => until > from);
 }
 
-/** Returns the range of the timeline: the lifetimes of all keys, and a little of the future. */
+/** Returns the time range that the timeline covers: the lifetimes of all keys, and a margin after now. */
 export function rangeOf(ring: KeyRing): { readonly from: number; readonly until: number } {
   const spans = ring.keys.flatMap((key) => spansOf(ring, key));
   const from = Math.min(ring.now - 86_400_000, ...spans.map((span) => span.from));

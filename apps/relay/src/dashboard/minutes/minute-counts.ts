@@ -50,7 +50,10 @@ export class MinuteCounts {
     this.#add(deliveryCells[vendor][outcome], 1);
   }
 
-  /** Reads the amounts of all processes, and this one's that are not stored yet. Both minutes are included. */
+  /**
+   * Reads the stored amounts of all processes, plus this process's unstored ones, from minute `first` to minute `last`,
+   * both included.
+   */
   async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
     const minutes = await readMinutes(this.#options.database, first, last);
     for (const [minute, amounts] of this.#minutes) {
@@ -75,7 +78,7 @@ export class MinuteCounts {
     await answerWithin(deadlineMilliseconds, this.flush(), undefined);
   }
 
-  /** Writes what was counted since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flush());
     return this.#flushing;

@@ -48,8 +48,8 @@ export function handleJob<Payload extends object>(
     giveUp: () => async () => undefined,
     run: async ({ payload: text, giveUpAt }) => {
       const stored = JSON.parse(text) as Traced<Payload> | Payload;
-      const traceparent = 'traceparent' in stored ? stored.traceparent : undefined;
-      const payload = 'traceparent' in stored ? stored.payload : stored;
+      const { traceparent, payload } =
+        'traceparent' in stored ? stored : { traceparent: undefined, payload: stored };
       return {
         kind: 'done',
         apply: (transaction) =>
