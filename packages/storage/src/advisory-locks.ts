@@ -24,7 +24,7 @@ export async function lockShared<Tables>(db: Transaction<Tables>, name: string):
  * transaction gets it, false if another holds it. Never waits, so it cannot deadlock. A hash collision can rarely make
  * it false for a free lock. Always true on SQLite, which runs one write transaction at a time.
  */
-export function lockedByOthers<Tables>(
+export function tryLockExclusive<Tables>(
   db: Kysely<Tables>,
   name: string | Expression<string>,
 ): RawBuilder<boolean> {

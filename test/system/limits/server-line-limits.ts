@@ -1,6 +1,6 @@
 import { registerPushDevicePath } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
-import { lockedByOthers } from '@waxwing/storage';
+import { tryLockExclusive } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect } from 'vitest';
 import { beginPublishing } from '#server/platform/event-queues/read-with-queue.js';
@@ -97,7 +97,7 @@ export const serverTransactionLimits: readonly ServerLimit[] = [
     async provoke(server) {
       // Like another process that stores a registration of the same user.
       const name = `registrations of user ${server.greedy.userId}`;
-      await server.hold(({ db }) => sql`select ${lockedByOthers(db, name)}`.execute(db));
+      await server.hold(({ db }) => sql`select ${tryLockExclusive(db, name)}`.execute(db));
       return server.ask('POST', 'mobile_push/register', testPhone('1').fields);
     },
     end: (server) => server.release(),

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { lockedByOthers } from '@waxwing/storage';
+import { tryLockExclusive } from '@waxwing/storage';
 import type { PushTransaction } from '../tables.js';
 import type { Recipient } from './recipient.js';
 
@@ -23,7 +23,7 @@ export async function takeTestNotification(
 ): Promise<number | undefined> {
   const db = transaction.db;
   const { alone } = await db
-    .selectNoFrom(lockedByOthers(db, `test notifications of user ${userId}`).as('alone'))
+    .selectNoFrom(tryLockExclusive(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
   // Another transaction is recording a test notification of this user.
   if (!alone) return 1;

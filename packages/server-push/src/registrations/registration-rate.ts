@@ -1,6 +1,12 @@
 import type { ProtocolError, UserId } from '@waxwing/protocol';
 import { rateLimitHit } from '@waxwing/service/http';
-import { type FixedQuery, fixedQuery, lockedByOthers, type RowColumn, rowsAsTableOf } from '@waxwing/storage';
+import {
+  type FixedQuery,
+  fixedQuery,
+  type RowColumn,
+  rowsAsTableOf,
+  tryLockExclusive,
+} from '@waxwing/storage';
 import { type RawBuilder, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
@@ -92,7 +98,7 @@ export function rateOf(
         insert into registration_rates (user_id, full_at)
         select asked.user_id, cast(${parameter('nextFullAt')} as bigint)
         from ${rowsAsTableOf(db, 'asked', columns, parameter('asked'))}
-        where ${lockedByOthers(db, sql.ref('asked.lock'))} and ${isCounted}
+        where ${tryLockExclusive(db, sql.ref('asked.lock'))} and ${isCounted}
         on conflict (user_id) do update set full_at = case
           when registration_rates.full_at between ${parameter('now')} and ${parameter('credibleUntil')}
           then registration_rates.full_at + ${parameter('eachMilliseconds')} else excluded.full_at end

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { lockedByOthers } from '@waxwing/storage';
+import { tryLockExclusive } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { addressKey } from '../names/address-key.js';
@@ -74,7 +74,7 @@ async function readFailures(
 
 async function isLockFree(db: Transaction<ServerTables>, digest: string): Promise<boolean> {
   const { alone } = await db
-    .selectNoFrom(lockedByOthers(db, `sign-in of ${digest}`).as('alone'))
+    .selectNoFrom(tryLockExclusive(db, `sign-in of ${digest}`).as('alone'))
     .executeTakeFirstOrThrow();
   return Boolean(alone);
 }

@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { type JsonObject, parseJson } from '@waxwing/protocol';
-import { fixedQuery, lockedByOthers } from '@waxwing/storage';
+import { fixedQuery, tryLockExclusive } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, type Selectable, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
@@ -113,7 +113,7 @@ export async function insertQueue(
  */
 async function evictsSingly(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
-    .selectNoFrom(lockedByOthers(db, `event queues of user ${userId}`).as('alone'))
+    .selectNoFrom(tryLockExclusive(db, `event queues of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
   return Boolean(alone);
 }

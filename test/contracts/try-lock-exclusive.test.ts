@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import { lockedByOthers } from '@waxwing/storage';
+import { tryLockExclusive } from '@waxwing/storage';
 import { expect, it } from 'vitest';
 import { eachBackend } from '../support/test-databases.js';
 
@@ -9,7 +9,7 @@ eachBackend((backend) => {
     const { db } = database;
     const ask = async (asking: typeof db, name: string) => {
       const { held } = await asking
-        .selectNoFrom(lockedByOthers(asking, name).as('held'))
+        .selectNoFrom(tryLockExclusive(asking, name).as('held'))
         .executeTakeFirstOrThrow();
       return Boolean(held);
     };
