@@ -1,5 +1,5 @@
-import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
-import { type Log, TroubleLog } from '@waxwing/service/logging';
+import { type Clock, MinuteWriter } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { RelayDatabase } from '../tables.js';
 import { type ActivityCounts, hourOf, ServerActivityStore } from './server-activity-store.js';
@@ -15,8 +15,6 @@ export interface ServerActivityOptions {
   readonly metrics: Metrics;
 }
 
-const intervalMilliseconds = 60_000;
-
 /**
  * Records for operators when servers were last seen and how their notifications ended. Counts in memory and writes once
  * a minute, so that no request waits. A process that is killed loses the last minute.
@@ -25,10 +23,8 @@ export class ServerActivity {
   readonly #options: ServerActivityOptions;
   readonly #store: ServerActivityStore;
   readonly #servers;
-  readonly #troubleLog = new TroubleLog();
+  readonly #writer: MinuteWriter;
   #counts = new Map<string, ActivityCounts>();
-  #timer: NodeJS.Timeout | undefined;
-  #flushing: Promise<void> = Promise.resolve();
   #totals: Record<ServerState, number> = { active: 0, suspended: 0, deactivated: 0 };
 
   constructor(options: ServerActivityOptions) {
@@ -37,6 +33,14 @@ export class ServerActivity {
     this.#servers = options.metrics.gauge('waxwing_servers', 'Servers that may use the relay, by state', [
       'state',
     ]);
+    this.#writer = new MinuteWriter({
+      log: options.log,
+      write: () => this.#write(),
+      sentences: {
+        failing: 'the activity of servers cannot be recorded: "servers list" misses what happens meanwhile',
+        recovered: 'the activity of servers is recorded again',
+      },
+    });
   }
 
   noteSeen(serverId: string): void {
@@ -54,37 +58,25 @@ export class ServerActivity {
 
   async start(): Promise<void> {
     await this.flush();
-    this.#timer = setInterval(() => void this.flush(), intervalMilliseconds).unref();
+    this.#writer.start();
   }
 
   /** Stops the timer and writes the last counts, waiting at most `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
-    clearInterval(this.#timer);
-    await answerWithin(deadlineMilliseconds, this.flush(), undefined);
+    await this.#writer.stop(deadlineMilliseconds);
   }
 
   /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
-  flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#flush());
-    return this.#flushing;
+  async flush(): Promise<void> {
+    await this.#writer.flush();
   }
 
-  async #flush(): Promise<void> {
-    const { clock, database, log } = this.#options;
+  async #write(): Promise<void> {
+    const { clock, database } = this.#options;
     const counts = this.#counts;
     this.#counts = new Map();
-    try {
-      await this.#store.add(counts, hourOf(clock()));
-      await this.#countServers(database);
-      this.#troubleLog.end(() => log.info('the activity of servers is recorded again'));
-    } catch (err) {
-      this.#troubleLog.begin('away', () =>
-        log.warn(
-          { err },
-          'the activity of servers cannot be recorded: "servers list" misses what happens meanwhile',
-        ),
-      );
-    }
+    await this.#store.add(counts, hourOf(clock()));
+    await this.#countServers(database);
   }
 
   async #countServers({ db }: RelayDatabase): Promise<void> {

@@ -6,6 +6,7 @@ export { atEndOfTick, onEarlyTickEnd } from './end-of-tick.js';
 export * from './fair-queue.js';
 export * from './fifo-queue.js';
 export * from './listen-trouble.js';
+export * from './minute-writer.js';
 export * from './open-in-order.js';
 export * from './retry-delay.js';
 export * from './round-robin-queue.js';

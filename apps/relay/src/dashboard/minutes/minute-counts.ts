@@ -1,5 +1,5 @@
-import { answerWithin, type Clock, type Closers } from '@waxwing/service/lifecycle';
-import { type Log, TroubleLog } from '@waxwing/service/logging';
+import { type Clock, type Closers, MinuteWriter } from '@waxwing/service/lifecycle';
+import type { Log } from '@waxwing/service/logging';
 import type { RelayDatabase } from '../../tables.js';
 import { type DeliveryOutcome, indexOfCell, latencyBounds, minuteCells } from './minute-cells.js';
 import { addMinutes, type MinuteAmounts, minuteOf, readMinutes } from './minute-store.js';
@@ -14,7 +14,6 @@ export interface MinuteCountsOptions {
 
 type Vendor = 'fcm' | 'apns';
 
-const intervalMilliseconds = 60_000;
 const stopMilliseconds = 1000;
 const registeredCell = indexOf('', 'registered');
 const latencyCells = latencyBounds.map((bound) => indexOf('', `within ${bound}`));
@@ -26,13 +25,19 @@ const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns') };
  */
 export class MinuteCounts {
   readonly #options: MinuteCountsOptions;
-  readonly #troubleLog = new TroubleLog();
+  readonly #writer: MinuteWriter;
   #minutes = new Map<number, number[]>();
-  #timer: NodeJS.Timeout | undefined;
-  #flushing: Promise<void> = Promise.resolve();
 
   constructor(options: MinuteCountsOptions) {
     this.#options = options;
+    this.#writer = new MinuteWriter({
+      log: options.log,
+      write: () => this.#write(),
+      sentences: {
+        failing: 'the figures of the dashboard cannot be recorded: it misses what happens meanwhile',
+        recovered: 'the figures of the dashboard are recorded again',
+      },
+    });
   }
 
   noteRegistered(count: number): void {
@@ -68,37 +73,23 @@ export class MinuteCounts {
   }
 
   start(): void {
-    if (!this.#options.isOn) return;
-    this.#timer = setInterval(() => void this.flush(), intervalMilliseconds).unref();
+    if (this.#options.isOn) this.#writer.start();
   }
 
-  /** Stops the timer and writes the last counts, waiting at most `deadlineMilliseconds`. */
+  /** Stops counting and writes the last counts, waiting at most `deadlineMilliseconds`. */
   async stop(deadlineMilliseconds: number): Promise<void> {
-    clearInterval(this.#timer);
-    await answerWithin(deadlineMilliseconds, this.flush(), undefined);
+    await this.#writer.stop(deadlineMilliseconds);
   }
 
   /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
-  flush(): Promise<void> {
-    this.#flushing = this.#flushing.then(() => this.#flush());
-    return this.#flushing;
+  async flush(): Promise<void> {
+    await this.#writer.flush();
   }
 
-  async #flush(): Promise<void> {
-    const { database, log } = this.#options;
+  async #write(): Promise<void> {
     const minutes = this.#minutes;
     this.#minutes = new Map();
-    try {
-      await addMinutes(database, minutes);
-      this.#troubleLog.end(() => log.info('the figures of the dashboard are recorded again'));
-    } catch (err) {
-      this.#troubleLog.begin('away', () =>
-        log.warn(
-          { err },
-          'the figures of the dashboard cannot be recorded: it misses what happens meanwhile',
-        ),
-      );
-    }
+    await addMinutes(this.#options.database, minutes);
   }
 
   #add(cell: number, amount: number): void {
