@@ -5,6 +5,7 @@ import {
   logLevels,
   Secret,
 } from '@waxwing/service/config';
+import { type DashboardConfiguration, readDashboardEnvironment } from '@waxwing/service/dashboard';
 import {
   type HttpLimits,
   type ListenConfiguration,
@@ -12,10 +13,6 @@ import {
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
 import { readTracingConfiguration, type TracingConfiguration } from '@waxwing/service/tracing';
-import {
-  type DashboardConfiguration,
-  readDashboardEnvironment,
-} from './dashboard/dashboard-configuration.js';
 import {
   type DeliveriesConfiguration,
   readDeliveriesEnvironment,

@@ -1,6 +1,6 @@
 import { readAuthorities, type StartCheck } from '@waxwing/service/config';
+import { AdminToken } from '@waxwing/service/dashboard';
 import type { RelayConfiguration } from './configuration.js';
-import { AdminToken } from './dashboard/admin-token.js';
 import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
 import { readAppsFile } from './deliveries/apps/read-apps-file.js';
 import { authoritiesSetting } from './network/outgoing-authorities.js';

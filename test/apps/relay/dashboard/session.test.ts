@@ -138,7 +138,7 @@ eachBackend((backend) => {
     const unusable = await signIn(otherToken);
     expect([unusable.statusCode, unusable.json().msg]).toEqual([
       503,
-      'The file with the admin token cannot be used: see the log of the relay',
+      'The file with the admin token cannot be used: see the log of this program',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
+import { administrator, writingAdministrator } from '@waxwing/service/dashboard';
 import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { storableText } from '../storable-text.js';
 

@@ -1,7 +1,7 @@
+import { administrator } from '@waxwing/service/dashboard';
 import { integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { listActs } from '../../acts/act-store.js';
-import { administrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter } from '../pages.js';
 

@@ -1,9 +1,9 @@
 import { isJsonObject, ProtocolError, parseJsonOrUndefined } from '@waxwing/protocol';
+import { administrator, writingAdministrator } from '@waxwing/service/dashboard';
 import { noAnswer, operation, RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
 import { recordAct } from '../../acts/record-act.js';
 import { actor } from '../actor.js';
-import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
 

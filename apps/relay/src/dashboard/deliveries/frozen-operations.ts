@@ -1,10 +1,10 @@
 import { ProtocolError } from '@waxwing/protocol';
+import { administrator, writingAdministrator } from '@waxwing/service/dashboard';
 import { noAnswer, noParameters, operation, RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
 import { recording } from '../../acts/record-act.js';
 import { BreakerStore, type StoredBreaker } from '../../deliveries/breakers/breaker-store.js';
 import { actor } from '../actor.js';
-import { administrator, writingAdministrator } from '../administrator.js';
 import { appParameter } from '../apps/app-operations.js';
 import type { DashboardContext } from '../dashboard-context.js';
 

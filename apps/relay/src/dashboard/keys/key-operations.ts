@@ -1,3 +1,4 @@
+import { administrator, refuseAct, writingAdministrator } from '@waxwing/service/dashboard';
 import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import {
@@ -5,9 +6,7 @@ import {
   readRingOverview,
   ringChanges,
 } from '../../keyring/administration/ring-overview.js';
-import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
-import { refuseAct } from '../refuse-act.js';
 import { storableText } from '../storable-text.js';
 
 const path = '/admin/api/keys';

@@ -1,6 +1,6 @@
+import { administrator } from '@waxwing/service/dashboard';
 import { integerParameter, operation } from '@waxwing/service/http';
 import { z } from 'zod';
-import { administrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { overviewAnswer, readOverview } from './overview.js';
 

@@ -1,3 +1,4 @@
+import { administrator, refuseAct, writingAdministrator } from '@waxwing/service/dashboard';
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { recording } from '../../acts/record-act.js';
@@ -6,10 +7,8 @@ import { createInvitation } from '../../servers/joining/invitations.js';
 import { resumeServer, suspendServer } from '../../servers/manage-servers.js';
 import { type ServerSummary, summarizeServers } from '../../servers/server-summaries.js';
 import { actor } from '../actor.js';
-import { administrator, writingAdministrator } from '../administrator.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
-import { refuseAct } from '../refuse-act.js';
 import { storableText } from '../storable-text.js';
 
 const path = '/admin/api/servers';

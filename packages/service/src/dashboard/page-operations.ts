@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { ProtocolError } from '@waxwing/protocol';
-import { anyone, noAnswer, noParameters, operation, RawAnswer } from '@waxwing/service/http';
 import { z } from 'zod';
-import type { DashboardContext } from './dashboard-context.js';
+import { anyone, noAnswer, noParameters, operation, RawAnswer } from '../http/index.js';
+import type { DashboardParts } from './dashboard-parts.js';
 import type { PageFile } from './page-files.js';
 
-type Context = Pick<DashboardContext, 'pageFiles'>;
+type Context = Pick<DashboardParts, 'pageFiles'>;
 
 const securityHeaders = {
   'content-security-policy': [
@@ -27,7 +27,7 @@ const securityHeaders = {
 };
 
 const notBuilt =
-  'The page of the dashboard is not built: run "npm run page" in the checkout, then restart the relay.\n';
+  'The page of the dashboard is not built: run "npm run page" in the checkout, then restart this program.\n';
 // Vite puts a hash of the content into the names of these files.
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { generateCredential, hashCredential, type Secret } from '@waxwing/service/config';
-import type { Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
+import { generateCredential, hashCredential, type Secret } from '../config/index.js';
+import type { Clock } from '../lifecycle/index.js';
+import type { Log } from '../logging/index.js';
 import type { AdminToken } from './admin-token.js';
 
 /** A session of the dashboard. */
@@ -45,7 +45,7 @@ export class AdminSessions {
    */
   async start(token: string): Promise<Secret<string> | undefined> {
     if (!(await this.#followToken())) {
-      const message = 'The file with the admin token cannot be used: see the log of the relay';
+      const message = 'The file with the admin token cannot be used: see the log of this program';
       throw new ProtocolError('SERVICE_UNAVAILABLE', { message });
     }
     if (!this.#options.token.matches(token)) return undefined;

@@ -1,6 +1,6 @@
-import { noAnswer, noParameters, operation, RawAnswer } from '@waxwing/service/http';
-import { administrator } from '../administrator.js';
-import type { DashboardContext } from '../dashboard-context.js';
+import { noAnswer, noParameters, operation, RawAnswer } from '../http/index.js';
+import { administrator } from './administrator.js';
+import type { DashboardParts } from './dashboard-parts.js';
 
 const headers = {
   'content-type': 'text/event-stream',
@@ -21,6 +21,6 @@ export const followEvents = operation({
   codes: ['SERVICE_UNAVAILABLE'],
   // One lane per request: a stream is long-lived and must not replace another.
   lane: (head) => `events ${head.id}`,
-  handle: async ({ streams }: DashboardContext, { actor, signal }) =>
+  handle: async ({ streams }: DashboardParts, { actor, signal }) =>
     new RawAnswer(200, headers, streams.open(actor, signal)),
 });

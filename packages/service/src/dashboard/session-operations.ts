@@ -1,28 +1,21 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { Secret } from '@waxwing/service/config';
-import {
-  type ActorKind,
-  noAnswer,
-  noParameters,
-  operation,
-  RawAnswer,
-  rateLimitHit,
-} from '@waxwing/service/http';
 import { z } from 'zod';
-import { type ServerQuotas, unknownAddress } from '../servers/server-quotas.js';
+import { Secret } from '../config/index.js';
+import { type ActorKind, noAnswer, noParameters, operation, RawAnswer } from '../http/index.js';
 import { sessionMilliseconds } from './admin-sessions.js';
 import { anyVisitor, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
-import type { DashboardContext } from './dashboard-context.js';
-
-/** Maximum sign-in attempts per minute and client address. */
-export const signInsPerMinuteAndAddress = 10;
+import type { DashboardParts } from './dashboard-parts.js';
 
 const path = '/admin/api/session';
 const maximumTokenCharacters = 1000;
 
 interface Visitor {
-  readonly address: string;
+  /** `undefined` behind an undeclared proxy. */
+  readonly address: string | undefined;
 }
+
+/** Key of the limit for requests without a client address. */
+const unknownAddress = 'unknown';
 
 /** Actor kind of the sign-in: a client that sends the dashboard's own page's request. */
 const visitor: ActorKind<unknown, Visitor> = {
@@ -32,7 +25,7 @@ const visitor: ActorKind<unknown, Visitor> = {
   codes: ['ADMIN_REQUEST_FOREIGN'],
   authenticate(_context, head) {
     requireOwnPage(head);
-    return { address: head.address ?? unknownAddress };
+    return { address: head.address };
   },
 };
 
@@ -56,20 +49,20 @@ export const signIn = operation({
   }),
   answer: noAnswer,
   codes: ['ADMIN_TOKEN_WRONG', 'RATE_LIMIT_HIT'],
-  charge({ signInQuotas }: Pick<DashboardContext, 'signInQuotas'>, { address }) {
-    if (address !== unknownAddress) chargeSignIn(signInQuotas, address);
+  charge({ signInLimit }: Pick<DashboardParts, 'signInLimit'>, { address }) {
+    if (address !== undefined) signInLimit.take(address);
   },
   async handle(
-    { sessions, signInQuotas, log }: DashboardContext,
+    { sessions, signInLimit, log }: DashboardParts,
     { actor: { address }, parameters: { token }, head },
   ) {
     const id = await sessions.start(token.reveal().trim());
     if (id === undefined) {
-      if (address === unknownAddress) chargeSignIn(signInQuotas, address);
-      log.warn({ address }, 'a wrong admin token was sent to the dashboard');
+      if (address === undefined) signInLimit.take(unknownAddress);
+      log.warn({ address: address ?? unknownAddress }, 'a wrong admin token was sent to the dashboard');
       throw new ProtocolError('ADMIN_TOKEN_WRONG');
     }
-    log.info({ address }, 'a session of the dashboard began');
+    log.info({ address: address ?? unknownAddress }, 'a session of the dashboard began');
     const isSecure = head.header('x-forwarded-proto') === 'https';
     return withCookie(id, sessionMilliseconds / 1000, isSecure);
   },
@@ -84,7 +77,7 @@ export const showSession = operation({
   parameters: noParameters,
   answer: z.object({ expires_at: z.number().int().nullable() }),
   codes: [],
-  handle: async (_context: DashboardContext, { actor }) => ({ expires_at: actor?.expiresAt ?? null }),
+  handle: async (_context: DashboardParts, { actor }) => ({ expires_at: actor?.expiresAt ?? null }),
 });
 
 /** Ends the session and removes its cookie. */
@@ -97,7 +90,7 @@ export const signOut = operation({
   parameters: noParameters,
   answer: noAnswer,
   codes: [],
-  async handle({ sessions }: DashboardContext, { actor, head }) {
+  async handle({ sessions }: DashboardParts, { actor, head }) {
     sessions.end(actor.hash);
     return withCookie(new Secret(''), 0, head.header('x-forwarded-proto') === 'https');
   },
@@ -107,14 +100,4 @@ function withCookie(id: Secret<string>, maximumAgeSeconds: number, isSecure: boo
   const attributes = `HttpOnly; SameSite=Strict; Path=/admin; Max-Age=${maximumAgeSeconds}`;
   const cookie = `${sessionCookie}=${id.reveal()}; ${attributes}${isSecure ? '; Secure' : ''}`;
   return new RawAnswer(204, { 'set-cookie': cookie, 'cache-control': 'no-store' }, undefined);
-}
-
-/** Refuses with 429. The quotas of servers refuse with 503, as stock servers expect. */
-function chargeSignIn(quotas: Pick<ServerQuotas, 'take'>, address: string): void {
-  try {
-    quotas.take(address, 1);
-  } catch (error) {
-    if (!(error instanceof ProtocolError)) throw error;
-    throw rateLimitHit('sign-in', error.retryAfterSeconds ?? 1);
-  }
 }

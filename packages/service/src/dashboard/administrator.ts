@@ -1,5 +1,5 @@
 import { ProtocolError } from '@waxwing/protocol';
-import type { ActorKind, RequestHead } from '@waxwing/service/http';
+import type { ActorKind, RequestHead } from '../http/index.js';
 import type { AdminSession, AdminSessions } from './admin-sessions.js';
 
 export const sessionCookie = 'waxwing_admin';

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { ConfigurationError, hashCredential, readPrivateFile } from '@waxwing/service/config';
+import { ConfigurationError, hashCredential, readPrivateFile } from '../config/index.js';
 
 const minimumTokenCharacters = 24;
 

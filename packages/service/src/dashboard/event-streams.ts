@@ -1,7 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { ProtocolError } from '@waxwing/protocol';
-import type { Log } from '@waxwing/service/logging';
-import type { AdminSession, AdminSessions } from '../admin-sessions.js';
+import type { Log } from '../logging/index.js';
+import type { AdminSession, AdminSessions } from './admin-sessions.js';
 
 export interface EventStreamsOptions {
   readonly sessions: Pick<AdminSessions, 'check'>;

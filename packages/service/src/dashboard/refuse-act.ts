@@ -1,6 +1,6 @@
 import { ProtocolError } from '@waxwing/protocol';
-import { CommandError } from '@waxwing/service/command-line';
-import { ConfigurationError } from '@waxwing/service/config';
+import { CommandError } from '../command-line/index.js';
+import { ConfigurationError } from '../config/index.js';
 
 /**
  * Runs the code of a relay command and converts its error to a response that the page shows.

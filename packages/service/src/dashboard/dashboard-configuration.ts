@@ -1,4 +1,4 @@
-import type { EnvironmentReader } from '@waxwing/service/config';
+import type { EnvironmentReader } from '../config/index.js';
 
 /** The dashboard: off, or the file with its token and the port that serves it. */
 export type DashboardConfiguration =
