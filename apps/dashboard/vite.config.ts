@@ -1,14 +1,17 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
-/** Bundles the page. The relay serves it under `/admin/`, and lets browsers keep the files in `assets`. */
+// Each program has a page of its own: WAXWING_PAGE is `page` for the relay's (the default), `server-page` for the server's.
+const page = process.env.WAXWING_PAGE ?? 'page';
+
+/** Bundles a page. Its program serves it under `/admin/`, and lets browsers keep the files in `assets`. */
 export default defineConfig({
-  root: join(import.meta.dirname, 'src/page'),
+  root: join(import.meta.dirname, 'src', page),
   base: '/admin/',
   logLevel: 'warn',
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {
-    outDir: join(import.meta.dirname, 'dist/page'),
+    outDir: join(import.meta.dirname, 'dist', page),
     emptyOutDir: true,
     // An inlined file would be a data: URL, which the page's policy does not load.
     assetsInlineLimit: 0,

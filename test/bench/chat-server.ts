@@ -59,6 +59,7 @@ export async function startChatServer(options: ChatServerOptions = {}): Promise<
       uploads: { store: { kind: 'disk', folder: join(folder, 'uploads') }, quotaBytes: undefined },
       invitationValidityMinutes: 14_400,
       registrationsPerHour: 100_000,
+      dashboard: { kind: 'off' },
       relay: relaySettings(options.relayUrl, folder),
     },
     { log: createLogger('waxwing-server', 'error') },

@@ -5,10 +5,11 @@ import {
   logLevels,
   Secret,
 } from '@waxwing/service/config';
-import { type DashboardConfiguration, readDashboardEnvironment } from '@waxwing/service/dashboard';
 import {
+  type DashboardConfiguration,
   type HttpLimits,
   type ListenConfiguration,
+  readDashboardEnvironment,
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';

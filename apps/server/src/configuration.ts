@@ -11,9 +11,11 @@ import {
   Secret,
 } from '@waxwing/service/config';
 import {
+  type DashboardConfiguration,
   formatHttpUrl,
   type HttpLimits,
   type ListenConfiguration,
+  readDashboardEnvironment,
   readHttpLimits,
   readListenConfiguration,
 } from '@waxwing/service/http-settings';
@@ -36,6 +38,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   /** Maximum forwarded registrations per user and hour. */
   readonly registrationsPerHour: number;
   readonly uploads: UploadsConfiguration;
+  readonly dashboard: DashboardConfiguration;
   /** Default validity of invitation links. */
   readonly invitationValidityMinutes: number;
   /** Whether channels may be web-public: visible to unauthenticated clients, which may also load their files. */
@@ -68,6 +71,9 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
   const { relay, pushAccount, relayNetwork } = readAccountSettings(reader, databaseUrl.reveal(), adminNames);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);
   const uploads = readUploads(reader, databaseUrl.reveal());
+  const dashboard = readDashboardEnvironment(reader, {
+    hasMetricsPort: listening.metrics.kind === 'configured',
+  });
   const invitationValidityMinutes = reader.integer('INVITATION_LINK_VALIDITY_MINUTES', 14_400, validityRange);
   const offersWebPublicChannels = reader.oneOf('WEB_PUBLIC_CHANNELS', ['off', 'on'], 'off') === 'on';
   reader.finish();
@@ -84,6 +90,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
     registrationsPerHour,
     offersWebPublicChannels,
     uploads,
+    dashboard,
     invitationValidityMinutes,
   };
 }

@@ -11,6 +11,7 @@ import { createHttpApp, type HttpService, Readiness, StartFileWatch } from '@wax
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { Metrics } from '@waxwing/service/metrics';
+import type { Sodium } from '@waxwing/sodium';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { ServerConfiguration } from './configuration.js';
 import { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
@@ -20,6 +21,7 @@ import { handleReadingJobs } from './conversations/messages/flags/read-archived-
 import { markLeftChannelsReadJob } from './conversations/messages/flags/read-left-channels.js';
 import { isStillNotified } from './conversations/messages/push/is-still-notified.js';
 import { handleMessageJobs } from './conversations/messages/push/message-jobs.js';
+import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
 import { watchedChecks } from './file-checks.js';
 import { AddressFailures } from './membership/sign-in/address-failures.js';
 import { createHashQueue } from './membership/sign-in/hash-queue.js';
@@ -45,6 +47,8 @@ export interface ServerOverrides {
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
   readonly random?: () => number;
   readonly timings?: ServerTimings;
+  /** Folder of the dashboard's built page. */
+  readonly pageFolder?: string;
 }
 
 interface ServerTimings {
@@ -91,7 +95,7 @@ async function assemble(
   closers: Closers,
 ): Promise<Omit<Server, 'close'>> {
   const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
-  const { random = Math.random, timings = {} } = overrides;
+  const { random = Math.random, timings = {}, pageFolder } = overrides;
   // Before the database is opened, so that a wrong setting is reported first.
   await readRelayKey(configuration.relay, adminNames);
   const metrics = new Metrics();
@@ -109,7 +113,8 @@ async function assemble(
   const uploads = await openUploads(database, configuration.uploads);
   const publish = createPublisher(queueListeners, clock);
   const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
-  const { serverPush, relayAccount } = await mountServerPush(foundation, { configuration, timings }, closers);
+  const mounting = { configuration, timings };
+  const { serverPush, relayAccount, sodium } = await mountServerPush(foundation, mounting, closers);
   const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
@@ -124,16 +129,38 @@ async function assemble(
     startedAt: clock(),
   };
   const readiness = createReadiness(configuration, foundation);
+  const parts = { server: context, settings: configuration, sodium, readiness, pageFolder };
+  const dashboard = await openDashboard(configuration.dashboard, parts, closers);
+  const app = await openDoors(context, { configuration, readiness, metrics, dashboard }, closers);
+  await startJobs(context, metrics);
+  const reloadCredentials = () => relayAccount.read();
+  const forOperators = { operations: dashboard.metrics, log };
+  return { app, log, database, metrics, readiness, forOperators, realmUuid: realm.uuid, reloadCredentials };
+}
+
+interface Doors {
+  readonly configuration: ServerConfiguration;
+  readonly readiness: Readiness;
+  readonly metrics: Metrics;
+  readonly dashboard: DashboardPorts;
+}
+
+/** Creates the HTTP app. */
+async function openDoors(
+  context: ServerContext,
+  { configuration, readiness, metrics, dashboard }: Doors,
+  closers: Closers,
+) {
+  const { log, database } = context;
   const limits = { ...configuration.http, maximumHeadBytes };
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
-  const app = await createHttpApp({ ...http, operations: bindServerOperations(context) });
+  const operations = [...bindServerOperations(context), ...dashboard.main];
+  const app = await createHttpApp({ ...http, operations });
   // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
-  await startJobs(context, metrics);
-  const reloadCredentials = () => relayAccount.read();
-  return { app, log, database, metrics, readiness, realmUuid: realm.uuid, reloadCredentials };
+  return app;
 }
 
 function createReadiness(
@@ -190,7 +217,11 @@ async function mountServerPush(
   foundation: Foundation,
   { configuration, timings: { relayTimeoutMilliseconds } }: Mounting,
   closers: Closers,
-): Promise<{ readonly serverPush: ServerPush; readonly relayAccount: RelayAccountWatch }> {
+): Promise<{
+  readonly serverPush: ServerPush;
+  readonly relayAccount: RelayAccountWatch;
+  readonly sodium: Sodium;
+}> {
   const { database, log, publish } = foundation;
   const { sodium, nativeUnavailableReason } = await loadFastestSodium();
   if (nativeUnavailableReason !== undefined) log.warn(nativeUnavailableReason);
@@ -221,5 +252,5 @@ async function mountServerPush(
     serverPush,
   });
   closers.push(async () => relayAccount.close());
-  return { serverPush, relayAccount };
+  return { serverPush, relayAccount, sodium };
 }

@@ -1,5 +1,6 @@
 import { findRelayAccount, readRelayKey } from '@waxwing/server-push';
 import { readAuthorities, type StartCheck } from '@waxwing/service/config';
+import { AdminToken } from '@waxwing/service/dashboard';
 import type { ServerConfiguration } from './configuration.js';
 import { readStoreKey } from './content/uploads/file-store/open-file-store.js';
 import { adminNames } from './push/admin-names.js';
@@ -33,6 +34,7 @@ export function serverFileChecks({
   relay,
   relayNetwork: { caFile },
   uploads: { store },
+  dashboard,
 }: ServerConfiguration): StartCheck[] {
   const checks: StartCheck[] = [];
   if (store.kind === 's3') {
@@ -58,6 +60,15 @@ export function serverFileChecks({
       name: 'relay-authorities',
       async check() {
         await readAuthorities(caFile, `${adminNames.prefix}RELAY_CA_FILE`);
+        return undefined;
+      },
+    });
+  }
+  if (dashboard.kind === 'on') {
+    checks.push({
+      name: 'admin-token',
+      async check() {
+        await AdminToken.open(dashboard.tokenFile);
         return undefined;
       },
     });

@@ -7,3 +7,13 @@ export interface AdminNames {
   /** The prefix of the settings, such as `SERVER_`. */
   readonly prefix: string;
 }
+
+/** The end of a sentence about push that is not enabled: what to do. */
+export function enableRemedy({ push, prefix }: AdminNames): string {
+  return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
+}
+
+/** Lists the settings that name a relay, as part of a sentence. */
+export function relaySettings(prefix: string): string {
+  return `${prefix}RELAY_URL, ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE`;
+}

@@ -1,5 +1,7 @@
 // Loads a command's code when it runs, so that help starts fast.
+export { enableRemedy } from './admin-names.js';
 export { awaitReport } from './commands/await-report.js';
+export { describeTest } from './commands/describe-test.js';
 export { addPushCommands } from './commands/push-commands.js';
-export { enableRemedy, type PushProgram, type PushWork } from './commands/push-program.js';
+export type { PushProgram, PushWork } from './commands/push-program.js';
 export { type WaitFlag, withWait } from './commands/wait-flag.js';

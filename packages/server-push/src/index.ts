@@ -32,5 +32,7 @@ export type * from './server-push-options.js';
 export { findRelayAccount } from './settings/find-relay-account.js';
 export { readRelayKey } from './settings/read-relay-key.js';
 export { RelayAccountWatch } from './settings/relay-account-watch.js';
+export { checkConfiguredPush } from './status/check-configured-push.js';
 export { checkPush } from './status/check-push.js';
+export { countDevices, type DeviceCounts } from './status/count-devices.js';
 export { failed, type PushCheck, passed } from './status/push-check.js';

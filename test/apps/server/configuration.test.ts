@@ -36,6 +36,7 @@ describe('the server’s environment', () => {
       http: { ...defaultHttpLimits, maximumRequestsPerActor: 100 },
       drainMilliseconds: 0,
       tracing: { url: undefined, percent: 100, setting: 'SERVER_TRACES_URL' },
+      dashboard: { kind: 'off' },
       metrics: { kind: 'not-configured' },
       realm: { url: 'http://127.0.0.1:8310', name: 'Waxwing', hasDefaultUrl: true },
       relay: { kind: 'not-configured' },
@@ -68,6 +69,7 @@ describe('the server’s environment', () => {
       SERVER_ANSWER_TIMEOUT_SECONDS: '9',
       SERVER_TRACES_URL: 'http://127.0.0.1:4318/v1/traces',
       SERVER_TRACES_PERCENT: '10',
+      SERVER_ADMIN_TOKEN_FILE: '/t',
       SERVER_REALM_NAME: 'Example',
       SERVER_RELAY_URL: 'https://push.example.com/',
       SERVER_RELAY_SERVER_ID: serverId.toUpperCase(),
@@ -91,6 +93,7 @@ describe('the server’s environment', () => {
       port: 9000,
       drainMilliseconds: 6000,
       tracing: { url: 'http://127.0.0.1:4318/v1/traces', percent: 10, setting: 'SERVER_TRACES_URL' },
+      dashboard: { kind: 'on', tokenFile: '/t', port: 'metrics' },
       databaseUrl: 'sqlite:/var/lib/server.sqlite',
       logLevel: 'warn',
       http: {

@@ -58,6 +58,10 @@ export interface TestServerOptions {
   /** Default: a folder next to the database. */
   readonly uploads?: Partial<ServerConfiguration['uploads']>;
   readonly offersWebPublicChannels?: boolean;
+  /** Default: off. */
+  readonly dashboard?: ServerConfiguration['dashboard'];
+  /** Folder of the dashboard's page. Default: the built one. */
+  readonly pageFolder?: string;
   /** Default: ten days. */
   readonly invitationValidityMinutes?: number;
 }
@@ -105,6 +109,7 @@ export class ServerUnderTest {
       http: { ...withoutOverload(defaultHttpLimits), ...this.#options.http },
       realm,
       registrationsPerHour,
+      dashboard: this.#options.dashboard ?? { kind: 'off' },
       uploads: {
         store: { kind: 'disk', folder: join(this.folder, 'uploads') },
         quotaBytes: undefined,
@@ -122,6 +127,7 @@ export class ServerUnderTest {
       log: this.logged.log,
       clock: () => this.now,
       random,
+      ...(this.#options.pageFolder === undefined ? {} : { pageFolder: this.#options.pageFolder }),
       timings: {
         relayTimeoutMilliseconds: isImpatient ? shortRelayTimeoutMilliseconds : relayTimeoutMilliseconds,
         ...(longPollTimeoutSeconds === undefined ? {} : { longPollTimeoutSeconds }),

@@ -6,20 +6,9 @@ import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
 import { fcmRequest } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import { hasChromium } from '../open-page.js';
 import { DashboardInBrowser } from './dashboard-in-browser.js';
+import { pictures, seriousFaults, shapes } from './looks.js';
 
-/** Where the pictures of all pages are kept, for people to look at. */
-const pictures = join(import.meta.dirname, '../../../artifacts/dashboard');
 const pages = ['Overview', 'Keys', 'Servers', 'Apps', 'Deliveries', 'Audit log'];
-const sizes = [
-  { width: 1280, height: 800 },
-  { width: 390, height: 844 },
-];
-const schemes = ['light', 'dark'] as const;
-const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
-
-const seriousFaults = `axe.run().then(({ violations }) => violations
-  .filter(({ impact }) => /serious|critical/.test(impact))
-  .map(({ id, nodes }) => id + ' ' + nodes[0].html))`;
 
 describe.runIf(hasChromium())('Every page of the dashboard', () => {
   let dashboard: DashboardInBrowser;

@@ -1,8 +1,32 @@
-import { render } from 'preact';
-import { App } from './app.js';
-import { resumeSession } from './session/session.js';
+import { AppsPage } from './apps/apps-page.js';
+import { AuditPage } from './audit/audit-page.js';
+import { DeliveriesPage } from './deliveries/deliveries-page.js';
+import { KeysPage } from './keys/keys-page.js';
+import { overview } from './overview/live-overview.js';
+import { OverviewPage } from './overview/overview-page.js';
+import { ServersPage } from './servers/servers-page.js';
+import type { Attention } from './shell/page-list.js';
+import { start } from './start.js';
 
-const root = document.getElementById('page');
-if (root === null) throw new Error('the page has no element "page"');
-render(<App />, root);
-resumeSession();
+function wrongNow(): Attention | undefined {
+  const state = overview.state.value;
+  if (state.kind !== 'ready') return undefined;
+  return { number: state.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };
+}
+
+function deadLetters(): Attention | undefined {
+  const state = overview.state.value;
+  return state.kind === 'ready' ? { number: state.answer.queue.dead, meaning: 'dead letters' } : undefined;
+}
+
+start({
+  overview,
+  pages: {
+    overview: { title: 'Overview', View: OverviewPage, attention: wrongNow },
+    keys: { title: 'Keys', View: KeysPage },
+    servers: { title: 'Servers', View: ServersPage },
+    apps: { title: 'Apps', View: AppsPage },
+    deliveries: { title: 'Deliveries', View: DeliveriesPage, attention: deadLetters },
+    audit: { title: 'Audit log', View: AuditPage },
+  },
+});

@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { pageFolder as builtPage } from '@waxwing/dashboard';
-import { type DashboardConfiguration, openDashboardParts } from '@waxwing/service/dashboard';
+import { openDashboardParts } from '@waxwing/service/dashboard';
 import type { BoundOperation, Readiness } from '@waxwing/service/http';
+import type { DashboardConfiguration } from '@waxwing/service/http-settings';
 import type { Closers } from '@waxwing/service/lifecycle';
 import type { RelayConfiguration } from '../configuration.js';
 import type { RelayContext } from '../context.js';

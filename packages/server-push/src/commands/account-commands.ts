@@ -6,9 +6,9 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import type { AdminNames } from '../admin-names.js';
+import { type AdminNames, enableRemedy } from '../admin-names.js';
 import type { DisableFlags } from './disable-push.js';
-import { enableRemedy, type PushProgram, type PushWork } from './push-program.js';
+import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 import { type WaitFlag, withWait } from './wait-flag.js';
 

@@ -1,7 +1,6 @@
 import { CommandError } from '@waxwing/service/command-line';
-import type { AdminNames } from '../admin-names.js';
+import { type AdminNames, relaySettings } from '../admin-names.js';
 import type { AccountSettings } from '../settings/account-settings.js';
-import { relaySettings } from './push-program.js';
 
 /** @throws CommandError if the settings name a relay: they take precedence, so the command would change nothing. */
 export function refuseIfConfigured(

@@ -1,18 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
+import { countDevices } from './count-devices.js';
 import { failed, type PushCheck, passed } from './push-check.js';
-
-interface DeviceCounts {
-  active: number;
-  pending: number;
-  failed: number;
-}
 
 /** Counts the organization's devices by state. Fails if registrations failed and no phone is registered. */
 export async function checkDevices(db: Kysely<ServerPushTables>): Promise<PushCheck[]> {
-  const counts = await countDevices(db);
-  const cause = `${counts.active} registered, ${counts.pending} pending, ${counts.failed} failed.`;
-  if (counts.failed === 0 || counts.active > 0) return [passed('devices', cause)];
+  const counted = await countDevices(db);
+  const total = (state: 'active' | 'pending' | 'failed') =>
+    counted.reduce((sum, kind) => sum + kind[state], 0);
+  const cause = `${total('active')} registered, ${total('pending')} pending, ${total('failed')} failed.`;
+  if (total('failed') === 0 || total('active') > 0) return [passed('devices', cause)];
   const code = await commonestError(db);
   return [
     failed(
@@ -21,30 +18,6 @@ export async function checkDevices(db: Kysely<ServerPushTables>): Promise<PushCh
       remedyOf(code),
     ),
   ];
-}
-
-async function countDevices(db: Kysely<ServerPushTables>): Promise<DeviceCounts> {
-  const push = await db
-    .selectFrom('push_devices')
-    .select([
-      sql<number>`count(relay_device_id)`.as('active'),
-      sql<number>`count(pending_token_kind)`.as('pending'),
-      sql<number>`count(error_code)`.as('failed'),
-    ])
-    .executeTakeFirstOrThrow();
-  const client = await db
-    .selectFrom('client_devices')
-    .select([
-      sql<number>`count(push_token_id)`.as('active'),
-      sql<number>`count(pending_encrypted_registration)`.as('pending'),
-      sql<number>`count(push_registration_error_code)`.as('failed'),
-    ])
-    .executeTakeFirstOrThrow();
-  return {
-    active: Number(push.active) + Number(client.active),
-    pending: Number(push.pending) + Number(client.pending),
-    failed: Number(push.failed) + Number(client.failed),
-  };
 }
 
 async function commonestError(db: Kysely<ServerPushTables>): Promise<string> {

@@ -31,3 +31,11 @@ export const failed = (check: string, cause: string, remedy: string): PushCheck 
 export function sentenceOf(text: string): string {
   return `${capitalized(text)}${text.endsWith('.') ? '' : '.'}`;
 }
+
+/** Converts a problem to a check. The part after the last colon says what to do. */
+export function asCheck(problem: string, check = 'configuration'): PushCheck {
+  const colon = problem.lastIndexOf(': ');
+  const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
+  const whatToDo = remedy === '' ? 'Correct the setting.' : capitalized(remedy);
+  return { check, ok: false, cause: colon < 0 ? cause : `${cause}.`, remedy: whatToDo };
+}

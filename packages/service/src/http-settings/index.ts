@@ -1,4 +1,5 @@
 export { AddressRanges, privateAddresses } from './client-address.js';
+export * from './dashboard-configuration.js';
 export * from './http-limits.js';
 export * from './http-url.js';
 export * from './listen-configuration.js';

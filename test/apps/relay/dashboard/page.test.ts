@@ -4,9 +4,10 @@ import { readRelayEnvironment } from '@waxwing/relay';
 import { ConfigurationError } from '@waxwing/service/config';
 import { listen } from '@waxwing/service/http';
 import { expect, it } from 'vitest';
+import { pageHeaders } from '../../../support/dashboard-requests.js';
 import { sqliteBackend } from '../../../support/test-databases.js';
 import { startRelayUnderTest } from '../relay-under-test.js';
-import { adminToken, pageHeaders, startDashboard } from './dashboard-under-test.js';
+import { adminToken, startDashboard } from './dashboard-under-test.js';
 
 const databases = sqliteBackend();
 

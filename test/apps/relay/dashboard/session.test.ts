@@ -1,8 +1,9 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
+import { cookieIn } from '../../../support/dashboard-requests.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { startRelayUnderTest } from '../relay-under-test.js';
-import { adminToken, cookieIn, type DashboardUnderTest, startDashboard } from './dashboard-under-test.js';
+import { adminToken, type DashboardUnderTest, startDashboard } from './dashboard-under-test.js';
 
 const hour = 60 * 60 * 1000;
 

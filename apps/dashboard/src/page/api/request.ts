@@ -1,4 +1,6 @@
-/** Error response of the relay. `message` is shown to the operator; `status` is 0 if there was no response. */
+import { program } from './program.js';
+
+/** Error response of the program. `message` is shown to the operator; `status` is 0 if there was no response. */
 export class ApiError extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | undefined;
@@ -58,7 +60,7 @@ async function send<Answer>(
     response = await fetch(apiPath + path, options);
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ApiError('The relay does not answer. Check that it runs, and try again.', 0);
+    throw new ApiError(`The ${program} does not answer. Check that it runs, and try again.`, 0);
   }
   if (response.ok) return response.status === 204 ? (undefined as Answer) : await response.json();
   if (response.status === 401) onSignedOut();
@@ -70,7 +72,7 @@ async function refusal(response: Response): Promise<ApiError> {
   const message =
     hasText(body, 'explanation') ??
     hasText(body, 'msg') ??
-    `The relay answered with status ${response.status}. Its log says more.`;
+    `The ${program} answered with status ${response.status}. Its log says more.`;
   const seconds = Number(response.headers.get('retry-after'));
   return new ApiError(message, response.status, seconds > 0 ? seconds : undefined);
 }

@@ -4,7 +4,7 @@ import { get } from '../api/request.js';
 import { Resource } from '../api/resource.js';
 import { Empty, LoadedView } from '../elements/loaded-view.js';
 import { PageHeader } from '../elements/page-header.js';
-import { relayNow } from '../live/live-overview.js';
+import { programNow } from '../live/live-stream.js';
 import { AppCard } from './app-card.js';
 
 const appList = new Resource<AppList>((abort) => get('/apps', abort));
@@ -29,7 +29,11 @@ export function AppsPage() {
           ) : (
             <ul class="cards">
               {apps.map((app) => (
-                <AppCard key={`${app.vendor} ${app.app_id} ${app.environment}`} app={app} now={relayNow()} />
+                <AppCard
+                  key={`${app.vendor} ${app.app_id} ${app.environment}`}
+                  app={app}
+                  now={programNow()}
+                />
               ))}
             </ul>
           )

@@ -9,7 +9,7 @@ import { Empty, LoadedView } from '../elements/loaded-view.js';
 import { announce } from '../elements/notice.js';
 import { ScrollTable } from '../elements/scroll-table.js';
 import { Time } from '../elements/time.js';
-import { relayNow } from '../live/live-overview.js';
+import { programNow } from '../live/live-stream.js';
 
 const deadLetters = new PagedResource<DeadLetter>(async (after, abort) => {
   const page = await get<DeadLetterPage>(`/deliveries/dead${query({ after, limit: 50 })}`, abort);
@@ -49,7 +49,7 @@ export function DeadLetters() {
 }
 
 function DeadTable({ items }: { readonly items: readonly DeadLetter[] }) {
-  const now = relayNow();
+  const now = programNow();
   return (
     <ScrollTable label="Table of dead letters" className="rows">
       <thead>

@@ -1,4 +1,4 @@
-import { connection, retryNow } from './live-overview.js';
+import { connection, retryNow } from './live-stream.js';
 
 /** Whether the figures are live; if not, how to connect again at once. */
 export function ConnectionState() {

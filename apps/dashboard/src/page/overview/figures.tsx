@@ -1,12 +1,7 @@
 import type { Overview } from '../api/answers.js';
 import { count, counted } from '../elements/count.js';
+import { type Figure, FigureList } from '../elements/figure-list.js';
 import { duration } from '../elements/time.js';
-
-interface Figure {
-  readonly name: string;
-  readonly value: string;
-  readonly notes: readonly string[];
-}
 
 function figuresOf({ queue, latency_ms: latency, registrations }: Overview): readonly Figure[] {
   const age = queue.oldest_due_age_ms;
@@ -33,22 +28,5 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
 
 /** The queue, the latency of deliveries and the size of the relay, as figures. */
 export function Figures({ overview }: { readonly overview: Overview }) {
-  return (
-    <section aria-labelledby="figures-title">
-      <h2 id="figures-title">Queue and size</h2>
-      <dl class="figures">
-        {figuresOf(overview).map(({ name, value, notes }) => (
-          <div key={name} class="panel figure">
-            <dt>{name}</dt>
-            <dd class="value">{value}</dd>
-            <dd class="soft notes">
-              {notes.map((note) => (
-                <span key={note}>{note}</span>
-              ))}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
+  return <FigureList title="Queue and size" figures={figuresOf(overview)} />;
 }

@@ -1,11 +1,20 @@
 import { useEffect } from 'preact/hooks';
 import { LoadedView } from '../elements/loaded-view.js';
 import { PageHeader } from '../elements/page-header.js';
+import { Problems } from '../elements/problems.js';
 import { Time } from '../elements/time.js';
-import { overview } from '../live/live-overview.js';
 import { Figures } from './figures.js';
+import { overview } from './live-overview.js';
 import { MinuteCharts } from './minute-charts.js';
-import { Problems } from './problems.js';
+
+/** Pages on which the operator can fix a failed check, by the check's name. */
+const pagesOfChecks = {
+  keys: { link: '#/keys', name: 'Keys' },
+  'key list': { link: '#/keys', name: 'Keys' },
+  vendors: { link: '#/apps', name: 'Apps' },
+  deletions: { link: '#/deliveries', name: 'Deliveries' },
+  'dead letters': { link: '#/deliveries', name: 'Deliveries' },
+};
 
 /** Live overview of the relay, updated by server-sent events. */
 export function OverviewPage() {
@@ -27,7 +36,7 @@ export function OverviewPage() {
       <LoadedView state={state} retry={load}>
         {(answer) => (
           <>
-            <Problems overview={answer} />
+            <Problems checks={answer.checks} pages={pagesOfChecks} />
             <Figures overview={answer} />
             <MinuteCharts overview={answer} />
           </>

@@ -4,7 +4,7 @@ import { LoadMore } from '../elements/load-more.js';
 import { Empty, LoadedView } from '../elements/loaded-view.js';
 import { PageHeader } from '../elements/page-header.js';
 import { ScrollTable } from '../elements/scroll-table.js';
-import { relayNow } from '../live/live-overview.js';
+import { programNow } from '../live/live-stream.js';
 import { InviteDialog } from './invite-dialog.js';
 import { search, serverList } from './server-list.js';
 import { ServerRow } from './server-row.js';
@@ -38,7 +38,7 @@ export function ServersPage() {
               <ServerHead />
               <tbody>
                 {items.map((server) => (
-                  <ServerRow key={server.uuid} server={server} now={relayNow()} />
+                  <ServerRow key={server.uuid} server={server} now={programNow()} />
                 ))}
               </tbody>
             </ScrollTable>

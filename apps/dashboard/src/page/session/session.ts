@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { ApiError, get, post, remove, whenSignedOut } from '../api/request.js';
 import { sentenceOf } from '../api/resource.js';
 
-/** Whether the operator is signed in. `reason` says why a session ended. */
+/** Whether the administrator is signed in. `reason` says why a session ended. */
 export type Session =
   | { readonly kind: 'checking' }
   | { readonly kind: 'signed-in' }
@@ -16,7 +16,7 @@ whenSignedOut(() => {
   state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
 });
 
-/** Returns whether the session cookie is still valid. @throws ApiError when the relay does not answer */
+/** Returns whether the session cookie is still valid. @throws ApiError when the program does not answer */
 async function hasSession(signal?: AbortSignal): Promise<boolean> {
   try {
     return (await get<{ expires_at: number | null }>('/session', signal)).expires_at !== null;
@@ -26,7 +26,7 @@ async function hasSession(signal?: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Signs the operator in by the cookie of an earlier sign-in. */
+/** Signs the administrator in by the cookie of an earlier sign-in. */
 export async function resumeSession(): Promise<void> {
   try {
     state.value = (await hasSession()) ? { kind: 'signed-in' } : { kind: 'signed-out' };
@@ -35,7 +35,7 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Shows the sign-in if the session has ended. @throws ApiError when the relay does not answer */
+/** Shows the sign-in if the session has ended. @throws ApiError when the program does not answer */
 export async function checkSession(signal: AbortSignal): Promise<void> {
   if (await hasSession(signal)) return;
   state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
@@ -47,7 +47,7 @@ export async function signIn(token: string): Promise<void> {
   state.value = { kind: 'signed-in' };
 }
 
-/** @throws ApiError with the sentence to show. The session may still run then, so the operator stays signed in. */
+/** @throws ApiError with the sentence to show. The session may still run then, so the administrator stays signed in. */
 export async function signOut(): Promise<void> {
   try {
     await remove('/session');

@@ -1,7 +1,10 @@
+import { productName, program } from '../api/program.js';
 import { fieldOf, useSubmission } from '../elements/submission.js';
 import { type Session, signIn } from './session.js';
 
-/** The form that asks for the token of RELAY_ADMIN_TOKEN_FILE. */
+const tokenSetting = `${program.toUpperCase()}_ADMIN_TOKEN_FILE`;
+
+/** The form that asks for the admin token. */
 export function SignIn({ session }: { readonly session: Session & { readonly kind: 'signed-out' } }) {
   const { isBusy, error, submit } = useSubmission(async (form) => {
     // A wrong token is selected, so that typing replaces it.
@@ -11,10 +14,10 @@ export function SignIn({ session }: { readonly session: Session & { readonly kin
   const isRefused = error.value !== undefined;
   return (
     <main class="sign-in">
-      <h1>Waxwing relay</h1>
+      <h1>{productName}</h1>
       <form class="panel" onSubmit={submit}>
         {/* Password managers keep a password only with a name. */}
-        <input type="text" name="username" value="relay admin" autocomplete="username" hidden />
+        <input type="text" name="username" value={`${program} admin`} autocomplete="username" hidden />
         <label for="token">Admin token</label>
         <input
           id="token"
@@ -26,7 +29,7 @@ export function SignIn({ session }: { readonly session: Session & { readonly kin
           aria-invalid={isRefused}
         />
         <p id="token-hint" class="hint">
-          The content of the file that <code>RELAY_ADMIN_TOKEN_FILE</code> names.
+          The content of the file that <code>{tokenSetting}</code> names.
         </p>
         <p id="sign-in-result" role="status" class={isRefused ? 'fault' : 'hint'}>
           {error.value ?? session.reason}

@@ -1,33 +1,27 @@
 import { count } from '../elements/count.js';
-import { overview } from '../live/live-overview.js';
-import { linkTo, type PageName, pageTitles, route } from './route.js';
+import type { PageList } from './page-list.js';
+import { linkTo } from './route.js';
 
-/** Number of items on a page that need attention, such as dead letters. */
-function attentionOf(page: PageName): { readonly number: number; readonly meaning: string } | undefined {
-  const state = overview.state.value;
-  if (state.kind !== 'ready') return undefined;
-  if (page === 'overview') {
-    return { number: state.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };
-  }
-  if (page === 'deliveries') return { number: state.answer.queue.dead, meaning: 'dead letters' };
-  return undefined;
+interface NavigationProps extends Pick<PageList, 'pages'> {
+  /** Name of the open page. */
+  readonly open: string;
 }
 
 /** The links to all pages. */
-export function Navigation() {
+export function Navigation({ pages, open }: NavigationProps) {
   return (
     <nav aria-label="Pages">
       <ul>
-        {(Object.keys(pageTitles) as PageName[]).map((page) => {
-          const attention = attentionOf(page);
+        {Object.entries(pages).map(([name, { title, attention }]) => {
+          const needed = attention?.();
           return (
-            <li key={page}>
-              <a href={linkTo(page)} aria-current={route.value === page ? 'page' : undefined}>
-                {pageTitles[page]}
-                {attention !== undefined && attention.number > 0 && (
+            <li key={name}>
+              <a href={linkTo(name)} aria-current={name === open ? 'page' : undefined}>
+                {title}
+                {needed !== undefined && needed.number > 0 && (
                   <span class="attention">
-                    {count(attention.number)}
-                    <span class="unseen"> {attention.meaning}</span>
+                    {count(needed.number)}
+                    <span class="unseen"> {needed.meaning}</span>
                   </span>
                 )}
               </a>

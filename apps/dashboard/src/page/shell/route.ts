@@ -1,29 +1,16 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 
-export const pageTitles = {
-  overview: 'Overview',
-  keys: 'Keys',
-  servers: 'Servers',
-  apps: 'Apps',
-  deliveries: 'Deliveries',
-  audit: 'Audit log',
-} as const;
+const state: Signal<string> = signal(readRoute());
 
-export type PageName = keyof typeof pageTitles;
+/** The page that the fragment of the address names, such as `keys` for `#/keys`; empty without one. */
+export const route: ReadonlySignal<string> = state;
 
-const pageNames = Object.keys(pageTitles) as PageName[];
-const state: Signal<PageName> = signal(readRoute());
-
-/** The page that the fragment of the address names, such as `#/keys`. */
-export const route: ReadonlySignal<PageName> = state;
-
-export function linkTo(page: PageName): string {
+export function linkTo(page: string): string {
   return `#/${page}`;
 }
 
-function readRoute(): PageName {
-  const named = location.hash.replace(/^#\//, '');
-  return pageNames.find((name) => name === named) ?? 'overview';
+function readRoute(): string {
+  return location.hash.replace(/^#\//, '');
 }
 
 addEventListener('hashchange', () => {

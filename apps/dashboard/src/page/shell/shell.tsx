@@ -1,45 +1,31 @@
 import { useEffect, useRef } from 'preact/hooks';
-import { AppsPage } from '../apps/apps-page.js';
-import { AuditPage } from '../audit/audit-page.js';
-import { DeliveriesPage } from '../deliveries/deliveries-page.js';
+import { productName } from '../api/program.js';
 import { ActionButton } from '../elements/action-button.js';
 import { dismissNotice, NoticeBar } from '../elements/notice.js';
-import { KeysPage } from '../keys/keys-page.js';
 import { ConnectionState } from '../live/connection-state.js';
-import { closeLive, openLive } from '../live/live-overview.js';
-import { OverviewPage } from '../overview/overview-page.js';
-import { ServersPage } from '../servers/servers-page.js';
+import { closeLive, openLive } from '../live/live-stream.js';
 import { signOut } from '../session/session.js';
 import { Navigation } from './navigation.js';
-import { pageTitles, route } from './route.js';
-
-const pages = {
-  overview: OverviewPage,
-  keys: KeysPage,
-  servers: ServersPage,
-  apps: AppsPage,
-  deliveries: DeliveriesPage,
-  audit: AuditPage,
-};
+import type { PageEntry, PageList } from './page-list.js';
+import { route } from './route.js';
 
 /** The frame around every page: skip link, navigation, connection state, and results of actions. */
-export function Shell() {
-  const name = route.value;
+export function Shell({ pages, overview }: PageList) {
+  const [name, { title, View }] = openPage(pages);
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
-    openLive();
+    openLive((latest) => overview.set(latest));
     return closeLive;
   }, []);
   useEffect(() => {
-    document.title = `${pageTitles[name]} – Waxwing relay`;
+    document.title = `${title} – ${productName}`;
     dismissNotice();
     scrollTo(0, 0);
     // Screen readers read the heading of the page that was opened, as they do after a load.
     if (!isFirst.current) main.current?.querySelector('h1')?.focus();
     isFirst.current = false;
   }, [name]);
-  const Page = pages[name];
   return (
     <div class="shell">
       <a class="skip" href="#main">
@@ -47,18 +33,26 @@ export function Shell() {
       </a>
       <header class="bar">
         <div class="bar-content">
-          <p class="product">Waxwing relay</p>
+          <p class="product">{productName}</p>
           <ConnectionState />
           <ActionButton act={signOut} className="quiet sign-out">
             Sign out
           </ActionButton>
-          <Navigation />
+          <Navigation pages={pages} open={name} />
         </div>
       </header>
       <main id="main" ref={main} tabIndex={-1}>
-        <Page key={name} />
+        <View key={name} />
       </main>
       <NoticeBar />
     </div>
   );
+}
+
+/** The page that the address names, or the first one. */
+function openPage(pages: PageList['pages']): readonly [string, PageEntry] {
+  const entries = Object.entries(pages);
+  const found = entries.find(([name]) => name === route.value) ?? entries[0];
+  if (found === undefined) throw new Error('there are no pages');
+  return found;
 }

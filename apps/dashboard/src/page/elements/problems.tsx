@@ -1,18 +1,18 @@
-import type { Overview } from '../api/answers.js';
-
-/** Pages on which the operator can fix a failed check, by the check's name. */
-const pagesOfChecks: Readonly<Record<string, { readonly link: string; readonly name: string }>> = {
-  keys: { link: '#/keys', name: 'Keys' },
-  'key list': { link: '#/keys', name: 'Keys' },
-  vendors: { link: '#/apps', name: 'Apps' },
-  deletions: { link: '#/deliveries', name: 'Deliveries' },
-  'dead letters': { link: '#/deliveries', name: 'Deliveries' },
-};
+interface ProblemsProps {
+  readonly checks: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly cause?: string;
+    readonly remedy?: string;
+  }[];
+  /** Pages on which a failed check can be fixed, by the check's name. */
+  readonly pages: Readonly<Record<string, { readonly link: string; readonly name: string }>>;
+}
 
 /** Failed checks, each with its remedy first, or a sentence that all checks pass. */
-export function Problems({ overview }: { readonly overview: Overview }) {
-  const wrong = overview.checks.filter(({ ok }) => !ok);
-  const fine = overview.checks.length - wrong.length;
+export function Problems({ checks, pages }: ProblemsProps) {
+  const wrong = checks.filter(({ ok }) => !ok);
+  const fine = checks.length - wrong.length;
   return (
     <section aria-labelledby="problems-title">
       <h2 id="problems-title">What is wrong right now</h2>
@@ -27,7 +27,7 @@ export function Problems({ overview }: { readonly overview: Overview }) {
               <h3>{name}</h3>
               {remedy !== undefined && <p class="remedy">{remedy}</p>}
               {cause !== undefined && <p class="soft">{cause}</p>}
-              <PageLink name={name} />
+              <PageLink page={pages[name]} />
             </li>
           ))}
         </ul>
@@ -36,8 +36,7 @@ export function Problems({ overview }: { readonly overview: Overview }) {
   );
 }
 
-function PageLink({ name }: { readonly name: string }) {
-  const page = pagesOfChecks[name];
+function PageLink({ page }: { readonly page: ProblemsProps['pages'][string] | undefined }) {
   if (page === undefined) return null;
   return (
     <p>

@@ -1,42 +1,47 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { Overview } from '../api/answers.js';
-import { apiPath, get } from '../api/request.js';
-import { Resource } from '../api/resource.js';
+import { apiPath } from '../api/request.js';
 import { checkSession } from '../session/session.js';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
-/** The relay sends the overview every 5 seconds: a stream that is silent for three times as long is broken. */
+/** The program sends the overview every 5 seconds: a stream that is silent for three times as long is broken. */
 const silenceMilliseconds = 15_000;
 const firstRetryMilliseconds = 1_000;
 const longestRetryMilliseconds = 30_000;
 
 const state: Signal<Connection> = signal('connecting');
 export const connection: ReadonlySignal<Connection> = state;
-export const overview = new Resource<Overview>((abort) => get('/overview?minutes=60', abort));
 
+/** What receives each overview. */
+type Take = (latest: { readonly now: number }) => void;
+let take: Take = () => {};
 let source: EventSource | undefined;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let asking = new AbortController();
 let retryMilliseconds = firstRetryMilliseconds;
 
-/** Offset of the relay's clock from this browser's, in milliseconds; positive if the relay is ahead. */
+/** Offset of the program's clock from this browser's, in milliseconds; positive if the program is ahead. */
 let clockDifference = 0;
 
-/** Unix milliseconds by the relay's clock, as of the last overview. */
-export function relayNow(): number {
+/** Unix milliseconds by the program's clock, as of the last overview. */
+export function programNow(): number {
   return Date.now() + clockDifference;
 }
 
 /** Opens the stream, and keeps it open with exponential backoff and jitter until `closeLive`. */
-export function openLive(): void {
+export function openLive(takeOverview: Take): void {
+  take = takeOverview;
+  open();
+}
+
+function open(): void {
   closeLive();
   source = new EventSource(`${apiPath}/events`);
   watch();
   source.addEventListener('overview', (event) => {
-    const latest = JSON.parse(event.data) as Overview;
+    const latest = JSON.parse(event.data);
     clockDifference = latest.now - Date.now();
-    overview.set(latest);
+    take(latest);
     state.value = 'live';
     retryMilliseconds = firstRetryMilliseconds;
     watch();
@@ -71,7 +76,7 @@ export async function retryNow(): Promise<void> {
   try {
     // EventSource does not expose the status of an error response; this request does.
     await checkSession(running.signal);
-    if (!running.signal.aborted) openLive();
+    if (!running.signal.aborted) open();
   } catch {
     if (!running.signal.aborted) retryLater();
   }

@@ -1,0 +1,22 @@
+import type { FunctionComponent } from 'preact';
+import type { Resource } from '../api/resource.js';
+
+/** Number of items on a page that need attention, such as dead letters. */
+export interface Attention {
+  readonly number: number;
+  readonly meaning: string;
+}
+
+/** A page, which the fragment of the address names. */
+export interface PageEntry {
+  readonly title: string;
+  readonly View: FunctionComponent;
+  /** Read from the last overview. */
+  readonly attention?: () => Attention | undefined;
+}
+
+/** The pages by the name in the address, the first of which opens without one, and what the stream of events updates. */
+export interface PageList {
+  readonly pages: Readonly<Record<string, PageEntry>>;
+  readonly overview: Pick<Resource<{ readonly now: number }>, 'set'>;
+}

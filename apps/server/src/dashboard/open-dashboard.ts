@@ -1,0 +1,58 @@
+import { fileURLToPath } from 'node:url';
+import { serverPageFolder } from '@waxwing/dashboard';
+import { openDashboardParts, sharedDashboardOperations } from '@waxwing/service/dashboard';
+import { type BoundOperation, bindOperations, type Readiness } from '@waxwing/service/http';
+import type { DashboardConfiguration } from '@waxwing/service/http-settings';
+import type { Closers } from '@waxwing/service/lifecycle';
+import type { Sodium } from '@waxwing/sodium';
+import type { ServerContext } from '../context.js';
+import type { DashboardContext } from './dashboard-context.js';
+import { listDeadJobs, retryDeadJob } from './jobs/job-operations.js';
+import { CountedRows } from './overview/counted-rows.js';
+import { readOverview } from './overview/overview.js';
+import { showOverview } from './overview/overview-operation.js';
+import { sendPushTest, showPushChecks } from './push/push-operations.js';
+
+export interface OpenDashboardOptions {
+  readonly server: ServerContext;
+  readonly settings: DashboardContext['settings'];
+  readonly sodium: Sodium;
+  readonly readiness: Readiness;
+  /** Default: the built page of `@waxwing/dashboard`. */
+  readonly pageFolder?: string | undefined;
+}
+
+/** The dashboard's operations for each port; none if it is off. */
+export interface DashboardPorts {
+  readonly main: readonly BoundOperation[];
+  readonly metrics: readonly BoundOperation[];
+}
+
+/** All operations of the dashboard. Only its page may call them. */
+const dashboardOperations = [
+  ...sharedDashboardOperations,
+  showOverview,
+  showPushChecks,
+  sendPushTest,
+  listDeadJobs,
+  retryDeadJob,
+];
+
+/**
+ * Opens the dashboard, unless it is off.
+ * @throws ConfigurationError if the token file is unusable.
+ */
+export async function openDashboard(
+  dashboard: DashboardConfiguration,
+  { pageFolder = fileURLToPath(serverPageFolder), ...parts }: OpenDashboardOptions,
+  closers: Closers,
+): Promise<DashboardPorts> {
+  if (dashboard.kind === 'off') return { main: [], metrics: [] };
+  const { clock, log, database } = parts.server;
+  const overviewParts = { ...parts, countedRows: new CountedRows(database, clock) };
+  const { tokenFile } = dashboard;
+  const read = () => readOverview(overviewParts);
+  const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);
+  const operations = bindOperations<DashboardContext>({ ...overviewParts, ...shared }, dashboardOperations);
+  return dashboard.port === 'main' ? { main: operations, metrics: [] } : { main: [], metrics: operations };
+}

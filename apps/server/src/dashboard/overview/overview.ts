@@ -1,0 +1,87 @@
+import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
+import { packageVersion } from '@waxwing/service/command-line';
+import { z } from 'zod';
+import type { DashboardContext } from '../dashboard-context.js';
+import { describeChecks } from './checks.js';
+
+const version = packageVersion(new URL('../../../package.json', import.meta.url));
+const count = z.number().int();
+const instant = count.nullable();
+const event = z.object({ at: count, reason: z.string() }).nullable();
+
+export const overviewAnswer = z.object({
+  now: count,
+  version: z.string(),
+  started_at: count,
+  ready: z.boolean(),
+  realm: z.object({ name: z.string(), url: z.string() }),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      ok: z.boolean(),
+      cause: z.string().optional(),
+      remedy: z.string().optional(),
+    }),
+  ),
+  relay: z.object({
+    state: z.enum(['none', 'untested', 'working', 'failing']),
+    last_success_at: instant,
+    failing_since: instant,
+    last_error: event,
+    last_rejection: event,
+  }),
+  devices: z.array(z.object({ kind: z.string(), active: count, pending: count, failed: count })),
+  event_queues: z.object({ open: count, users: count }),
+  jobs: z.array(z.object({ kind: z.string(), due: count, waiting: count, running: count, dead: count })),
+  oldest_due_age_ms: instant,
+});
+
+export type Overview = z.infer<typeof overviewAnswer>;
+
+type OverviewContext = Pick<DashboardContext, 'server' | 'readiness' | 'countedRows'>;
+
+/** Reads the overview: stored states, bounded counts of jobs, and counts of rows that are at most a minute old. */
+export async function readOverview({ server, readiness, countedRows }: OverviewContext): Promise<Overview> {
+  const { clock, database, realm, serverPush, startedAt } = server;
+  const now = clock();
+  const [states, link, pushStatus, { devices, eventQueues }, tallies, oldest] = await Promise.all([
+    readiness.look(),
+    readRelayLinkStatus(database.db),
+    serverPush.realmPushStatus(),
+    countedRows.read(),
+    database.jobs.tally(),
+    database.jobs.oldestDueAt(),
+  ]);
+  const deadJobs = tallies.reduce((sum, { dead }) => sum + Number(dead), 0);
+  const hasRelay = serverPush.isConfigured;
+  const checks = describeChecks({ readiness: states, hasRelay, link, pushStatus, deadJobs });
+  return {
+    now,
+    version,
+    started_at: startedAt,
+    ready: Object.values(states).every((state) => typeof state !== 'string'),
+    realm: { name: realm.name, url: realm.url },
+    checks,
+    relay: describeRelay(link, hasRelay),
+    devices: devices.map((counts) => ({ ...counts })),
+    event_queues: eventQueues,
+    jobs: tallies.map(({ kind, due, waiting, running, dead }) => ({
+      kind,
+      due: Number(due),
+      waiting: Number(waiting),
+      running: Number(running),
+      dead: Number(dead),
+    })),
+    oldest_due_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
+  };
+}
+
+function describeRelay(link: RelayLinkStatus, hasRelay: boolean): Overview['relay'] {
+  return {
+    state: hasRelay ? link.state : 'none',
+    last_success_at: link.lastSuccessAt ?? null,
+    failing_since: link.failingSince ?? null,
+    last_error: link.lastError ?? null,
+    last_rejection: link.lastRejection ?? null,
+  };
+}

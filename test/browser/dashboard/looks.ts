@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+
+/** Where the pictures of all pages are kept, for people to look at. */
+export const pictures = join(import.meta.dirname, '../../../artifacts/dashboard');
+
+const sizes = [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+];
+const schemes = ['light', 'dark'] as const;
+
+/** The sizes and colours in which every page is looked at. */
+export const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
+
+/** A script that returns what axe finds, once axe is loaded. */
+export const seriousFaults = `axe.run().then(({ violations }) => violations
+  .filter(({ impact }) => /serious|critical/.test(impact))
+  .map(({ id, nodes }) => id + ' ' + nodes[0].html))`;

@@ -1,0 +1,46 @@
+import type { LightMyRequestResponse } from 'fastify';
+
+interface Asked {
+  readonly payload?: object | string;
+  readonly cookie?: string | undefined;
+  readonly headers?: Record<string, string | undefined>;
+}
+
+interface Injected {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly payload?: object | string;
+}
+
+/** Headers of a request that the page itself sends. */
+export const pageHeaders = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
+
+/** Sends the requests of a dashboard's page to a program. */
+export function dashboardRequestsTo(
+  app: { inject(request: Injected): Promise<LightMyRequestResponse> },
+  adminToken: string,
+) {
+  const ask = (method: Injected['method'], url: string, { payload, cookie, headers }: Asked = {}) => {
+    const own = method === 'GET' ? {} : pageHeaders;
+    const all = Object.entries({ ...own, cookie, ...headers }).filter(([, value]) => value !== undefined);
+    const body = payload ?? (method === 'GET' ? undefined : {});
+    const request = { method, url, headers: Object.fromEntries(all) as Record<string, string> };
+    return app.inject(body === undefined ? request : { ...request, payload: body });
+  };
+  const signIn = (token = adminToken) => ask('POST', '/admin/api/session', { payload: { token } });
+  return {
+    ask,
+    signIn,
+    /** Signs in and returns the cookie. */
+    async session(): Promise<string> {
+      return cookieIn(await signIn());
+    },
+  };
+}
+
+/** The cookie that an answer sets, without its attributes. */
+export function cookieIn({ headers }: Pick<LightMyRequestResponse, 'headers'>): string {
+  const [cookie = ''] = String(headers['set-cookie']).split(';', 1);
+  return cookie;
+}
