@@ -1,7 +1,10 @@
 import { exactLookalikes } from './lookalikes.js';
 
-/** Excludes the dotless i, a letter of Turkish. Two users cannot have addresses that differ only in it. */
-const lookalikes = new Set([...Object.values(exactLookalikes).join('')].filter((each) => each !== 'ı'));
+/** Letters and digits that UTS 39 maps to an ASCII digit or to several ASCII letters, such as б and Ю. */
+const otherLookalikes =
+  'ƧȜƷƼȣȢЗӠбӔӕЫЮ\u{5f0}\u{660}\u{6f0}\u{7fa}৪੪୨৭൭\u{a67}\u{9e7}\u{b03}\u{c02}\u{c82}\u{d02}\u{d82}';
+
+const lookalikes = new Set([...Object.values(exactLookalikes).join(''), ...otherLookalikes]);
 
 /**
  * Scripts with enough font support. Letters of other scripts are refused, because few fonts distinguish them from
@@ -21,20 +24,26 @@ const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
 /** Letters of rarely written languages. Few fonts and readers distinguish them from Latin letters. */
 const rare = /[\u0460-\u0481\u0500-\u052f\u1c80-\u1c8f\ua640-\ua69f]/;
 
+interface Leniency {
+  readonly mayLookLatin: boolean;
+  readonly isTurkic: boolean;
+}
+
 /**
  * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose combining
- * marks, compatibility forms such as fullwidth, mixed scripts, and text in which each non-ASCII letter looks like a
- * Latin one. With `mayLookLatin`, such a text is not deceptive if it is a word of another alphabet, such as the
- * Cyrillic name сара. Latin and East Asian letters may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII
- * alone is never deceptive.
+ * marks, compatibility forms such as fullwidth, mixed scripts, and text that looks like an ASCII text as a whole, such
+ * as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters may be mixed, as
+ * in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive. With `mayLookLatin`, words of another
+ * alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
  */
-export function isDeceptive(part: string, { mayLookLatin }: { readonly mayLookLatin: boolean }): boolean {
+export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));
   if (foreign.length === 0) return false;
   if (part.normalize('NFKC') !== part || phonetic.test(part)) return true;
   return (
     foreign.some((character) => !isOrdinary(character)) ||
-    (foreign.every((character) => lookalikes.has(character)) && !(mayLookLatin && isOfOtherAlphabet(part))) ||
+    (foreign.every((each) => lookalikes.has(each) && !(isTurkic && each === 'ı')) &&
+      !(mayLookLatin && isOfOtherAlphabet(part))) ||
     hasSeveralAlphabets(part)
   );
 }

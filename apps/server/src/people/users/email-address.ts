@@ -9,6 +9,9 @@ export const maximumAddressCharacters = 254;
 const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
 const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 
+/** Countries whose languages have a dotless i. Elsewhere it imitates the i; Chrome allows ð and þ in .is alone. */
+const turkicTopLevels: ReadonlySet<string> = new Set(['tr', 'az', 'kz']);
+
 /**
  * Whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a domain name
  * with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No pattern accepts a
@@ -34,12 +37,14 @@ export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;
   const [local = '', domain = ''] = address.split('@');
   const labels = [...domain.split('.'), ...domainToUnicode(domain).split('.')];
+  const topLevel = labels.at(-1) ?? '';
   // As in browsers: a domain that looks Latin imitates another one, unless its top level has non-Latin letters too.
-  const mayLookLatin = /[^\0-\x7f]/.test(labels.at(-1) ?? '');
+  const mayLookLatin = /[^\0-\x7f]/.test(topLevel);
+  const isTurkic = turkicTopLevels.has(topLevel.toLowerCase());
   if (
     // A mark that composes with its letter is ordinary. A mark that stays separate is not.
-    isDeceptive(local.normalize('NFC'), { mayLookLatin: true }) ||
-    labels.some((label) => isDeceptive(label, { mayLookLatin }))
+    isDeceptive(local.normalize('NFC'), { mayLookLatin: false, isTurkic }) ||
+    labels.some((label) => isDeceptive(label, { mayLookLatin, isTurkic }))
   ) {
     throw refused(
       'This e-mail address has characters that are invisible or look like others: write it in the letters of one alphabet.',

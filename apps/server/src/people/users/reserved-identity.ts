@@ -1,9 +1,9 @@
 import { domainToUnicode } from 'node:url';
 import { exactLookalikes, similarLetters } from './lookalikes.js';
-import { systemBotAddressDomain, systemBotNames, systemBots } from './system-bots.js';
+import { systemBotAddressDomain, systemBotNames } from './system-bots.js';
 
 /** The email gateway of stock servers. Clients may take it for a bot of the server too. */
-const stockBots = { emailgateway: 'Email Gateway' };
+const stockBots = ['email-gateway'];
 
 /** Pairs of letters that look like one letter in many fonts. */
 const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
@@ -18,13 +18,25 @@ const symbols = [...'abcdefghijklmnopqrstuvwxyz']
 const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...each]));
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
-const reservedNames = [...Object.values(systemBots), ...Object.values(stockBots)].map(spellingsOf);
-const reservedLocalParts = [...systemBotNames, ...Object.keys(stockBots)].map(spellingsOf);
-const reservedDomain = [movesOf(systemBotAddressDomain)];
+/** A name may begin with one of these words. Several could spell a name, such as Lola. */
+const articles = 'the a an le la les el los las der die das un une il'.split(' ');
+
+/** Words between those of a reserved name, as in "Bot for notifications". */
+const connecting = 'the of for by de du des der'.split(' ');
+
+/** Words that distinguish no bot from the server's own. They may be repeated before and after its name. */
+const decorating =
+  'the bot bots abot official real system server notification notifications welcome v i x'.split(' ');
+
+const digits = { has: (character: string) => /\p{N}/u.test(character) };
+
+const reservedNames = decorated([...systemBotNames, ...stockBots].map((name) => name.split('-')));
+const reservedDomain = exactly(systemBotAddressDomain.split('.'));
 
 /**
  * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
- * instead of letters, in the plural, and with any invisible characters, blanks and punctuation in between.
+ * instead of letters, in the plural, with the words in any order, and with any invisible characters, emoji, blanks and
+ * punctuation in between. An article, digits, and words such as "bot" and "official" make no difference either.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
@@ -39,46 +51,74 @@ export function isReservedAddress(address: string): boolean {
   const [local = ''] = address.slice(0, at).split('+', 1);
   const domain = address.slice(at + 1);
   return (
-    looksLike(reservedLocalParts, local) ||
+    looksLike(reservedNames, local) ||
     [domain, domainToUnicode(domain)].some((form) => looksLike(reservedDomain, form, { isSuffix: true }))
   );
 }
 
-/** The spellings of a bot's name, including the plural. */
-function spellingsOf(name: string): Spellings {
-  return movesOf(name, 's');
-}
-
 /** A step in reading a text: one of these characters leads to the state with this index. */
 interface Move {
-  readonly among: ReadonlySet<string>;
+  readonly among: { has(character: string): boolean };
   readonly to: number;
 }
 
-/** The moves from each state of a reserved text's spellings; the last state means that all letters were read. */
-type Spellings = readonly (readonly Move[])[];
-
 /**
- * All lookalike spellings of a text's letters. Each word may also end with `ending`. Read in linear time: a regular
- * expression would backtrack for hours.
+ * The moves from each state while a text is read, from state 0 to `end`. Read in linear time: a regular expression
+ * would backtrack for hours.
  */
-function movesOf(text: string, ending = ''): Spellings {
-  const states: Move[][] = [[]];
-  for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {
-    for (const letter of word) {
-      const from = states.length - 1;
-      const [first, second] = pairs[letter] ?? '';
-      if (first !== undefined && second !== undefined) {
-        states[from]?.push({ among: charactersOf(first), to: from + 1 });
-        states.push([{ among: charactersOf(second), to: from + 2 }]);
-      }
-      states[from]?.push({ among: charactersOf(letter), to: states.length });
-      states.push([]);
+interface Spellings {
+  readonly states: Move[][];
+  readonly end: number;
+}
+
+/** All spellings of two-word names, in both orders and with decorations. */
+function decorated(names: readonly (readonly string[])[]): Spellings {
+  const spellings: Spellings = { states: [[], [], []], end: 2 };
+  const [start, begun, { end }] = [0, 1, spellings];
+  for (const article of articles) readWord(spellings, { from: start, to: begun }, article);
+  for (const state of [start, begun, end]) readDecorations(spellings, state, decorating);
+  for (const [first = '', second = ''] of names) {
+    for (const [one, two] of [[first, second] as const, [second, first] as const]) {
+      const middle = newState(spellings);
+      for (const from of [start, begun]) readWord(spellings, { from, to: middle }, one);
+      readDecorations(spellings, middle, [...connecting, 's']);
+      readWord(spellings, { from: middle, to: end }, two);
     }
-    const end = states.length - 1;
-    for (const letter of ending) states[end]?.push({ among: charactersOf(letter), to: end });
   }
-  return states;
+  readDecorations(spellings, end, ['s']);
+  return spellings;
+}
+
+/** All spellings of these words, in this order. */
+function exactly(words: readonly string[]): Spellings {
+  const spellings: Spellings = { states: [[], []], end: 1 };
+  readWord(spellings, { from: 0, to: 1 }, words.join(''));
+  return spellings;
+}
+
+function readDecorations(spellings: Spellings, state: number, words: readonly string[]): void {
+  spellings.states[state]?.push({ among: digits, to: state });
+  for (const word of words) readWord(spellings, { from: state, to: state }, word);
+}
+
+/** Adds the moves that read a word in all lookalike spellings of its letters. */
+function readWord(spellings: Spellings, { from, to }: { from: number; to: number }, word: string): void {
+  let state = from;
+  for (const [index, letter] of [...word].entries()) {
+    const next = index === word.length - 1 ? to : newState(spellings);
+    const [first, second] = pairs[letter] ?? '';
+    if (first !== undefined && second !== undefined) {
+      const between = newState(spellings);
+      spellings.states[state]?.push({ among: charactersOf(first), to: between });
+      spellings.states[between]?.push({ among: charactersOf(second), to: next });
+    }
+    spellings.states[state]?.push({ among: charactersOf(letter), to: next });
+    state = next;
+  }
+}
+
+function newState({ states }: Spellings): number {
+  return states.push([]) - 1;
 }
 
 function charactersOf(letter: string): ReadonlySet<string> {
@@ -96,22 +136,19 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/** Whether the text looks like a reserved one. With `isSuffix`, it only has to end like one. */
-function looksLike(reserved: readonly Spellings[], text: string, { isSuffix = false } = {}): boolean {
-  const characters = [...fold(text).replace(ignored, '')];
-  return reserved.some((spellings) => {
-    let states = new Set([0]);
-    for (const character of characters) {
-      // Separators are allowed anywhere.
-      const next = new Set(separators.has(character) ? states : []);
-      for (const state of states) {
-        for (const { among, to } of spellings[state] ?? []) if (among.has(character)) next.add(to);
-      }
-      if (isSuffix) next.add(0);
-      states = next;
+/** Whether the text is one of these spellings. With `isSuffix`, it only has to end like one. */
+function looksLike({ states: moves, end }: Spellings, text: string, { isSuffix = false } = {}): boolean {
+  let states = new Set([0]);
+  for (const character of fold(text).replace(ignored, '')) {
+    // Separators are allowed anywhere.
+    const next = new Set(separators.has(character) ? states : []);
+    for (const state of states) {
+      for (const { among, to } of moves[state] ?? []) if (among.has(character)) next.add(to);
     }
-    return states.has(spellings.length - 1);
-  });
+    if (isSuffix) next.add(0);
+    states = next;
+  }
+  return states.has(end);
 }
 
 /** Converts to lower case and removes marks, compatibility forms, trademark signs and invisible characters. */

@@ -4,7 +4,7 @@ import { roles } from '../../platform/authentication/roles.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
 /** The bots that send the server's own messages: name in the database -> display name. */
-export const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
+const systemBots = { 'notification-bot': 'Notification Bot', 'welcome-bot': 'Welcome Bot' } as const;
 
 export type SystemBotName = keyof typeof systemBots;
 
