@@ -88,7 +88,7 @@ export const hiddenIn: Readonly<Record<string, string>> = {
   'a joiner between a letter and an emoji': 'Ada\u200d💻',
   'two joiners': '👩\u200d\u200d💻',
   'a non-joiner behind a Persian word': 'علی\u200c',
-  'a non-joiner between a Persian and a Latin letter': 'ها\u200cPDF',
+  'a non-joiner before a blank': 'ها\u200c ها',
   'a non-joiner behind a blank': 'ها \u200cها',
   'two non-joiners': 'علی\u200c\u200cرضا',
   'tags without a flag': 'A\u{e0061}b',

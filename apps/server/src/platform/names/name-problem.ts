@@ -1,22 +1,33 @@
-/**
- * Scripts in which a joiner or non-joiner changes the shapes of letters: cursive scripts, and scripts with conjuncts.
- */
-const shapingScripts = scripts(
-  ...['Arab', 'Syrc', 'Mand', 'Mong', 'Nkoo', 'Phag', 'Adlm', 'Rohg'],
+/** Cursive scripts, in which joiners change the shapes of letters (UAX 31, contexts A1). */
+const cursiveScripts = scripts('Arab', 'Syrc', 'Mand', 'Mong', 'Nkoo', 'Phag', 'Adlm', 'Rohg');
+/** Scripts with conjuncts, which joiners form or prevent (UAX 31, contexts A2 and B). */
+const conjunctScripts = scripts(
   ...['Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr', 'Mymr', 'Tibt'],
-  ...['Bali', 'Java', 'Sund', 'Lana', 'Cakm'],
+  ...['Bali', 'Java', 'Sund', 'Lana', 'Cakm', 'Rjng'],
 );
-/** Scripts without blanks between words, in which a zero-width space marks where a line may break. */
-const unspacedScripts = scripts('Khmr', 'Laoo', 'Mymr', 'Thai', 'Lana');
+/** Scripts without blanks between words, in which a zero-width space marks where a line may break (UAX 14). */
+const unspacedScripts = scripts(
+  ...['Khmr', 'Laoo', 'Mymr', 'Thai', 'Lana', 'Tale', 'Talu', 'Tavt', 'Ahom', 'Java', 'Bali'],
+);
 const rightToLeftScripts = scripts('Hebr', 'Arab', 'Syrc', 'Thaa', 'Nkoo', 'Adlm', 'Rohg', 'Mand', 'Samr');
 
-const shaping = `(?:(?=[\\p{L}\\p{M}])[${shapingScripts}])`;
-const unspaced = `(?:(?=[\\p{L}\\p{M}])[${unspacedScripts}])`;
+const cursive = `(?:(?=[\\p{L}\\p{M}])[${cursiveScripts}])`;
+const arabicLetter = '(?:(?=\\p{L})\\p{Script=Arab})';
+/** Right-joining and non-joining letters of Arabic look the same before a joiner. */
+const endingLetters =
+  '\\u0621-\\u0625\\u0627\\u0629\\u062f-\\u0632\\u0648\\u0671-\\u0677\\u0688-\\u0699\\u06c0\\u06c3-\\u06cb\\u06cd\\u06cf\\u06d2\\u06d3\\u06d5\\u06ee\\u06ef';
+const conjunct = `(?:(?=[\\p{L}\\p{M}])[${conjunctScripts}])`;
+const conjunctMark = `(?:(?=\\p{M})[${conjunctScripts}])`;
+const unspaced = `(?:(?=[\\p{L}\\p{M}\\p{N}\\p{P}])[${unspacedScripts}])`;
+const printed = '[\\p{L}\\p{M}\\p{N}\\p{P}\\p{S}]';
 /** Marks that remove a consonant's vowel. A joiner may also follow them at the end of a word. */
 const viramas =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u0f84\\u1039\\u103a\\u17d2\\u1a60\\u1b44\\u1bab\\ua953\\ua9c0\\u{11133}]';
 
-/** Places where invisible characters change how their neighbors look. Based on RFC 5892, appendix A, and UTS 51. */
+/**
+ * Places where invisible characters change how their neighbors look, or are part of how a language is written. Based on
+ * the contexts of UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
+ */
 const invisibleInPlace = [
   // Emoji composed of several, such as families and professions.
   '(?<=\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)\\u200d(?=\\p{Extended_Pictographic})',
@@ -24,13 +35,17 @@ const invisibleInPlace = [
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
-  `(?<=${shaping})[\\u200c\\u200d](?=${shaping})`,
-  // A suffix that Persian writers add to a number, a word in Latin letters or a quotation.
-  '(?<=[\\p{L}\\p{N}\\p{Pe}\\p{Pf}])\\u200c(?=(?=\\p{L})\\p{Script=Arab})',
-  `(?<=${viramas})[\\u200c\\u200d]`,
-  // The abbreviation of the Hijri era.
-  '(?<=\\u0647)\\u200d',
-  `(?<=${unspaced})\\u200b(?=${unspaced})`,
+  `(?<=${cursive})[\\u200c\\u200d](?=${cursive})`,
+  // Persian writers put a non-joiner between a word and a number, a word in Latin letters, a bracket or a quotation.
+  `(?<=[\\p{L}\\p{N}\\p{Pe}\\p{Pf}"'%\\u066a])\\u200c(?=${arabicLetter})`,
+  `(?<=${arabicLetter}\\p{Mn}?)\\u200c(?=[\\p{L}\\p{N}\\p{Ps}\\p{Pi}"'])`,
+  // An abbreviation ends in the shape that its letter has inside a word, such as that of the Hijri era.
+  `(?<=(?![${endingLetters}])${arabicLetter})\\u200d(?!\\p{L})`,
+  `(?<=${conjunct}${viramas}\\p{Mn}?)[\\u200c\\u200d]`,
+  // Before a virama or a vowel sign, as in Bengali and Kannada, and in Khmer with a register shifter.
+  `(?<=${conjunct})[\\u200c\\u200d](?=${conjunctMark})`,
+  `(?<=${unspaced})\\u200b(?=${printed})`,
+  `(?<=${printed})\\u200b(?=${unspaced})`,
   // Variants of one character, as in Japanese names.
   '(?<=\\p{Script=Han})[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]',
   '(?<=[\\p{Sm}\\p{Script=Mymr}])\\ufe00',
