@@ -12,6 +12,9 @@ const privateRanges = [
   'fe80::/10',
 ];
 
+/** More than an address, its zone, a port, brackets and quotes need. */
+const maximumElementCharacters = 200;
+
 /** A set of IP addresses and ranges, IPv4 and IPv6. */
 export class AddressRanges {
   readonly isEmpty: boolean;
@@ -75,6 +78,8 @@ export function forwardedElement(header: string, trusted: AddressRanges): string
  * `undefined` for anything else, such as `unknown`, `_hidden` and names.
  */
 export function readForwardedAddress(element: string): string | undefined {
+  // The patterns take quadratic time.
+  if (element.length > maximumElementCharacters) return undefined;
   const text = /^"(.*)"$/.exec(element)?.[1] ?? element;
   const [, bracketed, bracketedPort = '0'] = /^\[([^\]]*:[^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];
   if (bracketed !== undefined) return isPort(bracketedPort) ? canonicalAddress(bracketed) : undefined;

@@ -25,6 +25,7 @@ export class ClientAddresses {
   readonly #options: ClientAddressesOptions;
   #hasWarnedOfProxy = false;
   #hasWarnedOfUnreadable = false;
+  #hasWarnedOfForwarded = false;
 
   constructor(options: ClientAddressesOptions) {
     this.#options = options;
@@ -55,7 +56,10 @@ export class ClientAddresses {
       String(headers['x-forwarded-for'] ?? ''),
       this.#options.limits.trustedProxies,
     );
-    if (element === undefined) return addressGroup(remoteAddress);
+    if (element === undefined) {
+      if (headers.forwarded !== undefined) this.#warnOfForwarded(remoteAddress);
+      return addressGroup(remoteAddress);
+    }
     const address = readForwardedAddress(element);
     if (address !== undefined) return addressGroup(address);
     this.#warnOfUnreadable(remoteAddress, element);
@@ -86,6 +90,16 @@ export class ClientAddresses {
       );
     }
     return undefined;
+  }
+
+  #warnOfForwarded(address: string): void {
+    if (this.#hasWarnedOfForwarded) return;
+    this.#hasWarnedOfForwarded = true;
+    const { log, settingsPrefix } = this.#options;
+    log.warn(
+      { address },
+      `a proxy of ${settingsPrefix}TRUSTED_PROXIES forwards Forwarded without X-Forwarded-For, and all such requests count as the proxy's own: configure it to set X-Forwarded-For`,
+    );
   }
 
   #warnOfUnreadable(address: string, element: string): void {

@@ -13,11 +13,12 @@ export function addressesBehind(...proxies: string[]) {
     settingsPrefix: 'RELAY_',
   });
   /** The address and warnings for a request over a connection from this address. */
-  const said = (remoteAddress: string | undefined, forwarded?: string | string[]) => {
+  const said = (remoteAddress: string | undefined, forwardedFor?: string | string[], forwarded?: string) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const request = new IncomingMessage(socket);
     // Node joins repeated headers, but its types allow for a list.
-    if (forwarded !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwarded });
+    if (forwardedFor !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwardedFor });
+    if (forwarded !== undefined) Object.assign(request.headers, { forwarded });
     return {
       of: addresses.of(request),
       nearest: addresses.nearest(request),

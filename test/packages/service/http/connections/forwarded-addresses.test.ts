@@ -164,6 +164,28 @@ describe('a forwarded address', () => {
     expect(warnings()).toMatchObject([{ forwarded: 'x'.repeat(100) }]);
   });
 
+  it('is read in time that grows with its length alone', () => {
+    const { said } = addressesBehind(proxy);
+    const begun = performance.now();
+    for (const text of ['[', ':', '1:', '%', '"'].flatMap((each) => [each, `[${each}`, `1${each}:`])) {
+      expect(said(proxy, `${text[0]}${text.repeat(30_000)}:`).of).toBe('unreadable');
+      expect(said(proxy, `[${':'.repeat(30_000)}${text}`).of).toBe('unreadable');
+    }
+    expect(performance.now() - begun).toBeLessThan(2000);
+  });
+
+  it('that a proxy sends in Forwarded alone counts as the proxy’s own, which the log says once', () => {
+    const { said, warnings } = addressesBehind(proxy);
+    for (const header of ['for=203.0.113.7', 'For="[2001:db8::1]:4711";proto=https, for=_hidden']) {
+      expect(said(proxy, undefined, header).of).toBe(proxy);
+      expect(said(proxy, '203.0.113.7', header).of).toBe('203.0.113.7');
+      expect(said('198.51.100.9', undefined, header).of).toBe('198.51.100.9');
+    }
+    expect(warnings()).toMatchObject([
+      { address: proxy, msg: expect.stringContaining('forwards Forwarded without X-Forwarded-For') },
+    ]);
+  });
+
   it('does not let an unreadable one be passed over for what the client wrote before it', () => {
     const { said } = addressesBehind(proxy);
     expect(said(proxy, '9.9.9.9, unknown, 10.0.0.1').of).toBe('unreadable');
