@@ -11,8 +11,15 @@ export function charsetOf(contentType: string): Charset {
   const [, name = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType) ?? [];
   if (/^(?:utf-?8|(?:us-)?ascii)$/i.test(name)) return { name, decode: decodeUtf8 };
   try {
-    const decoder = new TextDecoder(name, { ignoreBOM: true });
-    return { name, decode: (bytes) => decoder.decode(bytes) };
+    const decoder = new TextDecoder(name, { ignoreBOM: true, fatal: true });
+    const decode: DecodeText = (bytes) => {
+      try {
+        return decoder.decode(bytes);
+      } catch {
+        return undefined;
+      }
+    };
+    return { name, decode };
   } catch {
     return { name, decode: undefined };
   }

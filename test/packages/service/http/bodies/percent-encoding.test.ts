@@ -121,6 +121,23 @@ describe('a value', () => {
     ]);
   });
 
+  it.each([
+    ...['unicode-1-1-utf-8', 'x-unicode20utf8', 'unicode11utf8'].map((name) => [name, 'caf\xe9']),
+    ...[
+      ['utf-8', '\xc0\xaf'],
+      ['utf-16le', '=\xd8x\x00'],
+      ['utf-16be', '\xd8=\x00x'],
+      ['shift_jis', '\x81'],
+      ['euc-kr', '\xff'],
+      ['gb18030', '\xff'],
+    ],
+  ])('is refused for bytes that are not in its charset, %s', async (charset = '', text = '') => {
+    const escapes = [...text].map((each) => `%${each.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
+    const send = (payload: string) =>
+      ask({ url: '/thing', type: `${form}; charset=${charset}`, payload: bytes(payload) });
+    expect(await send(`name=${escapes}`)).toEqual([400, 'Invalid name: must be UTF-8']);
+  });
+
   it('that an operation does not declare never fails it', async () => {
     const answer = await app.inject({
       method: 'POST',
