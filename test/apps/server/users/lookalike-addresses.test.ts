@@ -6,8 +6,13 @@ describe('an address', () => {
   const refusal = 'has characters that are invisible or look like others';
   const ordinary = 'ada.lovelace';
 
-  // Some languages have letters with strokes.
-  const { 'with strokes': _, ...notOwn } = { ...otherLetters, ...inserted };
+  // Letters of languages, which look like Latin ones at a glance only.
+  const {
+    'with strokes': _strokes,
+    'Chinese and Bopomofo': _chinese,
+    Ethiopic: _ethiopic,
+    ...notOwn
+  } = { ...otherLetters, ...inserted };
 
   it.each(Object.entries(notOwn))('is refused in this spelling: %s', (_, spell) => {
     for (const address of [
@@ -54,6 +59,15 @@ describe('an address', () => {
       '\u05e1\u05d5\u05e1@x.org',
       '\u0661\u0665@x.org',
     ],
+    ...[
+      'o\u02bcbrien@example.com',
+      'adminǃ@x.org',
+      'ada\u02c8x@x.org',
+      'ada\u0237@x.org',
+      'payーpal@x.org',
+      'pay一pal@x.org',
+    ],
+    ...['ノ@x.org', 'adminン@x.org', 'ada@payーpal.com', 'a丨ice@x.org'],
     ...['αδα.ada@example.com', 'ivanиван@example.com', 'ᎪᏙ@example.com', 'аԁа@example.com', 'ada@еxample.рф'],
   ])('%j is refused', (address) => {
     expect(() => requireOwnAddress(address)).toThrow(refusal);
@@ -91,6 +105,11 @@ describe('an address', () => {
       'μαρια@example.gr',
       'yıldız@altın.com.tr',
       'аля@example.com',
+      'мар\u02bcяна@example.com',
+      'データ@example.jp',
+      '一郎@example.jp',
+      'taroソニー@example.jp',
+      '丁一@example.cn',
       '\u05d9\u05d5\u05e1\u05d9@example.co.il',
       'יוסף@example.co.il',
     ],

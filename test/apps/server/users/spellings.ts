@@ -17,6 +17,11 @@ const replaced =
     return [...text].map((letter) => others[letters.indexOf(letter)] ?? letter).join('');
   };
 
+const inUpperCase =
+  (from: string, to: string): Spelling =>
+  (text) =>
+    replaced(from, to)(text.toUpperCase());
+
 const between =
   (inserted: string): Spelling =>
   (text) =>
@@ -69,6 +74,12 @@ export const otherLetters: Readonly<Record<string, Spelling>> = {
   'other circles for o': replaced('oO', '°∅'),
   'shapes for letters': replaced('abcdefilmnstANEF', '∆฿⊂∂∑£¡£ʍ∩§†▲₦∑£'),
   'syllabics and signs': replaced('cnotCNOT', 'ᑕᑎ◉‡ᑕᑎ●┼'),
+  'Chinese and Bopomofo': inUpperCase(
+    'ABCEFHIJKLMNOPRSTUWXYZ',
+    '卂乃匚乇千卄丨フҜㄥ爪几ㄖ卩尺丂ㄒㄩ山乂ㄚ乙',
+  ),
+  Ethiopic: inUpperCase('ABCDEFGHIJKLMNOPQRSTUVWXYZ', 'ልጌርዕቿቻኗዘጎጋጕረጠክዐየዒዪነፕሁሀሠሸሃጊ'),
+  'Thai and Hebrew': replaced('abcdghilmnoprsuvwxy', 'ค๒ς๔gђเɭ๓ภ๏\u05e7гรย\u05e9ฬ\u05d0\u05e5'),
   superscript: replaced('abcdefgiklmnoprtuwy', 'ᵃᵇᶜᵈᵉᶠᵍⁱᵏˡᵐⁿᵒᵖʳᵗᵘʷʸ'),
 };
 

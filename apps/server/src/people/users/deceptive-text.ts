@@ -1,10 +1,20 @@
 import { exactLookalikes } from './lookalikes.js';
 
-/** Letters and digits that UTS 39 maps to an ASCII digit or to several ASCII letters, such as б and Ю. */
+/**
+ * Letters and digits that UTS 39 maps to an ASCII digit, to ASCII punctuation or to several ASCII letters, such as б, ʼ
+ * and Ю. Without the Hebrew yod, with which many names would look like ASCII. With the dotless j.
+ */
 const otherLookalikes =
-  'ƧȜƷƼȣȢЗӠбӔӕЫЮ\u{5f0}\u{660}\u{6f0}\u{7fa}৪੪୨৭൭\u{a67}\u{9e7}\u{b03}\u{c02}\u{c82}\u{d02}\u{d82}';
+  'ƧȜƷƼȣȢЗӠбӔӕЫЮ\u{5f0}\u{660}\u{6f0}\u{7fa}৪੪୨৭൭\u{a67}\u{9e7}\u{b03}\u{c02}\u{c82}\u{d02}\u{d82}ʹʺʻʼʽʾˈˊˋˆˮːǃʔɁॽȷ';
 
-const lookalikes = new Set([...Object.values(exactLookalikes).join(''), ...otherLookalikes]);
+/** East Asian characters that look like ASCII punctuation between Latin letters. Chrome restricts them, too. */
+const eastAsianStrokes = 'ー一ノソゾン丶丿乀乁丨亅';
+
+const lookalikes = new Set([
+  ...Object.values(exactLookalikes).join(''),
+  ...otherLookalikes,
+  ...eastAsianStrokes,
+]);
 
 /**
  * Scripts with enough font support. Letters of other scripts are refused, because few fonts distinguish them from
