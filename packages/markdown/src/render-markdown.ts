@@ -22,8 +22,9 @@ const maxHtmlLength = 200_000;
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
-/** Elements that readers see although they contain no text. */
-const visibleElement = /<(?:hr|img|audio|video|iframe|svg)\b|border-/;
+/** Elements that readers see although they contain no text. A rule of a formula has a width and a height. */
+const visibleElement =
+  /<(?:hr|img|audio|video|iframe|svg)\b|border-(?:bottom-width|style|right-style)|border-right-width:(?!0em|-)[^;]*;border-top-width:(?!0em|-)/;
 /** Invisible parts of a rendered formula: its source, and phantoms. */
 const unseen = /<annotation\b.*?<\/annotation>|<mphantom>.*?<\/mphantom>|transparent;">[^<]*/gs;
 const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;

@@ -48,6 +48,20 @@ describe('a text of only Markdown syntax', () => {
     },
   );
 
+  it.each(['{0pt}{0pt}', '{0em}{1em}', '{1em}{0em}', '{-1em}{1em}'])(
+    'is shown as typed if it is a rule without an area: %s',
+    (size) => {
+      expect(html(`$$\\rule${size}$$`)).toBe(`<p>$$\\rule${size}$$</p>`);
+    },
+  );
+
+  it.each(['\\rule{1em}{2pt}', '\\frac{}{}', '\\boxed{}', '\\overline{}', '\\begin{array}{|c|}\\end{array}'])(
+    'is a formula if it draws a line: %s',
+    (formula) => {
+      expect(html(`$$${formula}$$`)).toContain('class="katex"');
+    },
+  );
+
   it('is short, whatever the length of the source', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
