@@ -1,4 +1,7 @@
-#!/usr/bin/env node
+#!/bin/sh
+':' //; exec node -- "$0" "$@"
+// A shell runs the line above: without --, Node would read --env-file of the program as its own, and print its value if it
+// names no file (https://github.com/nodejs/node/issues/54232). Not `env -S`, which BusyBox lacks.
 // Written in ECMAScript 5, so that an outdated Node can still print this error message.
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
