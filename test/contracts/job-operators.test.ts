@@ -199,5 +199,30 @@ describe('the operators of the job queue', () => {
       await idle(database.jobs);
       expect([removed, (await countsOf(database))?.dead]).toEqual([600, 1]);
     });
+
+    it.each(['waiting', 'dead'] as const)(
+      'change a %s job together with its record, or not at all',
+      async (state) => {
+        const database = await open(backend, { now: start });
+        database.jobs.handle(
+          'k',
+          handler(async () => ({ kind: 'dead', reason: 'no' })),
+        );
+        if (state === 'dead') {
+          await add(database, 'one');
+          await database.jobs.start();
+          await expect.poll(async () => (await onlyJob(database)).state).toBe('dead');
+          await database.jobs.stop(0);
+        } else await add(database, 'one', { runAt: start + 500 });
+        const before = await onlyJob(database);
+        const failing = async () => {
+          throw new Error('not recorded');
+        };
+        for (const change of ['retry', 'drop'] as const) {
+          await expect(database.jobs[change](before.id, failing)).rejects.toThrow('not recorded');
+          expect(await onlyJob(database)).toEqual(before);
+        }
+      },
+    );
   });
 });

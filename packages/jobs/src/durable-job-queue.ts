@@ -1,4 +1,9 @@
-import { type AnyTransaction, type Database, DatabaseUnusableError } from '@waxwing/storage';
+import {
+  type AnyTransaction,
+  type Database,
+  DatabaseUnusableError,
+  type WriteTransaction,
+} from '@waxwing/storage';
 import { DeadJobs } from './dead-jobs.js';
 import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
 import type { Job, JobHandler, JobQueue, NewJob, ScheduledWork } from './job-queue.js';
@@ -145,38 +150,21 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   }
 
   async retry(id: string, alongside = writeNothing): Promise<boolean> {
-    const living = await this.#living.find(id);
-    if (living !== undefined) {
-      if (living.state === 'running' || !(await this.#living.hasten(id))) return false;
-      await this.#options.database.write(async (transaction) => {
-        await this.#signal(transaction, [living.kind]);
-        await alongside(transaction);
-      });
-      return true;
-    }
     return await this.#options.database.write(async (transaction) => {
-      const dead = await this.#dead.take(transaction.db, id);
-      if (dead === undefined) return false;
-      const now = this.#options.now();
-      const giveUpAt = now + Math.max(0, dead.giveUpAt - dead.createdAt);
-      const { kind, payload } = dead;
-      await this.enqueue(transaction, { kind, payload, giveUpAt });
+      const waitingKind = await this.#living.hasten(transaction.db, id);
+      if (waitingKind === undefined && !(await this.#retryDead(transaction, id))) return false;
+      if (waitingKind !== undefined) await this.#signal(transaction, [waitingKind]);
       await alongside(transaction);
       return true;
     });
   }
 
   async drop(id: string, alongside = writeNothing): Promise<boolean> {
-    const living = await this.#living.find(id);
-    if (living !== undefined) {
-      if (living.state === 'running' || !(await this.#living.remove(id))) return false;
-      await this.#options.database.write(alongside);
-      return true;
-    }
     return await this.#options.database.write(async (transaction) => {
-      if ((await this.#dead.take(transaction.db, id)) === undefined) return false;
-      await alongside(transaction);
-      return true;
+      const { db } = transaction;
+      const isDropped = (await this.#living.remove(db, id)) || (await this.#dead.take(db, id)) !== undefined;
+      if (isDropped) await alongside(transaction);
+      return isDropped;
     });
   }
 
@@ -190,6 +178,16 @@ export class DurableJobQueue implements JobQueue<JobTables> {
       await database.write((transaction) => this.#signal(transaction, [kind]));
       from += count * everyMilliseconds;
     }
+  }
+
+  /** Resolves to false if there is no such dead job. */
+  async #retryDead(transaction: WriteTransaction<JobTables>, id: string): Promise<boolean> {
+    const dead = await this.#dead.take(transaction.db, id);
+    if (dead === undefined) return false;
+    const giveUpAt = this.#options.now() + Math.max(0, dead.giveUpAt - dead.createdAt);
+    const { kind, payload } = dead;
+    await this.enqueue(transaction, { kind, payload, giveUpAt });
+    return true;
   }
 
   #add(transaction: AnyTransaction, job: StoredJob): void {

@@ -1,5 +1,5 @@
 import type { Database } from '@waxwing/storage';
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
 import type { JobDetails, JobFilter, JobState } from './job-listing.js';
 import type { JobRow, JobTables } from './job-tables.js';
 
@@ -63,30 +63,27 @@ export class LivingJobs {
     return row && toDetails(row);
   }
 
-  /** Makes a waiting job due now. Resolves to false if there is no such job or it is running. */
-  async hasten(id: string): Promise<boolean> {
-    const now = this.#now();
-    const rows = await this.#database.write(({ db }) =>
-      db
-        .updateTable('jobs')
-        .set({ run_at: now })
-        .where((is) => waiting(is, id))
-        .returning('id')
-        .execute(),
-    );
-    return rows.length > 0;
+  /** Makes a waiting job due now. Resolves to its kind, or `undefined` if there is no such job or it is running. */
+  async hasten(db: Transaction<JobTables>, id: string): Promise<string | undefined> {
+    if (!isId(id)) return undefined;
+    const row = await db
+      .updateTable('jobs')
+      .set({ run_at: this.#now() })
+      .where((is) => waiting(is, id))
+      .returning('kind')
+      .executeTakeFirst();
+    return row?.kind;
   }
 
   /** Deletes a waiting job. Resolves to false if there is no such job or it is running. */
-  async remove(id: string): Promise<boolean> {
-    const rows = await this.#database.write(({ db }) =>
-      db
-        .deleteFrom('jobs')
-        .where((is) => waiting(is, id))
-        .returning('id')
-        .execute(),
-    );
-    return rows.length > 0;
+  async remove(db: Transaction<JobTables>, id: string): Promise<boolean> {
+    if (!isId(id)) return false;
+    const row = await db
+      .deleteFrom('jobs')
+      .where((is) => waiting(is, id))
+      .returning('id')
+      .executeTakeFirst();
+    return row !== undefined;
   }
 
   /**

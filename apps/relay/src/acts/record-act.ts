@@ -35,7 +35,7 @@ function storable(text: string): string {
 }
 
 /** The writes of a database in which acts are recorded. */
-type Writes<Tables> = Pick<Database<Tables>, 'write' | 'writeSingle'>;
+type Writes<Tables> = Pick<Database<Tables>, 'write'>;
 
 /**
  * The same database, whose next `write` also records the act in its transaction. A write whose result is `false` changed
@@ -46,14 +46,6 @@ export function recording<Tables, Recorded extends Writes<Tables>>(
   act: Act,
 ): Recorded {
   return { ...database, write: (work) => database.write(withAct(work, act)) } as Recorded;
-}
-
-/** Like {@link recording}, for the next `writeSingle`. */
-export function recordingSingle<Tables, Recorded extends Writes<Tables>>(
-  database: Recorded & Writes<Tables>,
-  act: Act,
-): Recorded {
-  return { ...database, writeSingle: (work) => database.writeSingle(withAct(work, act)) } as Recorded;
 }
 
 function withAct<Tables, Result>(work: (transaction: WriteTransaction<Tables>) => Promise<Result>, act: Act) {

@@ -8,7 +8,6 @@ import {
   withYes,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
-import { recordingSingle } from '../acts/record-act.js';
 import { recordingCommand } from '../acts/record-command.js';
 import type { RelayDatabase } from '../tables.js';
 import { withRelayDatabase } from '../with-database.js';
@@ -106,16 +105,10 @@ function addRemoving(servers: Command, terminal: Terminal): void {
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
       const devices = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
-        (await import('./remove-server.js')).removeServer(
-          recordingSingle(database, {
-            actor: 'command line',
-            action: 'servers remove',
-            subject: serverId,
-            at: terminal.clock(),
-          }),
+        (await import('./remove-server.js')).removeServer(database, {
           serverId,
-          terminal.clock(),
-        ),
+          act: { actor: 'command line', action: 'servers remove', subject: serverId, at: terminal.clock() },
+        }),
       );
       const machines = { server_id: serverId, removed_devices: devices };
       const people = `The server ${serverId} is removed, with ${devices} devices.`;

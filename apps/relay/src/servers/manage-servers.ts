@@ -100,14 +100,19 @@ export async function rotateServerKey(
 export function suspendServer(database: RelayDatabase, serverId: string, now: number): Promise<boolean> {
   return database.write(async ({ db }) => {
     await requireServer(db, serverId);
-    const { numUpdatedRows } = await db
-      .updateTable('servers')
-      .set({ suspended_at: now })
-      .where('id', '=', serverId)
-      .where('suspended_at', 'is', null)
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows > 0n;
+    return suspend(db, serverId, now);
   });
+}
+
+/** Suspends a server. Returns `false` if it was already suspended. */
+export async function suspend(db: Transaction<RelayTables>, serverId: string, now: number): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('servers')
+    .set({ suspended_at: now })
+    .where('id', '=', serverId)
+    .where('suspended_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
 }
 
 /**

@@ -1,15 +1,23 @@
 import { removeInBatches } from '@waxwing/storage';
+import { type Act, recordAct } from '../acts/record-act.js';
 import type { RelayDatabase } from '../tables.js';
-import { suspendServer } from './manage-servers.js';
+import { requireServer, suspend } from './manage-servers.js';
 
 /**
  * Removes a server and all its data at the relay: realms, devices, receipts, counts, and invitations for it. Suspends
- * the server first, so that it adds nothing meanwhile. Uses one transaction per 500 devices. Repeat it after an
- * interruption. Returns how many devices it removed.
+ * the server first, so that it adds nothing meanwhile, and records the act in that transaction. Uses one transaction per 500
+ * devices. Repeat it after an interruption. Returns how many devices it removed.
  * @throws CommandError for an unknown server.
  */
-export async function removeServer(database: RelayDatabase, serverId: string, now: number): Promise<number> {
-  await suspendServer(database, serverId, now);
+export async function removeServer(
+  database: RelayDatabase,
+  { serverId, act }: { readonly serverId: string; readonly act: Act },
+): Promise<number> {
+  await database.write(async (transaction) => {
+    await requireServer(transaction.db, serverId);
+    await suspend(transaction.db, serverId, act.at);
+    await recordAct(transaction, act);
+  });
   const removeSome = async (limit: number): Promise<number> => {
     const { numDeletedRows } = await database.write(({ db }) =>
       db

@@ -91,6 +91,23 @@ eachBackend((backend) => {
     ]);
   });
 
+  it('has each change in its transaction: what cannot be recorded is not done', async () => {
+    const { database, server, ring } = dashboard.relay;
+    const environment = { ...ring.environment, RELAY_DATABASE: databaseUrl };
+    await database.write(({ db }) => sql`alter table operator_acts rename to other_acts`.execute(db));
+    const servers = () => database.db.selectFrom('servers').select(['id', 'name', 'suspended_at']).execute();
+    const before = await servers();
+    for (const argv of [
+      ['rename', server.serverId, 'Newer'],
+      ['suspend', server.serverId],
+      ['remove', server.serverId],
+    ]) {
+      const yes = argv[0] === 'rename' ? [] : ['--yes'];
+      const { status } = await runRelayCommand(['servers', ...argv, ...yes], { environment });
+      expect([argv[0], status, await servers()]).toEqual([argv[0], 1, before]);
+    }
+  });
+
   it('is shown page by page, the newest first, and keeps the last ten thousand', async () => {
     const { database } = dashboard.relay;
     const act = (subject: string): Act => {

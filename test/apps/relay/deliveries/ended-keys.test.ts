@@ -5,6 +5,7 @@ import { forgetEndedKeys } from '#relay/registrations/store/ended-keys.js';
 import { removeServer } from '#relay/servers/remove-server.js';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
+import { removal } from '../servers/removal.js';
 import {
   apnsRequest,
   apnsToken,
@@ -193,7 +194,7 @@ eachBackend((backend) => {
       await end(1);
       const stored = () => relay.database.db.selectFrom('ended_keys').selectAll().execute();
       expect(await stored()).not.toEqual([]);
-      await removeServer(relay.database, relay.server?.serverId ?? '', time.now);
+      await removeServer(relay.database, removal(relay.server?.serverId ?? '', time.now));
       expect(await stored()).toEqual([]);
     });
   });

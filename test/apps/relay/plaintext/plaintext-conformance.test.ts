@@ -8,6 +8,7 @@ import {
   realmUuid,
   startDeliveriesUnderTest,
 } from '../deliveries/deliveries-under-test.js';
+import { removal } from '../servers/removal.js';
 
 // Checks docs/protocol.md, "Unsealed tokens", with requests of a stock server without encryption.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
@@ -288,7 +289,7 @@ eachBackend((backend) => {
     expect(rows).toHaveLength(1);
     expect(JSON.stringify(rows)).not.toContain(`fcm ${used}`);
     const [serverId = ''] = Buffer.from(otherAuthorization.slice(6), 'base64').toString().split(':');
-    expect(await removeServer(relay.database, serverId, Date.now())).toBe(1);
+    expect(await removeServer(relay.database, removal(serverId, Date.now()))).toBe(1);
     expect(await relay.database.db.selectFrom('relay_devices').select('id').execute()).toEqual([]);
   });
 
