@@ -3,7 +3,7 @@ import {
   EnvironmentReader,
   type LogLevel,
   logLevels,
-  Secret,
+  type Secret,
 } from '@waxwing/service/config';
 import {
   type DashboardConfiguration,
@@ -73,7 +73,7 @@ function readSettings(reader: EnvironmentReader): RelayConfiguration {
   const listening = readListenConfiguration(reader, 8320);
   return {
     ...listening,
-    databaseUrl: new Secret(reader.optional('DATABASE') ?? 'sqlite:relay.sqlite'),
+    databaseUrl: reader.databaseUrl('DATABASE', 'sqlite:relay.sqlite'),
     logLevel: reader.oneOf('LOG_LEVEL', logLevels, 'info'),
     tracing: readTracingConfiguration(reader),
     http: readHttpLimits(reader, { actor: 'SERVER', maximumRequests: maximumRequestsPerServer }),

@@ -8,7 +8,7 @@ import {
   EnvironmentReader,
   type LogLevel,
   logLevels,
-  Secret,
+  type Secret,
 } from '@waxwing/service/config';
 import {
   type DashboardConfiguration,
@@ -55,7 +55,7 @@ const validityRange = { minimum: 1, maximum: 52_704_000 };
 export function readServerEnvironment(environment: Environment): ServerConfiguration {
   const reader = new EnvironmentReader(environment, adminNames.prefix);
   const listening = readListenConfiguration(reader, 8310);
-  const databaseUrl = new Secret(reader.optional('DATABASE') ?? 'sqlite:server.sqlite');
+  const databaseUrl = reader.databaseUrl('DATABASE', 'sqlite:server.sqlite');
   const logLevel = reader.oneOf('LOG_LEVEL', logLevels, 'info');
   const tracing = readTracingConfiguration(reader);
   const http = readHttpLimits(reader, { actor: 'USER', maximumRequests: maximumRequestsPerUser });

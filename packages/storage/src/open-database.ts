@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { describeDatabaseUrlMistake } from '@waxwing/service/config';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions, DatabaseRole } from './backend.js';
 import { describeWrongLocation } from './database-file.js';
@@ -95,6 +96,7 @@ const defaultConnections = 10;
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
   const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
   const onError = (error: unknown): void => options.onError(error);
+  requireUsable(url);
   const units = migrations.map(({ unit }) => unit);
   const missing = remedyIfMissing === undefined ? undefined : missingFile(url);
   if (missing !== undefined) {
@@ -173,6 +175,7 @@ export async function migrationStatus(
   options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
 ): Promise<MigrationStatus[]> {
   const { url, migrations } = options;
+  requireUsable(url);
   const missing = missingFile(url);
   if (missing !== undefined) {
     const problem = describeWrongLocation(missing);
@@ -194,20 +197,16 @@ export async function migrationStatus(
 }
 
 async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
-  const scheme = /^[a-z]*(?=:)/.exec(options.url)?.[0];
-  if (scheme === 'sqlite') {
+  if (options.url.startsWith('sqlite:')) {
     const { openSqliteBackend } = await import('./sqlite/sqlite-backend.js');
     return openSqliteBackend(options);
   }
-  if (scheme === 'postgres' || scheme === 'postgresql') {
-    const { openPostgresBackend } = await import('./postgres/postgres-backend.js');
-    return await openPostgresBackend(options);
-  }
-  if (scheme === undefined) {
-    throw new DatabaseUnusableError('The database URL has no scheme: write sqlite:<file> or postgres://….');
-  }
-  // Omits the rest of the URL, which may contain a password.
-  throw new DatabaseUnusableError(
-    `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`,
-  );
+  const { openPostgresBackend } = await import('./postgres/postgres-backend.js');
+  return await openPostgresBackend(options);
+}
+
+/** @throws DatabaseUnusableError for a URL that nothing may open, or show in a message. */
+function requireUsable(url: string): void {
+  const mistake = describeDatabaseUrlMistake(url);
+  if (mistake !== undefined) throw new DatabaseUnusableError(mistake);
 }

@@ -1,5 +1,5 @@
 import { uuidPattern } from '@waxwing/protocol/phone';
-import { type Environment, EnvironmentReader, Secret } from '@waxwing/service/config';
+import { type Environment, EnvironmentReader, type Secret } from '@waxwing/service/config';
 import { maximumRealmUrlBytes } from '../foundation.js';
 import type { PushRealm } from '../server-push-options.js';
 import { type AccountSettings, readAccountSettings } from '../settings/account-settings.js';
@@ -20,7 +20,8 @@ export function readPushEnvironment(environment: Environment): PushSettings {
     if (!environment[setting]) reader.problem(`${setting} is not set: ${remedy}.`);
     return reader.optional(name) ?? '';
   };
-  const databaseUrl = required('DATABASE', 'name the database of push, sqlite:<file> or postgres://…');
+  required('DATABASE', 'name the database of push, sqlite:<file> or postgres://…');
+  const databaseUrl = reader.databaseUrl('DATABASE', '');
   const uuid = required('REALM_UUID', 'choose a UUID once, such as by uuidgen, and keep it').toLowerCase();
   const name = required('REALM_NAME', 'give the name that notifications show');
   required('REALM_URL', 'give the address at which phones reach this server');
@@ -31,7 +32,7 @@ export function readPushEnvironment(environment: Environment): PushSettings {
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
     reader.problem(`${reader.fullName('REALM_URL')} is too long: ${maximumRealmUrlBytes} bytes is the most.`);
   }
-  const account = readAccountSettings(reader, databaseUrl, mountedNames);
+  const account = readAccountSettings(reader, databaseUrl.reveal(), mountedNames);
   reader.finish();
-  return { ...account, databaseUrl: new Secret(databaseUrl), realm };
+  return { ...account, databaseUrl, realm };
 }

@@ -1,13 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
+import { holdsPassword } from './misplaced-secret.js';
 import { type ParsedEnvironment, parseEnvironment } from './parse-environment.js';
 import { readPrivateFile } from './private-file.js';
 
 const maximumBytes = 64 * 1024;
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
-/** A URL with a password, either before its host or in a parameter. */
-const urlWithPassword = /^\w+:\/\/(?:[^/@]*:[^@]+@|.*[?&]password=)/;
 
 /**
  * Reads an environment file as systemd's `EnvironmentFile=` does, of at most 64 KiB. If the file contains
@@ -39,5 +38,5 @@ async function readStart(path: string): Promise<string> {
 }
 
 function isSecret([name, value = '']: [string, string | undefined]): boolean {
-  return value !== '' && (secretName.test(name) || urlWithPassword.test(value));
+  return value !== '' && (secretName.test(name) || holdsPassword(value));
 }

@@ -1,6 +1,8 @@
 import { ConfigurationError } from './configuration-error.js';
-import { isSecretText } from './misplaced-secret.js';
+import { describeDatabaseUrlMistake } from './database-url.js';
+import { hideSecrets, holdsPassword, isSecretText } from './misplaced-secret.js';
 import { nearestName } from './nearest-name.js';
+import { Secret } from './secret.js';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -68,6 +70,12 @@ export class EnvironmentReader {
   optionalUrl(name: string): string | undefined {
     const text = this.optional(name);
     if (text === undefined) return undefined;
+    if (holdsPassword(text) || (URL.canParse(text) && new URL(text).username !== '')) {
+      this.problem(
+        `${this.fullName(name)} holds a user name or a password, so it is not shown: write the URL without them.`,
+      );
+      return undefined;
+    }
     if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
       const meant = text.includes('//') ? undefined : `https://${text}`;
       const hint = meant !== undefined && URL.canParse(meant) ? `, such as ${meant}` : '';
@@ -79,14 +87,24 @@ export class EnvironmentReader {
     return text.replace(/\/+$/, '');
   }
 
+  /** The URL of a database. Secret, because a PostgreSQL URL contains a password. Problems do not show it. */
+  databaseUrl(name: string, fallback: string): Secret<string> {
+    const text = this.optional(name) ?? fallback;
+    const mistake = text === '' ? undefined : describeDatabaseUrlMistake(text);
+    if (mistake !== undefined) this.problem(`${this.fullName(name)}: ${mistake}`);
+    return new Secret(text);
+  }
+
   /** The variable's name with the prefix. */
   fullName(name: string): string {
     return this.#prefix + name;
   }
 
-  /** Adds a problem, such as one that concerns several variables. */
+  /** Adds a problem, such as one that concerns several variables. Hides values that may be secrets. */
   problem(sentence: string): void {
-    this.#problems.push(sentence);
+    const given = Object.entries(this.#environment).filter(([name]) => name.startsWith(this.#prefix));
+    const values = given.map(([, value = '']) => value);
+    this.#problems.push(hideSecrets(sentence, values));
   }
 
   /** @throws ConfigurationError with every problem, including unknown variables with the prefix. */

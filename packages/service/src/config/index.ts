@@ -1,5 +1,6 @@
 export * from './configuration-error.js';
 export * from './credential-hash.js';
+export * from './database-url.js';
 export * from './environment-file.js';
 export * from './environment-reader.js';
 export * from './file-exists.js';

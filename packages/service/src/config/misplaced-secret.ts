@@ -3,6 +3,16 @@ import { dirname } from 'node:path';
 
 // Private keys in PEM, age identities, JSON key files, and 32 bytes in hexadecimal, such as server keys.
 const secretShape = /-----BEGIN|AGE-SECRET-KEY-|^\s*\{|\n|^[0-9a-f]{64}$/i;
+/** The part of {@link secretShape} that is a secret in any text, such as a name or a message. */
+const secretInText = /-----BEGIN [A-Z ]*PRIVATE KEY|AGE-SECRET-KEY-|"private_key"|\b[0-9a-f]{64}\b/i;
+/** A password in a URL, before its host or in a parameter, in libpq's keywords, or in a URL with a mistyped start. */
+const passwordShape = /^[\w+.-]+:\S+@|^[\w+.-]+:\/.*:.*@|password\s*=/is;
+/** Keys in base64, base64url or hexadecimal, and API keys. */
+const keyShape = /^(?=.*[a-zA-Z])(?=.*\d|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[\w+/=-]{20,}$/;
+/** Four or more words, such as a passphrase of diceware. */
+const passphraseShape = /^[^\s:@/.-]+(?:[\s-]+[^\s:@/.-]+){3,}$/;
+/** Also with mistakes. */
+const uuidShape = /^[0-9a-f]*(?:-[0-9a-f]*){3,5}$/i;
 const knownExtension = /\.(?:age|env|jsonl?|key|p8|pem|txt)$/i;
 
 /** Whether a text looks like a secret. Then it is not a path and must not be printed. */
@@ -10,13 +20,49 @@ export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
+/** Whether a text contains a private key or a server key. People do not write one into a name or a message. */
+export function holdsSecret(text: string): boolean {
+  return secretInText.test(text);
+}
+
+/** Whether a text is a URL with a password, or a connection string with one, also with mistakes. */
+export function holdsPassword(text: string): boolean {
+  return passwordShape.test(text);
+}
+
+/**
+ * Whether a text may be a secret: a private key, a URL with a password, an API key or a passphrase of four words. An error
+ * message must not repeat it. UUIDs, e-mail addresses, host names and paths are none.
+ */
+export function mayBeSecret(text: string): boolean {
+  if (isSecretText(text) || holdsPassword(text)) return true;
+  if (!keyShape.test(text) && !passphraseShape.test(text)) return false;
+  return !uuidShape.test(text) && !isPrintablePath(text) && !existsSync(text);
+}
+
 /**
  * Whether a text that names no existing file can be printed as a path: it has an extension of such files, or begins
  * with an existing folder. Anything else may be the secret that the file should contain, such as a passphrase.
  */
 export function isPrintablePath(text: string): boolean {
-  if (isSecretText(text)) return false;
+  if (isSecretText(text) || holdsPassword(text)) return false;
   if (knownExtension.test(text)) return true;
   const [, firstFolder] = /^(\/?[^/]+)\//.exec(text) ?? [];
   return firstFolder !== undefined && dirname(text) !== '/' && existsSync(firstFolder);
 }
+
+/** Replaces each of `words` that may be a secret in a message. A word may begin with the name of its option. */
+export function hideSecrets(message: string, words: readonly string[]): string {
+  const secrets = words
+    .flatMap((word) => [
+      word,
+      word.replace(/^-+/, ''),
+      word.replace(/^--?[\w-]+=/, ''),
+      word.replace(/^[a-z]+:/, ''),
+    ])
+    .filter((word) => word !== '' && mayBeSecret(word))
+    .sort((one, other) => other.length - one.length);
+  return secrets.reduce((text, secret) => text.replaceAll(secret, hiddenSecret), message);
+}
+
+const hiddenSecret = '(not shown, as it may be a secret)';

@@ -1,4 +1,4 @@
-import { fileTrouble } from '@waxwing/service/config';
+import { databaseUrlRemedy, fileTrouble, holdsPassword } from '@waxwing/service/config';
 import { type Address, addressOf } from './address.js';
 import { urlPerHost } from './postgres-hosts.js';
 
@@ -10,13 +10,13 @@ const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
  */
 export function describeConnectionTrouble(url: string, error: unknown): string {
   const { path, syscall } = error as NodeJS.ErrnoException;
-  if (path !== undefined && syscall === 'open') {
+  if (path !== undefined && syscall === 'open' && !holdsPassword(path)) {
     return `The file ${path} that the database URL names cannot be used: ${fileTrouble(error)}.`;
   }
   const [first] = urlPerHost(url);
   const address = addressOf(first);
   if (address === undefined) {
-    return 'The database URL cannot be read: write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25.';
+    return `The database URL cannot be read: ${databaseUrlRemedy}.`;
   }
   return `The ${describeLocation(url)}, cannot be reached: ${whatAndRemedy(address, error)}.`;
 }

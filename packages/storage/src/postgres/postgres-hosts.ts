@@ -1,6 +1,6 @@
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 
-const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#@]*@)?)([^/?#@]*)(.*)$/s;
+const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
 const sessionPattern = /([?&])target_session_attrs=([^&#]*)&?/;
 /** Both mean a host that takes writes, which the programs always need. */
 const writingSessions: readonly string[] = ['read-write', 'primary'];
@@ -14,8 +14,10 @@ const writingSessions: readonly string[] = ['read-write', 'primary'];
 export function urlPerHost(url: string): readonly [string, ...string[]] {
   const session = sessionPattern.exec(url)?.[2];
   if (session !== undefined && !writingSessions.includes(session)) {
+    // A mistyped value may go on with a password.
+    const shown = /^[\w-]*$/.test(session) ? session : '…';
     throw new DatabaseUnusableError(
-      `The database URL has target_session_attrs=${session}, but the programs write: write target_session_attrs=read-write.`,
+      `The database URL has target_session_attrs=${shown}, but the programs write: write target_session_attrs=read-write.`,
     );
   }
   const plain = session === undefined ? url : url.replace(sessionPattern, '$1').replace(/[?&]$/, '');

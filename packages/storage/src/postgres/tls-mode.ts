@@ -15,8 +15,10 @@ export function withPlainTlsMode(url: string): string {
   const mode = modePattern.exec(url)?.[0];
   if (mode === undefined || /[?&]uselibpqcompat=true/.test(url)) return url;
   if (!knownModes.includes(mode)) {
+    // A mistyped value may go on with a password.
+    const shown = /^[\w-]*$/.test(mode) ? mode : '…';
     throw new DatabaseUnusableError(
-      `The database URL has sslmode=${mode}, which does not exist: write sslmode=verify-full for TLS, or disable for none.`,
+      `The database URL has sslmode=${shown}, which does not exist: write sslmode=verify-full for TLS, or disable for none.`,
     );
   }
   return strictModes.includes(mode) ? url.replace(modePattern, 'verify-full') : url;

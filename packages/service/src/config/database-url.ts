@@ -1,0 +1,40 @@
+import { holdsPassword, isSecretText } from './misplaced-secret.js';
+
+const authorityPattern = /^postgres(?:ql)?:\/\/([^/?#]*)([^?#]*)(.*)$/s;
+/** Parameters of the driver that may have an `@` in their value. */
+const parameterWithAt = /[?&](?:user|password)=[^@&#]*@[^@&#]*/g;
+
+/** The remedy for a PostgreSQL URL that cannot be read, as a clause. */
+export const databaseUrlRemedy =
+  'write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25';
+
+/**
+ * Explains in one sentence why a database URL cannot be used, without showing it, and what to do. Finds URLs of which a
+ * driver would take a part of the password for a host, a port, a database or a file. Returns `undefined` for a URL
+ * without such a mistake.
+ */
+export function describeDatabaseUrlMistake(url: string): string | undefined {
+  const [, scheme] = /^([a-z]*):/.exec(url) ?? [];
+  if (scheme === undefined) return 'The database URL has no scheme: write sqlite:<file> or postgres://….';
+  if (scheme === 'sqlite') {
+    // `sqlite://user:password@host` has the wrong scheme.
+    const path = url.slice('sqlite:'.length).replace(/^\/{2,}/, 'file://');
+    if (!holdsPassword(path) && !isSecretText(path)) return undefined;
+    return 'The database URL begins with sqlite:, but does not go on with the path of a file, and is not shown, as it may hold a password: write sqlite:<file>, or postgres://… without sqlite:.';
+  }
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    return isPlainPostgresUrl(url) ? undefined : `The database URL cannot be read: ${databaseUrlRemedy}.`;
+  }
+  // Omits the rest of the URL, which may contain a password.
+  return `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`;
+}
+
+function isPlainPostgresUrl(url: string): boolean {
+  const [, authority, path = '', parameters = ''] = authorityPattern.exec(url) ?? [];
+  if (authority === undefined) return false;
+  const credentials = authority.slice(0, Math.max(0, authority.lastIndexOf('@')));
+  const hosts = authority.slice(authority.lastIndexOf('@') + 1);
+  const [user = ''] = credentials.split(':', 1);
+  const isShown = [user, hosts, path.slice(1)].every((part) => !/[@/\s=;&]/.test(part));
+  return isShown && !parameters.replace(parameterWithAt, '').includes('@');
+}
