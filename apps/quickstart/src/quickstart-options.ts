@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { packageVersion, printUsageErrors } from '@waxwing/service/command-line';
+import { packageVersion, printUsageErrors, refuseSecrets } from '@waxwing/service/command-line';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface QuickstartOptions {
@@ -24,7 +24,7 @@ export interface QuickstartPorts {
 
 const highestPortBase = 65_535 - 22;
 
-/** Reads the command line. Prints usage and exits if it is invalid or asks for help. */
+/** Reads the command line. Prints usage and exits if it is invalid, asks for help, or has a secret by mistake. */
 export function readQuickstartOptions(argv: readonly string[]): QuickstartOptions {
   const program = new Command('npm start --')
     .description(
@@ -43,8 +43,13 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
     )
     .option('--without-relay', 'leave the server without a relay, to see PUSH_SERVICE_NOT_CONFIGURED')
     .option('--once', 'stop after the journey: exit status 0 if it passed, 1 if not');
-  printUsageErrors(program);
+  printUsageErrors(program, argv);
   program.parse(argv);
+  try {
+    refuseSecrets(program);
+  } catch (error) {
+    program.error((error as Error).message);
+  }
   const options = program.opts<{ dataDir: string; portBase: number; withoutRelay?: true; once?: true }>();
   return {
     dataDir: resolve(options.dataDir),

@@ -1,4 +1,9 @@
-import { addCompletion, packageVersion, printUsageErrors } from '@waxwing/service/command-line';
+import {
+  addCompletion,
+  packageVersion,
+  printUsageErrors,
+  refuseSecrets,
+} from '@waxwing/service/command-line';
 import { fileTrouble } from '@waxwing/service/config';
 import { describeListenTrouble } from '@waxwing/service/lifecycle';
 import { Command, InvalidArgumentError } from 'commander';
@@ -14,7 +19,10 @@ export interface CommandLineFlags {
 const highestPort = 65_535;
 const listenerCount = 3;
 
-/** Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line. */
+/**
+ * Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line.
+ * @throws CommandError for a secret that was given by mistake.
+ */
 export function readFlags(argv: readonly string[]): CommandLineFlags {
   const command = new Command('waxwing-vendors')
     .description(
@@ -35,13 +43,14 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     )
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
     .allowExcessArguments(false)
+    .hook('preAction', (_, typed) => refuseSecrets(typed))
     // Empty action: commander requires one next to a subcommand (here `completion`), but only the flags are needed.
     .action(() => {});
   addCompletion(command, (script) => {
     process.stdout.write(`${script}\n`);
     process.exit();
   });
-  printUsageErrors(command);
+  printUsageErrors(command, argv);
   return command.parse(argv, { from: 'user' }).opts<CommandLineFlags>();
 }
 

@@ -211,7 +211,7 @@ eachBackend((backend) => {
     it.each([
       [['--relay', 'relay.example'], 'not the address of a relay'],
       [['--relay', 'http://relay.example'], 'plain http to another machine'],
-      [['--relay', 'https://:hidden@relay.example'], 'not the address of a relay'],
+      [['--relay', 'https://:hidden@relay.example'], 'looks like a secret'],
       [['--relay', 'https://relay.example/#push'], 'not the address of a relay'],
     ])('refuses %j with a sentence', async (flags, sentence) => {
       const { code, said } = await world.run(['push', 'enable', ...flags]);

@@ -5,9 +5,14 @@ import type { Terminal } from './terminal.js';
 
 /**
  * Runs the checks of a start one after the other, and prints the result of each.
+ * @param hide replaces secrets in a text.
  * @throws CommandError if any failed.
  */
-export async function checkStart(checks: readonly StartCheck[], { print }: Terminal): Promise<void> {
+export async function checkStart(
+  checks: readonly StartCheck[],
+  { print }: Terminal,
+  hide: (text: string) => string,
+): Promise<void> {
   let failures = 0;
   for (const { name, check } of checks) {
     try {
@@ -15,7 +20,7 @@ export async function checkStart(checks: readonly StartCheck[], { print }: Termi
       print(note === undefined ? `ok      ${name}` : `ok      ${name}: ${note}`);
     } catch (error) {
       failures += 1;
-      print(`FAILED  ${name}: ${describeBootError(error)}`);
+      print(`FAILED  ${name}: ${hide(describeBootError(error))}`);
     }
   }
   if (failures > 0) throw new CommandError('The start would fail: correct what is named above.');

@@ -2,10 +2,9 @@ import type { Command } from 'commander';
 import { ConfigurationError } from '../config/configuration-error.js';
 import { readEnvironmentFile } from '../config/environment-file.js';
 import { fileTrouble } from '../config/file-trouble.js';
-import { isSecretText } from '../config/misplaced-secret.js';
 import type { ParsedEnvironment } from '../config/parse-environment.js';
-import { CommandError } from './command-error.js';
 import { completionName } from './completion.js';
+import { refuseSecrets } from './refuse-secrets.js';
 import type { Terminal } from './terminal.js';
 
 /** A program's sources of settings besides the environment. */
@@ -77,19 +76,6 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       if (database !== undefined && !isForMachines) terminal.print(`Database: ${database}`);
     },
   };
-}
-
-/** Refuses a secret that was given instead of the path of its file, because messages would show it. */
-function refuseSecrets(command: Command): void {
-  const options = command.options.filter(({ flags }) => /<(?:file|path)>/.test(flags));
-  const files = [
-    ...options.map((option) => command.getOptionValue(option.attributeName())),
-    ...command.args.filter((_, index) => command.registeredArguments[index]?.name() === 'file'),
-  ];
-  if (!files.some((file) => typeof file === 'string' && isSecretText(file))) return;
-  throw new CommandError(
-    'A secret was given instead of the path of its file, and is not shown: write the secret to a file of mode 0600, and give the path of that file.',
-  );
 }
 
 async function readSettings(path: string): Promise<SettingsFile> {

@@ -5,6 +5,7 @@ export * from './output.js';
 export { watchOutput } from './output-errors.js';
 export * from './package-version.js';
 export { createProgress, type Progress } from './progress.js';
+export * from './refuse-secrets.js';
 export * from './run-program.js';
 export * from './table.js';
 export * from './terminal.js';

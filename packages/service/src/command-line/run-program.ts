@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { hideSecrets } from '../config/misplaced-secret.js';
 import type { StartCheck } from '../config/start-check.js';
 import { describeBootError } from '../lifecycle/run-process.js';
 import { checkStart } from './check-start.js';
@@ -56,7 +57,7 @@ export async function runProgram(
     // Commander has already printed the usage error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : usageErrorStatus;
     const message = error instanceof CommandError ? error.message : describeBootError(own.located(error));
-    terminal.say(`${program.name}: ${message}`);
+    terminal.say(`${program.name}: ${hiding(program, argv, own)(message)}`);
     return 1;
   } finally {
     terminal.progress?.end();
@@ -100,7 +101,7 @@ async function commandOf(
       .allowExcessArguments(false)
       .action(async ({ check = false }: { readonly check?: boolean }) => {
         terminal.progress?.begin(`${name} serve`, check ? 'checking' : 'starting');
-        if (check) await checkStart(await serve.checks(terminal), terminal);
+        if (check) await checkStart(await serve.checks(terminal), terminal, hiding(program, argv, terminal));
         else await serve.run(terminal);
       });
   }
@@ -110,6 +111,14 @@ async function commandOf(
     if (argv.includes(group.name) || argv[0] === completionName) await group.add(added);
   }
   addCompletion(command, terminal.print);
-  printUsageErrors(command);
+  printUsageErrors(command, argv);
   return command;
+}
+
+/** Returns a function that hides arguments and settings in a message that may be secrets by mistake. */
+function hiding({ settings }: Program, argv: readonly string[], terminal: Terminal) {
+  return (message: string): string => {
+    const given = Object.entries(terminal.environment).filter(([name]) => name.startsWith(settings.prefix));
+    return hideSecrets(message, [...argv, ...given.map(([, value = '']) => value)]);
+  };
 }

@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-
-/** Server keys, age identities and PEM files. A refused value may be one of them. */
-const secrets = /\b[0-9a-f]{64}\b|AGE-SECRET-KEY-\w+|-----BEGIN[^'"]*/gi;
+import { hideSecrets } from '../config/misplaced-secret.js';
 
 /** Commander's messages, and our wording for each. */
 const sentences: readonly (readonly [RegExp, string])[] = [
@@ -28,19 +26,19 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** Rewords usage errors of a program and its commands: one sentence, with a pointer to --help. */
-export function printUsageErrors(command: Command, path = command.name()): void {
+/**
+ * Rewords usage errors of a program and its commands: one sentence, with a pointer to --help. Hides each of the arguments
+ * in `argv` that may be a secret.
+ */
+export function printUsageErrors(command: Command, argv: readonly string[], path = command.name()): void {
   command.configureOutput({
     outputError: (text, write) => {
-      const said = text
-        .trim()
-        .replace(/^error: /, '')
-        .replace(secrets, '(a secret, not shown)');
+      const said = hideSecrets(text.trim().replace(/^error: /, ''), argv);
       const [pattern, words] = sentences.find(([form]) => form.test(said)) ?? [];
       const sentence = pattern === undefined || words === undefined ? said : said.replace(pattern, words);
       const end = /[.?]$/.test(sentence) ? ' ' : ': ';
       write(`${path}: ${sentence}${end}"${path} --help" shows what can be typed.\n`);
     },
   });
-  for (const one of command.commands) printUsageErrors(one, `${path} ${one.name()}`);
+  for (const one of command.commands) printUsageErrors(one, argv, `${path} ${one.name()}`);
 }

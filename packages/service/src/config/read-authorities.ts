@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
+import { isPrintablePath } from './misplaced-secret.js';
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
 
@@ -13,7 +14,8 @@ const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICAT
 export async function readAuthorities(file: string, setting: string): Promise<string> {
   const subject = `${setting}: the file ${file}`;
   const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(cause)}.`], { cause });
+    const shown = isPrintablePath(file) ? subject : `${setting}: the file, whose path is not shown,`;
+    throw new ConfigurationError([`${shown} cannot be read: ${fileTrouble(cause)}.`], { cause });
   });
   const certificates = [...text.replace(/\\[rn]/g, '\n').matchAll(pemCertificate)];
   try {

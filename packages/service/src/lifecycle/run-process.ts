@@ -2,6 +2,7 @@ import closeWithGrace from 'close-with-grace';
 import { ConfigurationError } from '../config/configuration-error.js';
 import type { Environment } from '../config/environment-reader.js';
 import { fileTrouble, isFileTrouble } from '../config/file-trouble.js';
+import { hideSecrets } from '../config/misplaced-secret.js';
 import type { Log } from '../logging/create-logger.js';
 import { boundGarbage } from './bound-garbage.js';
 import { describeListenTrouble } from './listen-trouble.js';
@@ -69,7 +70,8 @@ export async function runProcess<Service extends RunningService>(
     hasStarted(await options.start());
     await notifySystemd(environment, 'READY=1', log);
   } catch (error) {
-    process.stderr.write(`${name}: ${describeBootError(error)}\n`);
+    const settings = Object.values(environment).filter((value) => value !== undefined);
+    process.stderr.write(`${name}: ${hideSecrets(describeBootError(error), settings)}\n`);
     process.exit(1);
   }
 }

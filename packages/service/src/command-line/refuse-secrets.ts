@@ -1,0 +1,71 @@
+import { existsSync } from 'node:fs';
+import type { Command } from 'commander';
+import {
+  holdsPassword,
+  holdsSecret,
+  isPrintablePath,
+  isSecretText,
+  mayBeSecret,
+} from '../config/misplaced-secret.js';
+import { CommandError } from './command-error.js';
+
+/** The value of an option or an argument, and the kind of value that it takes, such as `path`. */
+interface Given {
+  /** As a person typed it, such as `--to` or `<file>`. */
+  readonly name: string;
+  readonly kind: string;
+  readonly value: string;
+}
+
+const pathKinds: readonly string[] = ['file', 'path', 'place'];
+const textKinds: readonly string[] = ['name', 'text', 'value'];
+/** A name with an extension, such as `relay.ndjson`. */
+const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
+/** Takes a secret. */
+const codeKind = 'code';
+
+/**
+ * Refuses secrets that were given as something else, before a message can show them.
+ * @throws CommandError
+ */
+export function refuseSecrets(command: Command): void {
+  for (const { name, kind, value } of givenTo(command)) {
+    if (pathKinds.includes(kind)) refuseAsPath(name, value);
+    else if (looksSecret(kind, value)) {
+      throw new CommandError(
+        `What is given as ${name} looks like a secret, so it is not shown and nothing was done: give something else.`,
+      );
+    }
+  }
+}
+
+function looksSecret(kind: string, value: string): boolean {
+  if (textKinds.includes(kind)) return holdsSecret(value);
+  return kind === 'dir' ? mayBeSecret(value) : isSecretText(value) || holdsPassword(value);
+}
+
+function refuseAsPath(name: string, value: string): void {
+  const path = value.replace(/^file:/, '');
+  const isFileName = fileName.test(path) && !mayBeSecret(path.replace(/\..*/s, ''));
+  if (isFileName || isPrintablePath(path) || existsSync(path) || value === 'database') return;
+  throw new CommandError(
+    `What is given as ${name} names no file, and is not shown, as it may be the secret itself: write the secret to a file of mode 0600, and give the path of that file; for a file in this folder, begin the path with ./.`,
+  );
+}
+
+function givenTo(command: Command): Given[] {
+  const options = command.options.flatMap((option) => {
+    const [, kind = ''] = /[<[]([^>\]]+)/.exec(option.flags) ?? [];
+    const { long, flags } = option;
+    return { name: long ?? flags, kind, value: command.getOptionValue(option.attributeName()) as unknown };
+  });
+  const taken = command.registeredArguments.map((argument, index) => {
+    const kind = argument.name();
+    return { name: `<${kind}>`, kind, value: command.args[index] as unknown };
+  });
+  const parent = command.parent === null ? [] : givenTo(command.parent);
+  const given = [...options, ...taken, ...parent].filter(({ kind }) => kind !== codeKind);
+  return given.flatMap(({ value, ...rest }) =>
+    [value].flat().flatMap((one) => (typeof one === 'string' ? { ...rest, value: one } : [])),
+  );
+}
