@@ -234,7 +234,7 @@ eachBackend((backend) => {
         server.relay.otherwise({ status: 503 });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'down', '--wait', '1']);
         expect([code, printed]).toEqual([
-          0,
+          1,
           expect.stringContaining(
             'On its way to 2 devices of ada@example.com. Not all could be handed over: the relay answered 503; the server tries again by itself.',
           ),
@@ -257,6 +257,17 @@ eachBackend((backend) => {
       expect(said).toContain(sentence);
       expect(said.split('\n')).toHaveLength(1);
       expect(await messagesOf(ada)).toEqual(before);
+    });
+
+    it('fails if no server runs that could send', async () => {
+      server.relay.otherwise(notified());
+      await server.server.database.jobs.stop(0);
+      const { code, printed, said } = await send(['--user', 'ada@example.com', '--text', 'x', '--wait', '1']);
+      expect([code, printed]).toEqual([1, expect.stringContaining('On its way to 2 devices')]);
+      expect(said).toContain(
+        'is known to be notified; waxwing-server push status names causes and remedies.',
+      );
+      await server.server.database.jobs.start();
     });
 
     it('reports a pending phone, a missing relay, and notifications that the user turned off', async () => {

@@ -65,7 +65,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
   'a notification that waits for the relay': {
     breaks: async (w) => {
       await w.world.stopRelay();
-      await w.world.runJson(['push', 'send', '--user', w.ada.email, '--text', 'while it is down']);
+      await w.world.run(['push', 'send', '--user', w.ada.email, '--text', 'while it is down']);
       await expect
         .poll(async () => (await w.world.server.database.jobs.list({ state: 'waiting' })).some(hasReason))
         .toBe(true);
@@ -89,7 +89,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
       w.standIn.otherwise(refused(400, 'BAD_REQUEST', 'no'));
       await w.world.stopServer();
       await w.world.startServer({ ...w.account, SERVER_RELAY_URL: w.standIn.url });
-      await w.world.runJson(['push', 'send', '--user', w.ada.email, '--text', 'refused for good']);
+      await w.world.run(['push', 'send', '--user', w.ada.email, '--text', 'refused for good']);
       await expect.poll(() => w.world.server.database.jobs.list({ state: 'dead' })).toHaveLength(1);
       return {};
     },
@@ -105,7 +105,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
   'a server that does not run': {
     breaks: async (w) => {
       await w.world.stopServer();
-      await w.world.runJson(['push', 'send', '--user', w.ada.email, '--text', 'nothing runs']);
+      await w.world.run(['push', 'send', '--user', w.ada.email, '--text', 'nothing runs']);
       w.world.ahead.server = 3 * 60_000;
       return {};
     },

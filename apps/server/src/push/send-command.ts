@@ -37,12 +37,17 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
       const described = describeResults(sent.results);
       printResult(terminal, flags, { machines: sentJson(sent), people: sentText(sent, described, wait) });
       const { email } = sent.user;
-      const { results } = sent;
+      const { results, devices } = sent;
       const isRefused = results.length > 0 && !results.some(({ status }) => reaches.has(status));
       if (isRefused) throw new CommandError(`No phone of ${email} was notified: ${described}.`);
       if (results.some(({ status }) => status === 'rejected')) {
         throw new CommandError(
           `Not every phone of ${email} was notified; ${adminNames.push} status names causes and remedies.`,
+        );
+      }
+      if (wait > 0 && countOf(results) < devices) {
+        throw new CommandError(
+          `Not every phone of ${email} is known to be notified; ${adminNames.push} status names causes and remedies.`,
         );
       }
     });
@@ -70,6 +75,11 @@ async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): 
   });
 }
 
+/** How many devices have a result. */
+function countOf(results: readonly CountedResult[]): number {
+  return results.reduce((sum, { devices }) => sum + devices, 0);
+}
+
 function sentJson({ user, messageId, devices, results }: Sent): object {
   return {
     user_id: user.id,
@@ -88,7 +98,7 @@ function sentJson({ user, messageId, devices, results }: Sent): object {
 
 function sentText({ user, devices, results, trouble }: Sent, described: string, waitSeconds: number): string {
   const whose = `${devices} ${devices === 1 ? 'device' : 'devices'} of ${user.email}`;
-  const reported = results.reduce((sum, result) => sum + result.devices, 0);
+  const reported = countOf(results);
   if (reported >= devices) return `To ${whose}: ${described}.`;
   const lines = [`On its way to ${whose}.`];
   if (reported > 0) lines.push(`So far: ${described}.`);
