@@ -62,7 +62,7 @@ eachBackend((backend) => {
       const { database } = server;
       const realm = { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' };
       const options = { database, relay, realm, names, pinnedSigningKey: undefined, sodium: pushSodium };
-      const checks = await checkPush({ ...options, clock: () => server.now });
+      const checks = await checkPush({ ...options, isFromSettings: true, clock: () => server.now });
       return checks.flatMap(({ check, ok, remedy }) => (ok || remedy === null ? [] : [check]));
     }
 

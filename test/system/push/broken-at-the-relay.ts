@@ -10,7 +10,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     check: 'credentials',
     cause: /does not accept this server's id .* and its key/,
     remedy:
-      /SERVER_RELAY_SERVER_KEY_FILE.* servers rotate-key [-0-9a-f]{36}, and set SERVER_RELAY_URL and these two/,
+      /SERVER_RELAY_SERVER_KEY_FILE.* servers rotate-key [-0-9a-f]{36}, and write the key that it prints/,
   },
   'the id of no server': {
     breaks: () => ({ SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' }),
@@ -56,7 +56,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     },
     check: 'realm',
     cause: /does not know the organization/,
-    remedy: /push enable again, or ask .* servers add-realm/,
+    remedy: /^Ask the relay's operator for waxwing-relay servers add-realm/,
   },
   'a quota that is used up': {
     breaks: async (w) => {

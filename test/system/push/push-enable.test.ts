@@ -60,6 +60,10 @@ eachBackend((backend) => {
         signing_public_key: signing,
         test: null,
       });
+      const { checks } = await world.status();
+      expect(checks.find(({ check }) => check === 'last exchange')?.cause).toMatch(
+        /It succeeded at|No serving process has sent the relay a request yet; the relay has answered this command/,
+      );
       await expect.poll(() => isConfigured()).toBe(true);
       expect(await world.registerPhones(ada)).toEqual(['active', 'active']);
       expect(await works()).toEqual([]);

@@ -89,6 +89,17 @@ eachBackend((backend) => {
     await use(current?.sealed_key);
   });
 
+  it('status names the transfer, and no setting, once the operator has replaced the key at once', async () => {
+    const { server_id: serverId = '' } = (await account()) ?? {};
+    await world.operateJson(['servers', 'rotate-key', serverId, '--now', '--yes']);
+    const refused = (await world.status()).checks.find(({ ok }) => !ok);
+    expect(refused).toMatchObject({ check: 'credentials' });
+    expect(refused?.remedy).toContain(`push enable --relay ${world.relayUrl} --transfer`);
+    expect(refused?.remedy).not.toContain('SERVER_RELAY_');
+    expect((await transfer()).code).toBe(0);
+    expect((await world.status()).checks.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
   it('a challenge that was used is shown no more, and no other token finds one', async () => {
     paths.length = 0;
     expect((await transfer()).code).toBe(0);

@@ -32,9 +32,9 @@ export async function checkConfiguredPush({
 }: CheckConfiguredPushOptions): Promise<PushCheck[]> {
   let found: FoundAccount | undefined;
   let problems: readonly PushCheck[];
+  const isFromSettings = settings.relay.kind === 'configured';
   try {
     found = await findRelayAccount(database, settings, names);
-    const isFromSettings = settings.relay.kind === 'configured';
     problems = [await checkConfiguration(database, found.account, { isFromSettings, names })];
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -42,10 +42,8 @@ export async function checkConfiguredPush({
   }
   const relay = found?.account.kind === 'configured' ? found.account : undefined;
   const pinnedSigningKey = found?.pinnedSigningKey;
-  return [
-    ...problems,
-    ...(await checkPush({ database, relay, realm, pinnedSigningKey, sodium, clock, names })),
-  ];
+  const options = { database, relay, isFromSettings, realm, pinnedSigningKey, sodium, clock, names };
+  return [...problems, ...(await checkPush(options))];
 }
 
 async function checkConfiguration(

@@ -32,8 +32,12 @@ function checkExchange(
     const remedy = 'The server retries automatically; fix the cause that this check or another one names.';
     return failed('last exchange', sentenceOf(cause), remedy);
   }
-  if (lastSuccessAt === undefined)
-    return passed('last exchange', 'The server has not sent the relay a request yet.');
+  if (lastSuccessAt === undefined) {
+    const now = answersNow
+      ? 'the relay has answered this command'
+      : 'the relay has not answered this command';
+    return passed('last exchange', `No serving process has sent the relay a request yet; ${now}.`);
+  }
   const before =
     lastError && ` The last error was at ${instant(lastError.at)}: ${sentenceOf(lastError.reason)}`;
   return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);

@@ -17,6 +17,8 @@ export interface CheckPushOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** `undefined` if there is none, or it cannot be used: then the checks that need it are omitted. */
   readonly relay: ConfiguredRelay | undefined;
+  /** Whether settings name the relay; otherwise `enable` joined it. */
+  readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
   /** The pinned signing key of the relay; `undefined` if none was pinned. */
   readonly pinnedSigningKey: string | undefined;
@@ -30,7 +32,8 @@ export interface CheckPushOptions {
  * remedy.
  */
 export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]> {
-  const { database, relay, realm, clock, sodium, names, pinnedSigningKey: pinned } = options;
+  const { database, relay, isFromSettings, realm, clock, sodium, names } = options;
+  const { pinnedSigningKey: pinned } = options;
   const now = clock();
   const atRelay = [
     (link) => checkKeyList(link, { sodium, now, pinned, names }),
@@ -38,7 +41,7 @@ export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]>
   ] satisfies Parameters<typeof checkRelay>[1];
   const here = async () => [...(await checkJobs(database, names, now)), ...(await checkDevices(database.db))];
   if (relay === undefined) return here();
-  const there = await checkRelay({ relay, realm, clock, names }, atRelay);
+  const there = await checkRelay({ relay, isFromSettings, realm, clock, names }, atRelay);
   const answersNow = there.every(({ ok }) => ok);
   return [...there, ...(await here()), ...(await checkHistory(database.db, { answersNow, names, now }))];
 }

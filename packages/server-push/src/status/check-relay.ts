@@ -18,6 +18,8 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 export interface CheckRelayOptions {
   readonly relay: ConfiguredRelay;
+  /** Whether settings name the relay; otherwise `enable` joined it. */
+  readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
   readonly clock: Clock;
   readonly names: AdminNames;
@@ -49,12 +51,12 @@ export async function checkRelay(
 
 function checkConnection(
   { step, what, remedy }: ConnectTrouble,
-  { relay: { url }, names }: CheckRelayOptions,
+  { relay: { url }, isFromSettings, names: { push, prefix } }: CheckRelayOptions,
 ): PushCheck[] {
   const { hostname } = new URL(url);
   const before = wayIsOpen({ url }).slice(0, ['dns', 'connection', 'tls'].indexOf(step));
   const subject = step === 'dns' ? `The name ${hostname} cannot be found` : `${url} cannot be reached`;
-  const setting = `the address is that of ${names.prefix}RELAY_URL or ${names.push} enable --relay`;
+  const setting = `the address is that of ${isFromSettings ? `${prefix}RELAY_URL` : `${push} enable --relay`}`;
   return [...before, failed(step, `${subject}: ${what}.`, `${sentenceOf(remedy).slice(0, -1)}; ${setting}.`)];
 }
 
@@ -80,30 +82,36 @@ function judgeAnswer(answer: ProbeAnswer, options: CheckRelayOptions): PushCheck
   return [relayAnswers, checkClock(answer, options.clock()), ...judgeRefusal(status, body, options)];
 }
 
-function notARelay({ relay: { url }, names }: CheckRelayOptions, status: number): PushCheck {
+function notARelay(options: CheckRelayOptions, status: number): PushCheck {
+  const {
+    relay: { url },
+    isFromSettings,
+    names: { push, prefix },
+  } = options;
   if (status >= 500) {
     const cause = `${url} answers ${status}, but not like a relay: it may be a proxy whose relay is down.`;
     return failed('relay', cause, "Ask the relay's operator whether the relay runs.");
   }
   const detail = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
-  return failed(
-    'relay',
-    `${url} answers ${status}${detail}, but not like a relay.`,
-    `Set ${names.prefix}RELAY_URL, or --relay of ${names.push} enable, to the address of the relay, without a path.`,
-  );
+  const remedy = isFromSettings
+    ? `Set ${prefix}RELAY_URL to the address of the relay, without a path.`
+    : `Run ${push} enable --relay with the address of the relay, without a path.`;
+  return failed('relay', `${url} answers ${status}${detail}, but not like a relay.`, remedy);
 }
 
-function judgeRefusal(
-  status: number,
-  body: JsonObject,
-  { relay: { url, serverId }, realm: { uuid: realmUuid }, names: { push, prefix } }: CheckRelayOptions,
-): PushCheck[] {
+function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptions): PushCheck[] {
+  const {
+    relay: { url, serverId },
+    realm: { uuid: realmUuid },
+    isFromSettings,
+    names: { push },
+  } = options;
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
   // Relays report this only to the holder of the key, with the error code of a wrong key.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
-    const remedy = remedyIfRefused(state, serverId, push);
+    const remedy = remedyIfRefused(state, options);
     return [
       accepted,
       failed('server', sentenceOf(`This server is ${state} at the relay; it says: ${said}`), remedy),
@@ -111,14 +119,14 @@ function judgeRefusal(
   }
   if (status === 401 || body.code === 'INVALID_ZULIP_SERVER') {
     const cause = `The relay does not accept this server's id ${serverId} and its key; it says: ${said}`;
-    return [failed('credentials', sentenceOf(cause), remedyOfCredentials(serverId, { push, prefix }))];
+    return [failed('credentials', sentenceOf(cause), remedyOfCredentials(options))];
   }
   const active = passed('server', 'The relay serves this server.');
   const check = relayCodeOf(body.code, status)?.check;
   if (check === 'realm') {
     const isMissing = body.code === 'MISSING_REMOTE_REALM';
     const remedy = isMissing
-      ? `Run ${push} enable again, or ask the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
+      ? `${isFromSettings ? 'Ask' : `Run ${push} enable again, or ask`} the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
       : "Ask the relay's operator which server holds this organization, and to remove it there.";
     const whose = isMissing ? 'does not know' : "counts as another server's";
     return [accepted, active, failed('realm', `The relay ${whose} the organization ${realmUuid}.`, remedy)];
@@ -164,17 +172,25 @@ function instantOf(seconds: number): string {
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
 }
 
-function remedyOfCredentials(
-  serverId: string,
-  { push, prefix }: Pick<AdminNames, 'push' | 'prefix'>,
-): string {
-  return `Check ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE, or if they are not set run ${push} enable again, with a new invitation if the operator has removed this server. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and set ${prefix}RELAY_URL and these two to what it prints.`;
+/** Names only what is in use: the settings, or the account that `enable` made. */
+function remedyOfCredentials({
+  relay: { url, serverId },
+  isFromSettings,
+  names: { push, prefix },
+}: CheckRelayOptions): string {
+  if (isFromSettings) {
+    return `Check ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE. If that does not help, ask the relay's operator for waxwing-relay servers rotate-key ${serverId}, and write the key that it prints to that file.`;
+  }
+  return `Run ${push} enable --relay ${url} --transfer, with the --hostname that it joined with, while the server runs: that gives it a new key. If the relay's operator has removed this server, run ${push} enable --relay ${url} with a new invitation.`;
 }
 
-function remedyIfRefused(state: string, serverId: string, push: string): string {
+function remedyIfRefused(
+  state: string,
+  { relay: { serverId }, isFromSettings, names: { push } }: CheckRelayOptions,
+): string {
   const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
-  if (state !== 'deactivated') return sentenceOf(resume);
-  return `Run ${push} enable again, if it joined this relay; otherwise ${resume}`;
+  if (state !== 'deactivated' || isFromSettings) return sentenceOf(resume);
+  return `Run ${push} enable again; if that does not help, ${resume}`;
 }
 
 function checkClock({ date }: ProbeAnswer, now: number): PushCheck {
