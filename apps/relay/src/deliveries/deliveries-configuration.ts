@@ -1,4 +1,4 @@
-import type { EnvironmentReader, Secret } from '@waxwing/service/config';
+import { type Environment, EnvironmentReader, type Secret } from '@waxwing/service/config';
 import { readProxyUrl } from '@waxwing/service/http-settings';
 
 /** Settings of deliveries: vendor credentials, vendor URLs and limits. */
@@ -67,4 +67,15 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
       maximum: 1_000_000_000,
     }),
   };
+}
+
+/**
+ * Reads RELAY_APPS_FILE alone, for a command.
+ * @throws ConfigurationError for a secret in place of the path.
+ */
+export function readAppsFileSetting({ RELAY_APPS_FILE }: Environment): string | undefined {
+  const reader = new EnvironmentReader({ RELAY_APPS_FILE }, 'RELAY_');
+  const file = reader.optional('APPS_FILE');
+  reader.finish();
+  return file;
 }

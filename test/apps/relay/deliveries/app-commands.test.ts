@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
@@ -32,10 +33,34 @@ async function openBreakers(): Promise<void> {
   await database.close();
 }
 
+function write(name: string, text: string, mode = 0o600): string {
+  writeFileSync(join(dir, name), text, { mode });
+  return join(dir, name);
+}
+
+/** Writes an apps file with a service account. Returns its path. */
+function writeApps(): string {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const account = {
+    type: 'service_account',
+    project_id: 'some-project',
+    private_key_id: 'k1',
+    private_key: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    client_email: 'a@some-project.iam.gserviceaccount.com',
+    token_uri: 'https://oauth2.googleapis.com/token',
+  };
+  write('account.json', JSON.stringify(account));
+  return write('apps.json', JSON.stringify({ fcm: [{ service_account_file: 'account.json' }] }));
+}
+
 describe('waxwing-relay apps', () => {
   it('shows held-back apps, for people and for machines', async () => {
     await runRelayCommand(['db', 'migrate'], { environment });
-    expect((await runRelayCommand(['apps', 'status'], { environment })).stdout).toBe('Nothing is held back.');
+    environment.RELAY_APPS_FILE = writeApps();
+    expect(await runRelayCommand(['apps', 'status'], { environment })).toMatchObject({
+      status: 0,
+      stdout: 'Nothing is held back.',
+    });
     await openBreakers();
     const { stdout } = await runRelayCommand(['apps', 'status'], { environment });
     expect(stdout).toContain('deletions frozen');
@@ -52,7 +77,29 @@ describe('waxwing-relay apps', () => {
         }),
         expect.objectContaining({ app, whose: 'realm one', state: 'deletions frozen', confirmed_at: null }),
       ],
+      unchecked: null,
     });
+  });
+
+  it.each([
+    ['is not set', () => undefined, 'RELAY_APPS_FILE is not set here'],
+    ['is missing', () => join(dir, 'none.json'), 'is not there'],
+    ['is damaged', async () => write('damaged.json', '{'), 'damaged.json'],
+    ['may be read by others', async () => write('open.json', '{}', 0o644), 'chmod 600'],
+    [
+      'names a missing key',
+      async () => write('apps.json', JSON.stringify({ fcm: [{ service_account_file: 'no.json' }] })),
+      'no.json',
+    ],
+  ])('status gives no all-clear while the apps file %s', async (_, makeFile, sentence) => {
+    await runRelayCommand(['db', 'migrate'], { environment });
+    const file = await makeFile();
+    const given = file === undefined ? environment : { ...environment, RELAY_APPS_FILE: file };
+    const { status, stdout, stderr } = await runRelayCommand(['apps', 'status'], { environment: given });
+    expect([status, stdout]).toEqual([1, 'The database names nothing that is held back.']);
+    expect(stderr).toContain(sentence);
+    const json = await runRelayCommand(['apps', 'status', '--json'], { environment: given });
+    expect(JSON.parse(json.stdout)).toEqual({ apps: [], unchecked: expect.stringContaining(sentence) });
   });
 
   it('confirms deletions only after asking, and only frozen ones', async () => {

@@ -75,7 +75,11 @@ describe('a vendor that accepts nothing for a minute', () => {
     ]);
 
     const status = async () =>
-      (await runRelayCommand(['apps', 'status'], { environment: { RELAY_DATABASE: databaseUrl } })).stdout;
+      (
+        await runRelayCommand(['apps', 'status'], {
+          environment: { RELAY_DATABASE: databaseUrl, RELAY_APPS_FILE: join(relay.dir, 'apps.json') },
+        })
+      ).stdout;
     await expect.poll(status).toMatch(new RegExp(`${fcmApp} .*vendor outage .*the vendor has accepted no`));
     expect(await status()).toContain(apnsApp);
 

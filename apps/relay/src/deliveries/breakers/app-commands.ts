@@ -9,6 +9,7 @@ import {
   withJson,
   withYes,
 } from '@waxwing/service/command-line';
+import { ConfigurationError, type Environment } from '@waxwing/service/config';
 import type { Command } from 'commander';
 import { recordingCommand } from '../../acts/record-command.js';
 import { withRelayDatabase } from '../../with-database.js';
@@ -26,14 +27,18 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
         const { BreakerStore } = await stores();
         return new BreakerStore(database).list();
       });
+      const unchecked = await describeUncheckedApps(terminal.environment);
+      const none =
+        unchecked === undefined ? 'Nothing is held back.' : 'The database names nothing that is held back.';
       printResult(
         terminal,
         { json },
         {
-          machines: { apps: breakers.map(formatForMachines) },
-          people: breakers.length === 0 ? 'Nothing is held back.' : await formatBreakers(terminal, breakers),
+          machines: { apps: breakers.map(formatForMachines), unchecked: unchecked ?? null },
+          people: breakers.length === 0 ? none : await formatBreakers(terminal, breakers),
         },
       );
+      if (unchecked !== undefined) throw new CommandError(unchecked);
     });
   withYes(withJson(apps.command('confirm-deletions')))
     .description(
@@ -63,6 +68,23 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
         },
       );
     });
+}
+
+/** Explains why a relay with these settings delivers nothing, whatever the database says; `undefined` if it may deliver. */
+async function describeUncheckedApps(environment: Environment): Promise<string | undefined> {
+  const { readAppsFileSetting } = await import('../deliveries-configuration.js');
+  try {
+    const file = readAppsFileSetting(environment);
+    if (file === undefined) {
+      return 'RELAY_APPS_FILE is not set here, so it is not known whether any app can be delivered to: set it as the relay has it.';
+    }
+    const { readAppsFile } = await import('../apps/read-apps-file.js');
+    await readAppsFile(file);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems.join('\n  ');
+    throw error;
+  }
 }
 
 function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
