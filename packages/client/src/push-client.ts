@@ -110,7 +110,18 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const locks = accountLocksOf(options.accounts);
   const relayUrl = options.relayUrl === undefined ? undefined : requireHttpsUrl('relayUrl', options.relayUrl);
   const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks, sodium, relayUrl });
-  const shared = { sodium, random, clock, accounts, forgotten, bouncerKeys, pushToken, locks, signOuts };
+  const shared = {
+    sodium,
+    random,
+    clock,
+    accounts,
+    seen,
+    forgotten,
+    bouncerKeys,
+    pushToken,
+    locks,
+    signOuts,
+  };
 
   return {
     registrar(account) {

@@ -65,13 +65,22 @@ describe('a damaged text', () => {
     },
   );
 
-  it.each(['waxwing.accounts', 'waxwing.key-list'])('is named once by a warning: %s', async (name) => {
+  it.each([
+    'waxwing.accounts',
+    'waxwing.key-list',
+    'waxwing.forgotten',
+    'waxwing.signed-out',
+    'waxwing.seen.',
+  ])('is named once by a warning: %s', async (name) => {
     const storage = new TextsInMemory();
-    const { registrar } = await phoneOn(storage);
-    await registrar.sync();
-    storage.texts.set(name, '{"half');
+    const { server, client, registrar } = await phoneOn(storage);
+    const { pushAccountId } = await registrar.sync();
+    const fullName = name.endsWith('.') ? `${name}${pushAccountId}` : name;
+    storage.texts.set(fullName, '{"half');
+    const test = { type: 'test', realm_url: server.url, user_id: 10, time: 1_773_200_000 };
+    await client.open(server.pushTo(test));
     const { warning } = await registrar.sync();
-    expect(warning).toContain(`The stored text "${name}" is damaged`);
+    expect(warning).toContain(`The stored text "${fullName}" is damaged`);
     expect(await registrar.sync()).not.toHaveProperty('warning');
   });
 

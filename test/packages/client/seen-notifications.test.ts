@@ -69,6 +69,30 @@ describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity
     expect(await seen.addIfNew(message(0, 'AAAA', other))).toBe(true);
   });
 
+  it('copies the records of one account to another, with the later watermark', async () => {
+    const seen = createSeen();
+    await addAll(seen, [message(5), message(5, 'AAAA', other), message(6, 'AAAA', other)]);
+    await seen.copy(other, one);
+    expect(await addAll(seen, [message(5), message(6), message(4), message(6, 'AAAA', other)])).toEqual([
+      false,
+      false,
+      true,
+      false,
+    ]);
+    await addAll(
+      seen,
+      upTo(capacity + 1).map(({ time }) => message(10 + time, 'AAAA', other)),
+    );
+    await seen.copy(other, one);
+    await seen.copy(other, one);
+    expect(await addAll(seen, [message(7), message(10), message(11), message(9_000_000)])).toEqual([
+      false,
+      false,
+      false,
+      true,
+    ]);
+  });
+
   it('forgets one account, and keeps the others', async () => {
     const seen = createSeen();
     await addAll(seen, [message(7), message(7, 'AAAA', other)]);
@@ -164,6 +188,7 @@ describe('What a phone remembers as text', () => {
   it.each([
     ['a watermark later than all entries', 'v1 zzzzzzz tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
     ['an entry earlier than the watermark', 'v1 tro8zk 1:AAAA tro8zl:BBBB', [false, false, true]],
+    ['an unreadable watermark', 'v1 ?ro8zj tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
   ])('may have %s: new notifications and replay protection still work', async (_, text, expected) => {
     const storage = new TextsInMemory();
     storage.texts.set(`waxwing.seen.${one}`, text);

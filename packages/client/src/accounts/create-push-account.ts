@@ -23,21 +23,24 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
   );
 }
 
+/** Makes a row for this account, with a new id and key pair. It is not in the table yet. */
+export async function makePushAccount(
+  accounts: PushAccountStore,
+  { realmUrl, userId }: AccountIdentity,
+  { sodium, random }: { readonly sodium: Sodium; readonly random: Random },
+): Promise<PushAccount> {
+  const pushAccountId = await pickPushAccountId(accounts, random);
+  return { pushAccountId, realmUrl, userId, keyPair: sodium.generateKeyPair() };
+}
+
 /**
- * Adds a table row for this account, with a new key pair. Returns the row that the table has afterwards, which another
- * client may have added. Returns `undefined` if the store does not keep it.
+ * Adds a row to the table. Returns the row that the table has afterwards, which another client may have added. Returns
+ * `undefined` if the store does not keep it.
  */
-export async function createPushAccount(
+export async function addPushAccount(
   accounts: Required<PushAccountStore>,
-  identity: AccountIdentity,
-  source: { readonly sodium: Sodium; readonly random: Random },
+  account: PushAccount,
 ): Promise<PushAccount | undefined> {
-  const account: PushAccount = {
-    pushAccountId: await pickPushAccountId(accounts, source.random),
-    realmUrl: identity.realmUrl,
-    userId: identity.userId,
-    keyPair: source.sodium.generateKeyPair(),
-  };
   const added = await accounts.addIfAbsent(account);
   return accounts.get(added.pushAccountId);
 }

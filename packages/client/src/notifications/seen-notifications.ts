@@ -1,5 +1,5 @@
 import type { PushAccountId } from '@waxwing/protocol/phone';
-import { noneSeen, type SeenOfAccount, withNotification } from './seen-of-account.js';
+import { mergeSeen, noneSeen, type SeenOfAccount, withNotification } from './seen-of-account.js';
 
 /** Key that identifies an opened notification. */
 export interface SeenNotification {
@@ -28,6 +28,12 @@ export interface SeenNotifications {
    * Must be atomic: of two concurrent calls with the same notification, exactly one returns `true`.
    */
   addIfNew(notification: SeenNotification): Promise<boolean>;
+  /**
+   * Adds one account's records to those of another account, which takes over its keys. Without this, the notifications
+   * that were opened with those keys could be replayed. The set of `from` stays as it is. A full set evicts as in
+   * `addIfNew`, and the later watermark of the two applies. Idempotent.
+   */
+  copy(from: PushAccountId, to: PushAccountId): Promise<void>;
   /** Deletes the records of an account whose key pair is gone. Idempotent. */
   forget(pushAccountId: PushAccountId): Promise<void>;
 }
@@ -46,6 +52,10 @@ export function createMemorySeenNotifications(capacity: number = defaultCapacity
       if (seen === undefined) return false;
       accounts.set(pushAccountId, seen);
       return true;
+    },
+    async copy(from, to) {
+      const seen = accounts.get(from);
+      if (seen !== undefined) accounts.set(to, mergeSeen(accounts.get(to) ?? noneSeen, seen, capacity));
     },
     async forget(pushAccountId) {
       accounts.delete(pushAccountId);

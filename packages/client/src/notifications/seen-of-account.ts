@@ -29,12 +29,23 @@ export function withNotification(
   return { watermark: smallest.time, entries: all.slice(1) };
 }
 
+/** Merges the records of two accounts, of which one takes over the keys of the other. */
+export function mergeSeen(one: SeenOfAccount, other: SeenOfAccount, capacity: number): SeenOfAccount {
+  const watermarks = [one.watermark, other.watermark].filter((time) => time !== undefined);
+  const watermark = watermarks.length === 0 ? undefined : Math.max(...watermarks);
+  const both = [...one.entries, ...other.entries].sort((left, right) => left.time - right.time);
+  let merged: SeenOfAccount = { watermark, entries: [] };
+  for (const entry of both) merged = withNotification(merged, entry, capacity) ?? merged;
+  return merged;
+}
+
 const formatVersion = 'v1';
+const noWatermark = '-';
 
 /** Format: version, watermark or `-`, entries; separated by spaces. An entry takes 12 characters. */
 export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
-  return [formatVersion, watermark?.toString(36) ?? '-', ...words].join(' ');
+  return [formatVersion, watermark?.toString(36) ?? noWatermark, ...words].join(' ');
 }
 
 /** Skips damaged parts and unknown versions, which must neither stop notifications nor end the replay protection. */
@@ -46,7 +57,13 @@ export function decodeSeen(text: string): SeenOfAccount {
     const time = parseTime(digits);
     return time === undefined || name === undefined ? [] : [{ time, name }];
   });
-  return consistent({ watermark: parseTime(first), entries });
+  const watermark = first === noWatermark ? undefined : (parseTime(first) ?? smallestTime(entries));
+  return consistent({ watermark, entries });
+}
+
+/** The latest possible watermark of `entries`, in place of one that cannot be read: evicted times are not later. */
+function smallestTime(entries: readonly Entry[]): number | undefined {
+  return entries.length === 0 ? undefined : Math.min(...entries.map(({ time }) => time));
 }
 
 /**
@@ -57,7 +74,7 @@ function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
   if (watermark === undefined || entries.length === 0) return { watermark, entries };
   const others = entries.filter(({ time }) => time >= watermark);
   if (others.length > 0) return { watermark, entries: others };
-  return { watermark: Math.min(...entries.map(({ time }) => time)), entries };
+  return { watermark: smallestTime(entries), entries };
 }
 
 function parseTime(digits: string): number | undefined {

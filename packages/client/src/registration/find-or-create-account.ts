@@ -1,4 +1,4 @@
-import { createPushAccount } from '../accounts/create-push-account.js';
+import { addPushAccount, makePushAccount } from '../accounts/create-push-account.js';
 import { type PushAccount, rowsOf } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
@@ -7,7 +7,7 @@ import { type RegistrationStatus, registrationStatus } from './registration-stat
 export async function findOrCreateAccount(context: RegistrarContext): Promise<PushAccount | undefined> {
   const { accounts, identity } = context;
   const [existing] = rowsOf(await accounts.list(), identity);
-  return existing ?? createPushAccount(accounts, identity, context);
+  return existing ?? addPushAccount(accounts, await makePushAccount(accounts, identity, context));
 }
 
 /** Status of an account whose keys the store does not keep. */

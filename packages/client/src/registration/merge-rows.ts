@@ -1,20 +1,23 @@
 import { mergeDevices, noDevice } from '../accounts/account-device.js';
 import type { PushAccount } from '../accounts/push-account.js';
-import type { PushAccountStore } from '../accounts/push-account-store.js';
+import type { RegistrarContext } from './registrar-context.js';
 
 /**
  * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the others'
- * push keys, and their device if it has none. Returns the other rows to be forgotten, without a device that the kept
+ * push keys and seen notifications, and their device if it has none. Returns the other rows to be forgotten, without a device that the kept
  * row uses.
  */
 export async function mergeRows(
-  accounts: PushAccountStore,
+  { accounts, seen }: Pick<RegistrarContext, 'accounts' | 'seen'>,
   [first, ...others]: readonly PushAccount[],
 ): Promise<readonly PushAccount[]> {
   if (first === undefined) return others;
   let kept = first;
-  for (const { device } of others) {
-    if (device !== undefined) kept = { ...kept, device: mergeDevices(kept.device ?? noDevice, device) };
+  for (const { device, pushAccountId } of others) {
+    if (device === undefined) continue;
+    kept = { ...kept, device: mergeDevices(kept.device ?? noDevice, device) };
+    // Before the first row has the keys: otherwise it would open replays of what the other row has opened.
+    await seen.copy(pushAccountId, first.pushAccountId);
   }
   // Stored first: a crash in between leaves an extra row, rather than a device that no row knows.
   if (kept !== first) await accounts.put(kept);

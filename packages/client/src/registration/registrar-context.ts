@@ -6,6 +6,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { PushToken } from '../build-registration.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import type { BouncerKeyChooser } from '../key-list/bouncer-key-choice.js';
+import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import type { PhoneClock } from '../server-clock.js';
 
 /** Dependencies of a registrar: the phone's services, and one account's connection to its server. */
@@ -14,6 +15,7 @@ export interface RegistrarContext {
   readonly random: Random;
   readonly clock: PhoneClock;
   readonly accounts: Required<PushAccountStore>;
+  readonly seen: Pick<SeenNotifications, 'copy'>;
   readonly forgotten: ForgottenAccountStore;
   readonly bouncerKeys: BouncerKeyChooser;
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;

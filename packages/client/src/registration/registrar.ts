@@ -102,11 +102,11 @@ async function syncUnlessSignedOut(
   options: RegistrarOptions,
   given: Required<SyncOptions>,
 ): Promise<RegistrationStatus> {
-  const { accounts, identity, signIn, signOuts } = options;
+  const { accounts, identity, seen, signIn, signOuts } = options;
   const rows = async () => rowsOf(await accounts.list(), identity);
   await signOuts.finish(await rows());
   // Merges rows that another client added at the same time. Their devices would deliver every notification again.
-  await signOuts.forget(await mergeRows(accounts, await rows()), signIn);
+  await signOuts.forget(await mergeRows({ accounts, seen }, await rows()), signIn);
   signOuts.notifyConcurrently();
   const status = await syncRegistration(options, given);
   return withWarning(status, accounts.takeWarning());

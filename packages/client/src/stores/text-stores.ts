@@ -17,7 +17,14 @@ import type {
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodeKeyListState, type KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
-import { decodeSeen, encodeSeen, withNotification } from '../notifications/seen-of-account.js';
+import {
+  decodeSeen,
+  encodeSeen,
+  mergeSeen,
+  noneSeen,
+  type SeenOfAccount,
+  withNotification,
+} from '../notifications/seen-of-account.js';
 import {
   createStoredTexts,
   exclusively,
@@ -81,8 +88,12 @@ function createTextKeyListStore(texts: StoredTexts): KeyListStore {
 
 function createTextForgottenAccountStore(texts: StoredTexts): ForgottenAccountStore {
   async function list(): Promise<readonly ForgottenAccount[]> {
-    const rows = parseJsonOrUndefined((await texts.read(forgottenName)) ?? '[]');
-    return Array.isArray(rows) ? rows.flatMap((row) => decodeForgottenAccount(row) ?? []) : [];
+    const text = await texts.read(forgottenName);
+    if (text === undefined) return [];
+    const rows = parseJsonOrUndefined(text);
+    const accounts = Array.isArray(rows) ? rows.flatMap((row) => decodeForgottenAccount(row) ?? []) : [];
+    if (!Array.isArray(rows) || accounts.length < rows.length) texts.noteDamage(forgottenName, text);
+    return accounts;
   }
   async function replace(accounts: readonly ForgottenAccount[]): Promise<void> {
     if (accounts.length === 0) await texts.remove(forgottenName);
@@ -132,15 +143,26 @@ function decodeRevocation(row: JsonValue): readonly SealedRevocation[] {
 
 function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {
   const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
+  async function read(name: string): Promise<SeenOfAccount> {
+    const text = await texts.read(name);
+    if (text === undefined) return noneSeen;
+    const seen = decodeSeen(text);
+    if (encodeSeen(seen) !== text) texts.noteDamage(name, text);
+    return seen;
+  }
   return {
     addIfNew: (notification) =>
       exclusively(async () => {
         const name = textName(notification.pushAccountId);
-        const known = decodeSeen((await texts.read(name)) ?? '');
-        const seen = withNotification(known, notification, seenOfEachAccount);
+        const seen = withNotification(await read(name), notification, seenOfEachAccount);
         if (seen === undefined) return false;
         await texts.write(name, encodeSeen(seen));
         return true;
+      }),
+    copy: (from, to) =>
+      exclusively(async () => {
+        const merged = mergeSeen(await read(textName(to)), await read(textName(from)), seenOfEachAccount);
+        await texts.write(textName(to), encodeSeen(merged));
       }),
     forget: (id) => exclusively(() => texts.remove(textName(id))),
   };

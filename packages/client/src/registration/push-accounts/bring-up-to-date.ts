@@ -1,5 +1,5 @@
 import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
-import { createPushAccount } from '../../accounts/create-push-account.js';
+import { addPushAccount, makePushAccount } from '../../accounts/create-push-account.js';
 import type { PushAccount } from '../../accounts/push-account.js';
 import type { SentRegistration } from '../../accounts/sent-registration.js';
 import { buildRegistration } from '../../build-registration.js';
@@ -74,17 +74,23 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 
 /**
  * Creates a new push account for the same user. Sequences presented for the old account do not affect it. It takes over
- * the push keys, which open pushes in flight. Returns `undefined` if the store does not keep it.
+ * the push keys, which open pushes in flight, and the notifications that they have opened. Returns `undefined` if the store does not keep it.
  */
 async function replaceAccount(
   context: RegistrarContext,
   account: PushAccount,
 ): Promise<PushAccount | undefined> {
-  await context.accounts.remove(account.pushAccountId);
-  const created = await createPushAccount(context.accounts, context.identity, context);
-  if (created === undefined || account.device === undefined) return created;
-  const replaced = { ...created, device: account.device };
-  await context.accounts.put(replaced);
+  const { accounts, identity, seen } = context;
+  const { pushAccountId, device } = account;
+  const made = await makePushAccount(accounts, identity, context);
+  await seen.copy(pushAccountId, made.pushAccountId);
+  await accounts.remove(pushAccountId);
+  const created = await addPushAccount(accounts, made);
+  if (created === undefined || device === undefined) return created;
+  if (created.pushAccountId !== made.pushAccountId)
+    await seen.copy(made.pushAccountId, created.pushAccountId);
+  const replaced = { ...created, device };
+  await accounts.put(replaced);
   return replaced;
 }
 
