@@ -21,6 +21,7 @@ import { createRegistrar, type Registrar } from './registration/registrar.js';
 import { createSignOuts } from './registration/sign-outs.js';
 import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
+import { checkAccounts, checkForgotten, checkSeen } from './stores/checked-stores.js';
 import { requireHttpsUrl } from './web-origin.js';
 
 /** Options of {@link createPushClient}. */
@@ -97,7 +98,8 @@ export interface PushClient {
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
-  const { seen, pushToken, clock = Date.now } = options;
+  const { pushToken, clock = Date.now } = options;
+  const seen = checkSeen(options.seen);
   if (typeof pushToken !== 'function') {
     throw new RangeError('pushToken must be a function that returns the phone’s token.');
   }
@@ -105,7 +107,7 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const sodium = options.sodium ?? (await loadWasmSodium());
   const random = options.random ?? ((length) => sodium.randomBytes(length));
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
-  const { forgotten = createMemoryForgottenAccountStore() } = options;
+  const forgotten = checkForgotten(options.forgotten ?? createMemoryForgottenAccountStore());
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
   const locks = accountLocksOf(options.accounts);
   const relayUrl = options.relayUrl === undefined ? undefined : requireHttpsUrl('relayUrl', options.relayUrl);
@@ -136,7 +138,9 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
 }
 
 /** Deletes an account's replay protection state together with the account. */
-function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): Required<PushAccountStore> {
+function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Required<PushAccountStore> {
+  const accounts = checkAccounts(given);
+  const { noteSignOut, lastSignOut } = signOutTimesOf(given);
   return {
     get: (id) => accounts.get(id),
     put: (account) => accounts.put(account),
@@ -147,7 +151,8 @@ function forgettingSeen(accounts: PushAccountStore, seen: SeenNotifications): Re
     },
     list: () => accounts.list(),
     takeWarning: () => accounts.takeWarning?.(),
-    ...signOutTimesOf(accounts),
+    noteSignOut,
+    lastSignOut: async (account) => (await lastSignOut(account)) ?? undefined,
     async remove(id) {
       // Not before the key pair is deleted: a replayed notification could be opened in between.
       await accounts.remove(id);

@@ -12,7 +12,7 @@ import { mutexOf } from '../mutex.js';
 import type { PhoneClock } from '../server-clock.js';
 import { longestClockLagMilliseconds } from '../time-to-follow.js';
 import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bouncer-key-choice.js';
-import { followKeyList, type KeyListState, type KeyListStore } from './key-list-state.js';
+import { followKeyList, type KeyListState, type KeyListStore, validKeyListState } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
   /** The relay's public key built into the app. Base64; the same for the next two fields. */
@@ -48,7 +48,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
 
   async function follow(answer: JsonObject): Promise<string | undefined> {
-    const state = await store.get();
+    const state = validKeyListState(await store.get());
     const trusted = trustedKeys(state, options);
     const verdict = verify(answer, { ...options, ...trusted }, state, nowSeconds());
     if (verdict.kind === 'refused') {
@@ -78,7 +78,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       } catch (error) {
         problem = problemOf(error);
       }
-      return chooseKey(await store.get(), problem, nowSeconds(), options.builtInPublicKey);
+      return chooseKey(validKeyListState(await store.get()), problem, nowSeconds(), options.builtInPublicKey);
     },
   };
 }

@@ -1,9 +1,4 @@
-import {
-  isJsonObject,
-  type JsonObject,
-  type KeyListDocument,
-  parseJsonOrUndefined,
-} from '@waxwing/protocol/phone';
+import { type KeyListDocument, parseJsonOrUndefined } from '@waxwing/protocol/phone';
 
 /** The phone's record of verified key lists. Plain data, safe for `JSON.stringify`. */
 export interface KeyListState {
@@ -48,10 +43,18 @@ const stateFields: Readonly<Record<keyof KeyListState, (value: unknown) => boole
 
 /** Decodes the JSON of a state. Returns `undefined` for any other text, such as a damaged one. */
 export function decodeKeyListState(text: string): KeyListState | undefined {
-  const state = parseJsonOrUndefined(text);
+  return validKeyListState(parseJsonOrUndefined(text));
+}
+
+/** Returns a stored state, or `undefined` for any other value: an app's own store may return `null` or damaged data. */
+export function validKeyListState(state: unknown): KeyListState | undefined {
   const isState =
-    isJsonObject(state) && Object.entries(stateFields).every(([name, isValid]) => isValid(state[name]));
-  return isState ? (state as JsonObject & KeyListState) : undefined;
+    isObject(state) && Object.entries(stateFields).every(([name, isValid]) => isValid(state[name]));
+  return isState ? (state as unknown as KeyListState) : undefined;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }
 
 function isKey(value: unknown): boolean {
