@@ -36,7 +36,20 @@ export function requirePushToken(given: unknown): void {
 /** Texts that apps mistakenly pass as an FCM token, and a description of each. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
-  [/^(?:[0-9a-f]{64}|<[0-9a-f ]+>)$/i, "a token of APNs: use tokenKind 'apns', or the token of Firebase"],
+  [
+    /^(?:[0-9a-f]{64,}|<[0-9a-f ]+>|[0-9a-f]{8}(?: [0-9a-f]{8}){7,})$/i,
+    "a token of APNs: use tokenKind 'apns', or the token of Firebase",
+  ],
+  // https://developer.apple.com/documentation/foundation/nsdata/description
+  [
+    /^\{ ?length ?= ?\d+, ?bytes ?=/,
+    "the description of an APNs token: use tokenKind 'apns' with its bytes as hexadecimal digits",
+  ],
+  [/^[\w+/-]{43}=$/, 'base64 of 32 bytes, such as an APNs token or a key: take the token of getToken'],
+  [
+    /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
+    'a UUID, such as the id of the phone in another push service: take the token of getToken',
+  ],
   [/^\d+:\d+:[a-z]+:[0-9a-f]+$/, 'the id of a Firebase app: take the token of getToken'],
   [/^AIza[\w-]{35}$/, 'an API key of Google: take the token of getToken'],
   [/^B[\w-]{86}$/, 'a VAPID key: take the token of getToken'],
@@ -52,6 +65,7 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
     'another value turned into text: await the token, and return undefined while there is none',
   ],
   [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase gave it'],
+  [/[^!-~]/, 'damaged: it contains white space or characters other than ASCII'],
 ];
 
 /** FCM's format is not documented, so this function refuses only texts that are known to be something else. */

@@ -1,3 +1,4 @@
+import { ApiError, createChatApi } from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
 
@@ -21,6 +22,28 @@ describe('JSON.stringify writes', () => {
       kind: 'notification',
       notification: { message_ids: [1, String(id)] },
       account: { realmUrl: url, userId, pushAccountId: String(pushAccountId) },
+    });
+  });
+
+  it('what the chat API answers, refusals among it, also with ids beyond 2^53', async () => {
+    const { server, registrar } = await createPhone();
+    const { pushAccountId } = await registrar.sync();
+    const { url: realmUrl, email, apiKey, fetch } = server;
+    const api = createChatApi({ realmUrl, email, apiKey, fetch });
+    const queue = await api.registerEventQueue(['push_device']);
+    expect(JSON.parse(JSON.stringify(queue))).toMatchObject({
+      queueId: queue.queueId,
+      pushDevices: { [String(pushAccountId)]: { status: 'active' } },
+    });
+    const events = await api.getEvents({ queueId: queue.queueId, lastEventId: -1 });
+    const [event] = JSON.parse(JSON.stringify(events)) as unknown[];
+    expect(event).toMatchObject({ pushDevice: { pushAccountId: String(pushAccountId) } });
+    expect(JSON.parse(JSON.stringify(events[0]))).toEqual(event);
+    const fields = { queue_id: 2n ** 60n };
+    const refusal = { code: 'X', message: 'm', httpStatus: 400, retryAfterSeconds: undefined, fields };
+    expect(JSON.parse(JSON.stringify(new ApiError(refusal)))).toMatchObject({
+      code: 'X',
+      fields: { queue_id: String(2n ** 60n) },
     });
   });
 });

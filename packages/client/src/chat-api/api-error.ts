@@ -1,4 +1,5 @@
 import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/protocol/phone';
+import { jsonSafe } from '../json-safe.js';
 import type { UnreachableCause } from './unreachable-cause.js';
 
 /** Contents of the server's error answer. */
@@ -26,7 +27,7 @@ export class ApiError extends Error {
     this.code = code;
     this.httpStatus = httpStatus;
     this.retryAfterSeconds = retryAfterSeconds;
-    this.fields = fields;
+    this.fields = jsonSafe({ ...fields });
   }
 
   /** The remedy for the error: derived from the code if it is known, else from the HTTP status. */

@@ -10,6 +10,7 @@ import {
   parsePushDeviceEvent,
   parsePushDevices,
 } from '@waxwing/protocol/phone';
+import { jsonSafe } from '../json-safe.js';
 import { UnreachableError } from './api-error.js';
 
 /** State of one PushDevice on the server. */
@@ -63,7 +64,7 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
   const states = [...pushDevices].map(
     ([id, { status, error_code }]) => [id, stateOf(status, error_code)] as const,
   );
-  return {
+  return jsonSafe({
     queueId,
     lastEventId,
     userId,
@@ -72,7 +73,7 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
     featureLevel: typeof featureLevel === 'number' ? featureLevel : undefined,
     pushDevices: new Map(states),
     clientDevices,
-  };
+  });
 }
 
 function isInteger(value: JsonValue | undefined): value is number | bigint {
@@ -83,7 +84,7 @@ export function parseEvents(answer: JsonObject): readonly ServerEvent[] {
   if (!Array.isArray(answer.events)) {
     throw new UnreachableError('The server answered /events without events.');
   }
-  return answer.events.map(parseEvent);
+  return jsonSafe(answer.events.map((event) => jsonSafe(parseEvent(event))));
 }
 
 function parseEvent(event: JsonObject): ServerEvent {
