@@ -1,19 +1,26 @@
-import { exportForExtension, type PushAccountStore, type PushClient } from '@waxwing/client';
+import {
+  type AccountIdentity,
+  type ExtensionAccount,
+  exportForExtension,
+  type PushAccountStore,
+  type PushClient,
+} from '@waxwing/client';
 
 /**
- * Where native code finds the keys. On iOS `react-native-keychain`: `put` is `setGenericPassword(id, text, { service:
- * 'waxwing.push.' + id, accessGroup, accessible: ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY })`, `remove` is
+ * Where native code finds the keys. On iOS `react-native-keychain`: `put` is `setGenericPassword(owner, text, { service:
+ * 'waxwing.push.' + owner, accessGroup, accessible: ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY })`, `remove` is
  * `resetGenericPassword({ service })`. On Android `NativeModules.PushKeyStore`.
  */
 export interface SharedKeys {
-  put(pushAccountId: string, text: string): Promise<unknown>;
-  remove(pushAccountId: string): Promise<unknown>;
+  put(owner: string, text: string): Promise<unknown>;
+  remove(owner: string): Promise<unknown>;
 }
 
 /** Call it after each `sync`: passes every account's keys to native code. */
 export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): Promise<void> {
   for (const account of await accounts.list()) {
-    await keys.put(account.pushAccountId.toString(), exportForExtension(account));
+    const text = exportForExtension(account);
+    await keys.put(ownerOf(text), text);
   }
 }
 
@@ -21,11 +28,21 @@ export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): P
 export async function unshareKeys(
   accounts: PushAccountStore,
   keys: SharedKeys,
-  realmUrl: string,
+  { realmUrl, userId }: AccountIdentity,
 ): Promise<void> {
   for (const account of await accounts.list()) {
-    if (account.realmUrl === realmUrl) await keys.remove(account.pushAccountId.toString());
+    const isOwn = account.realmUrl === realmUrl && String(account.userId) === String(userId);
+    if (isOwn) await keys.remove(ownerOf(exportForExtension(account)));
   }
+}
+
+/**
+ * Names the text of an account. A sync can replace the account's `pushAccountId`: the new text must then replace the
+ * former one, and native code must still know which messages it has shown.
+ */
+function ownerOf(text: string): string {
+  const { realmOrigin, userId } = JSON.parse(text) as ExtensionAccount;
+  return `${realmOrigin} ${userId}`;
 }
 
 /** Shows and hides notifications: `@notifee/react-native` or `expo-notifications`. */

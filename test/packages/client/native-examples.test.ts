@@ -115,8 +115,34 @@ describe('What native code is given', () => {
     const store = await storeOf(accounts);
     await shareKeys(store, keys);
     expect([...texts.values()]).toEqual(vectors.accounts);
-    await unshareKeys(store, keys, accounts[0]?.realmUrl ?? '');
-    expect([...texts.values()]).toEqual(vectors.accounts.slice(1));
+    const [first] = accounts as readonly [PushAccount];
+    // Another user of the same organization.
+    const other = { ...first, pushAccountId: 9n as PushAccount['pushAccountId'], userId: 77 };
+    await store.put(other);
+    await shareKeys(store, keys);
+    await unshareKeys(store, keys, first);
+    expect([...texts.values()]).toEqual([...vectors.accounts.slice(1), exportForExtension(other)]);
+  });
+
+  it('replaces the keys of an account that has a new id, under a name that native code remembers messages by', async () => {
+    const texts = new Map<string, string>();
+    const keys = {
+      put: async (owner: string, text: string) => texts.set(owner, text),
+      remove: async (owner: string) => texts.delete(owner),
+    };
+    const [first] = accounts as readonly [PushAccount];
+    await shareKeys(await storeOf([first]), keys);
+    const replaced = { ...first, pushAccountId: 9n as PushAccount['pushAccountId'] };
+    await shareKeys(await storeOf([replaced]), keys);
+    const { realmOrigin, userId } = JSON.parse(exportForExtension(first)) as Record<string, string>;
+    expect([...texts]).toEqual([[`${realmOrigin} ${userId}`, exportForExtension(replaced)]]);
+    for (const name of ['android/OpenPush.kt', 'ios/OpenPush.swift']) {
+      const source = readFileSync(new URL(name, examples), 'utf8');
+      // Kotlin and Swift cannot run here.
+      expect(source, name).toMatch(
+        /"\$\{account.optString\("realmOrigin"\)\} \$\{account.optString\("userId"\)\}"|"\\\(realmOrigin\) \\\(userId\)"/,
+      );
+    }
   });
 });
 

@@ -9,8 +9,9 @@ import org.json.JSONException
 import org.json.JSONObject
 
 sealed interface OpenedPush {
+  /** [owner] is the organization's origin and the user's id. Unlike the push account id, it never changes. */
   data class Message(
-    val pushAccountId: String,
+    val owner: String,
     val messageId: Long,
     val time: Long,
     val sender: String,
@@ -18,10 +19,10 @@ sealed interface OpenedPush {
     val topic: String?,
   ) : OpenedPush
 
-  data class Remove(val pushAccountId: String, val messageIds: List<Long>) : OpenedPush
+  data class Remove(val owner: String, val messageIds: List<Long>) : OpenedPush
 
   data class Payload(
-    val pushAccountId: String,
+    val owner: String,
     val id: String,
     val time: Long,
     val payload: JSONObject,
@@ -62,7 +63,7 @@ fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes:
       ?: return OpenedPush.Ignored("cannot-open")
 
   // Step 4: the content is for this account, and of a known type.
-  val id = account.optString("pushAccountId")
+  val owner = "${account.optString("realmOrigin")} ${account.optString("userId")}"
   val notification = decodeUtf8(plaintext)?.let(::parseObject) ?: return OpenedPush.Ignored("unknown-type")
   val type = notification.opt("type")
   if (type !in setOf("message", "remove", "test", "payload")) return OpenedPush.Ignored("unknown-type")
@@ -72,9 +73,9 @@ fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes:
   if (!isForAccount) return OpenedPush.Ignored("wrong-account")
   return when (type) {
     "test" -> OpenedPush.Test
-    "remove" -> removal(id, notification)
-    "payload" -> payload(id, notification)
-    else -> message(id, notification)
+    "remove" -> removal(owner, notification)
+    "payload" -> payload(owner, notification)
+    else -> message(owner, notification)
   } ?: OpenedPush.Ignored("unknown-type")
 }
 
@@ -101,28 +102,28 @@ private fun pushKey(account: JSONObject, pushKeyId: String): ByteArray? {
 private const val KEY_BYTES = 32
 private const val NONCE_BYTES = 24
 
-private fun message(pushAccountId: String, notification: JSONObject): OpenedPush? {
+private fun message(owner: String, notification: JSONObject): OpenedPush? {
   val messageId = integer(notification.opt("message_id")) ?: return null
   val time = integer(notification.opt("time")) ?: return null
   val sender = notification.opt("sender_full_name") as? String ?: return null
   val content = notification.opt("content") as? String ?: return null
   val topic = notification.opt("topic") as? String
-  return OpenedPush.Message(pushAccountId, messageId, time, sender, content, topic)
+  return OpenedPush.Message(owner, messageId, time, sender, content, topic)
 }
 
-private fun removal(pushAccountId: String, notification: JSONObject): OpenedPush? {
+private fun removal(owner: String, notification: JSONObject): OpenedPush? {
   val ids = notification.optJSONArray("message_ids") ?: return null
   val messageIds = (0 until ids.length()).map { integer(ids.opt(it)) ?: return null }
-  return OpenedPush.Remove(pushAccountId, messageIds)
+  return OpenedPush.Remove(owner, messageIds)
 }
 
 private val PAYLOAD_ID = Regex("[A-Za-z0-9_-]{1,64}")
 
-private fun payload(pushAccountId: String, notification: JSONObject): OpenedPush? {
+private fun payload(owner: String, notification: JSONObject): OpenedPush? {
   val id = (notification.opt("id") as? String)?.takeIf(PAYLOAD_ID::matches) ?: return null
   val time = integer(notification.opt("time")) ?: return null
   val payload = notification.optJSONObject("payload") ?: return null
-  return OpenedPush.Payload(pushAccountId, id, time, payload)
+  return OpenedPush.Payload(owner, id, time, payload)
 }
 
 private fun integer(value: Any?): Long? =

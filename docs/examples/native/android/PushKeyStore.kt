@@ -12,28 +12,28 @@ import javax.crypto.SecretKey
 import javax.crypto.spec.GCMParameterSpec
 
 /**
- * The texts of `exportForExtension` by push account id, encrypted with a key that never leaves the Android Keystore.
+ * The texts of `exportForExtension` by owner, encrypted with a key that never leaves the Android Keystore.
  * The phone need not be unlocked, because notifications arrive while it is locked.
  */
 class PushKeyStore(context: Context) {
   private val texts = context.getSharedPreferences("waxwing.push", Context.MODE_PRIVATE)
 
-  fun put(pushAccountId: String, text: String) {
+  fun put(owner: String, text: String) {
     val cipher = Cipher.getInstance(TRANSFORMATION)
     cipher.init(Cipher.ENCRYPT_MODE, key())
     // Binds the text to its account: one account's text cannot replace another's.
-    cipher.updateAAD(pushAccountId.toByteArray())
+    cipher.updateAAD(owner.toByteArray())
     val kept = cipher.iv + cipher.doFinal(text.toByteArray())
-    texts.edit().putString(pushAccountId, Base64.getEncoder().encodeToString(kept)).apply()
+    texts.edit().putString(owner, Base64.getEncoder().encodeToString(kept)).apply()
   }
 
   /** Null if there is none, or if the system has lost the key. Then the app registers the account again. */
-  fun get(pushAccountId: String): String? {
-    val kept = Base64.getDecoder().decode(texts.getString(pushAccountId, null) ?: return null)
+  fun get(owner: String): String? {
+    val kept = Base64.getDecoder().decode(texts.getString(owner, null) ?: return null)
     return try {
       val cipher = Cipher.getInstance(TRANSFORMATION)
       cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, kept, 0, IV_BYTES))
-      cipher.updateAAD(pushAccountId.toByteArray())
+      cipher.updateAAD(owner.toByteArray())
       String(cipher.doFinal(kept, IV_BYTES, kept.size - IV_BYTES))
     } catch (_: GeneralSecurityException) {
       null
@@ -42,8 +42,8 @@ class PushKeyStore(context: Context) {
 
   fun all(): List<String> = texts.all.keys.mapNotNull(::get)
 
-  fun remove(pushAccountId: String) {
-    texts.edit().remove(pushAccountId).apply()
+  fun remove(owner: String) {
+    texts.edit().remove(owner).apply()
   }
 
   private fun key(): SecretKey {

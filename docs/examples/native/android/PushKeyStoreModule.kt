@@ -15,14 +15,14 @@ class PushKeyStoreModule(context: ReactApplicationContext) : ReactContextBaseJav
   override fun getName() = "PushKeyStore"
 
   @ReactMethod
-  fun put(pushAccountId: String, text: String, promise: Promise) {
-    keys.put(pushAccountId, text)
+  fun put(owner: String, text: String, promise: Promise) {
+    keys.put(owner, text)
     promise.resolve(null)
   }
 
   @ReactMethod
-  fun remove(pushAccountId: String, promise: Promise) {
-    keys.remove(pushAccountId)
+  fun remove(owner: String, promise: Promise) {
+    keys.remove(owner)
     promise.resolve(null)
   }
 }

@@ -22,16 +22,16 @@ class PushMessagingService : FirebaseMessagingService() {
       is OpenedPush.Message -> {
         val name = opened.messageId.toString()
         val shown = Shown(opened.sender, opened.topic, opened.content)
-        if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
+        if (isNew(opened.owner, opened.time, name)) show(tagOf(opened.owner, name), shown)
       }
       is OpenedPush.Payload -> {
         // The app defines the payload. This example shows its title and body.
         val name = "p${opened.id}"
         val shown = Shown(opened.payload.optString("title"), null, opened.payload.optString("body"))
-        if (isNew(opened.pushAccountId, opened.time, name)) show(tagOf(opened.pushAccountId, name), shown)
+        if (isNew(opened.owner, opened.time, name)) show(tagOf(opened.owner, name), shown)
       }
       is OpenedPush.Remove ->
-        opened.messageIds.forEach { notifications.cancel(tagOf(opened.pushAccountId, it.toString()), 0) }
+        opened.messageIds.forEach { notifications.cancel(tagOf(opened.owner, it.toString()), 0) }
       is OpenedPush.Test, is OpenedPush.Ignored -> Unit
     }
   }
@@ -56,13 +56,13 @@ class PushMessagingService : FirebaseMessagingService() {
   private data class Shown(val title: String, val subtitle: String?, val text: String)
 
   /** Remembers the message, so that a replay is not shown, and forgets accounts that no longer have keys. */
-  private fun isNew(account: String, time: Long, name: String): Boolean {
+  private fun isNew(owner: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
-    val known = SeenMessages.decode(storage.getString(account, null).orEmpty())
+    val known = SeenMessages.decode(storage.getString(owner, null).orEmpty())
     val seen = known.with(SeenMessages.SeenMessage(time, name)) ?: return false
     val changes = storage.edit()
     storage.all.keys.filter { keys.get(it) == null }.forEach { changes.remove(it) }
-    changes.putString(account, seen.encode()).apply()
+    changes.putString(owner, seen.encode()).apply()
     return true
   }
 
@@ -80,5 +80,5 @@ class PushMessagingService : FirebaseMessagingService() {
     NotificationManagerCompat.from(this).notify(tag, 0, notification)
   }
 
-  private fun tagOf(pushAccountId: String, name: String) = "$pushAccountId $name"
+  private fun tagOf(owner: String, name: String) = "$owner $name"
 }

@@ -21,7 +21,7 @@ final class NotificationService: UNNotificationServiceExtension {
       encryptedData: userInfo["encrypted_data"] as? String)
     let opened = openPush(push, readAccounts: readSharedKeychain)
     if case .remove(let messageIds, let account) = opened {
-      hide(messageIds.map { shownName(account.pushAccountId, String($0)) })
+      hide(messageIds.map { shownName(account.owner, String($0)) })
     } else {
       finish(content(for: opened, request: request))
     }
@@ -64,10 +64,10 @@ final class NotificationService: UNNotificationServiceExtension {
     _ payload: PushPayload, of account: ExtensionAccount, in content: UNMutableNotificationContent
   ) -> UNNotificationContent? {
     let name = "p\(payload.id)"
-    guard isNew(SeenMessages.Message(time: payload.time, name: name), of: account.pushAccountId) else { return nil }
+    guard isNew(SeenMessages.Message(time: payload.time, name: name), of: account.owner) else { return nil }
     content.title = payload.payload["title"] as? String ?? ""
     content.body = payload.payload["body"] as? String ?? ""
-    content.userInfo[shownNameKey] = shownName(account.pushAccountId, name)
+    content.userInfo[shownNameKey] = shownName(account.owner, name)
     return content
   }
 
@@ -76,12 +76,12 @@ final class NotificationService: UNNotificationServiceExtension {
     _ message: PushNotification, of account: ExtensionAccount, in content: UNMutableNotificationContent
   ) -> UNNotificationContent? {
     guard let time = message.time, let messageId = message.message_id,
-      isNew(SeenMessages.Message(time: time, name: String(messageId)), of: account.pushAccountId)
+      isNew(SeenMessages.Message(time: time, name: String(messageId)), of: account.owner)
     else { return nil }
     content.title = message.sender_full_name ?? ""
     content.subtitle = [message.channel_name, message.topic].compactMap { $0 }.joined(separator: " > ")
     content.body = message.content ?? ""
-    content.userInfo[shownNameKey] = shownName(account.pushAccountId, String(messageId))
+    content.userInfo[shownNameKey] = shownName(account.owner, String(messageId))
     content.threadIdentifier = "\(account.realmOrigin) \(content.subtitle)"
     return content
   }
@@ -90,8 +90,8 @@ final class NotificationService: UNNotificationServiceExtension {
 /// The keys under which a shown notification stores its account and message, so that a removal finds it.
 private let shownNameKey = "waxwing_message"
 
-private func shownName(_ pushAccountId: String, _ name: String) -> String {
-  "\(pushAccountId) \(name)"
+private func shownName(_ owner: String, _ name: String) -> String {
+  "\(owner) \(name)"
 }
 
 /// APNs delivers the id as a JSON number, which `NSNumber` does not round. A fraction or a boolean is not an id.
@@ -103,7 +103,7 @@ private func decimalDigits(_ value: Any?) -> String? {
   return String(number.int64Value)
 }
 
-/// The texts that the app has stored in the shared keychain group, under the services `waxwing.push.<id>`.
+/// The texts that the app has stored in the shared keychain group, under the services `waxwing.push.<owner>`.
 private func readSharedKeychain() -> [String] {
   let query: [CFString: Any] = [
     kSecClass: kSecClassGenericPassword,
@@ -128,17 +128,17 @@ private func readSharedKeychain() -> [String] {
 private let seenLock = NSLock()
 
 /// Remembers the message in the app group, so that a replay is not shown, and forgets accounts that no longer have keys.
-private func isNew(_ message: SeenMessages.Message, of pushAccountId: String) -> Bool {
+private func isNew(_ message: SeenMessages.Message, of owner: String) -> Bool {
   seenLock.lock()
   defer { seenLock.unlock() }
   let group = Bundle.main.object(forInfoDictionaryKey: "WaxwingAppGroup") as? String
   guard let defaults = UserDefaults(suiteName: group) else { return true }
   let known = defaults.dictionary(forKey: "waxwing.seen") as? [String: String] ?? [:]
-  let ofAccount = SeenMessages(encoded: known[pushAccountId] ?? "")
+  let ofAccount = SeenMessages(encoded: known[owner] ?? "")
   guard let seen = ofAccount.with(message) else { return false }
-  let accounts = Set(readSharedKeychain().compactMap { decodeAccount($0)?.pushAccountId })
+  let accounts = Set(readSharedKeychain().compactMap { decodeAccount($0)?.owner })
   var texts = known.filter { accounts.contains($0.key) }
-  texts[pushAccountId] = seen.encoded
+  texts[owner] = seen.encoded
   defaults.set(texts, forKey: "waxwing.seen")
   return true
 }

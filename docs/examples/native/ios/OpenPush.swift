@@ -12,6 +12,9 @@ struct ExtensionAccount: Decodable {
   /// Nil in texts of older app versions.
   let pushKeys: [PushKey]?
 
+  /// The organization and the user. Unlike the push account id, it never changes.
+  var owner: String { "\(realmOrigin) \(userId)" }
+
   struct PushKey: Decodable {
     let pushKeyId: String
     let key: String
