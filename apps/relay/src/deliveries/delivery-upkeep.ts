@@ -9,7 +9,7 @@ export interface DeliveryUpkeepOptions {
   readonly receipts: Pick<ReceiptStore, 'countQueued'>;
   readonly load: Pick<LoadLimit, 'setQueued'>;
   readonly deletions: Pick<DeletionBreakers, 'takeUpChanges' | 'review'>;
-  readonly outages: Pick<VendorOutages, 'forgetOld'>;
+  readonly outages: Pick<VendorOutages, 'review'>;
   readonly storedOutages: Pick<StoredOutages, 'renew'>;
   readonly log: Log;
 }
@@ -29,7 +29,7 @@ export class DeliveryUpkeep {
     const { outages, storedOutages } = this.#options;
     this.#timer = setInterval(() => {
       void this.#countQueued();
-      outages.forgetOld();
+      outages.review();
       void storedOutages.renew();
       void this.#reviewDeletions();
     }, intervalMilliseconds).unref();

@@ -137,4 +137,53 @@ describe('a vendor that accepts nothing for a minute', () => {
     outages.worked(route);
     expect(failing.slice(2)).toEqual(['fcm:p true', 'fcm:p false']);
   });
+
+  it('is reported without a further attempt, which may be 15 minutes away, but not after a single failure', () => {
+    const { log, lines } = createMemoryLog();
+    let now = 0;
+    const failing: string[] = [];
+    const outages = new VendorOutages({
+      log,
+      clock: () => now,
+      onChange: (app, outage) => failing.push(`${app} ${outage !== undefined}`),
+    });
+    const routeOf = (appId: string) => ({ appId, vendor: 'apns', credential: 'its key' }) as AppRoute;
+    const reviewAt = (instant: number): void => {
+      now = instant;
+      outages.review();
+    };
+    outages.failed(routeOf('apns:once'), 'ServiceUnavailable');
+    outages.failed(routeOf('apns:twice'), 'ServiceUnavailable');
+    now = 10_000;
+    outages.failed(routeOf('apns:twice'), 'ServiceUnavailable');
+    reviewAt(minute - 1);
+    expect([failing, lines()]).toEqual([[], []]);
+    reviewAt(minute);
+    reviewAt(2 * minute);
+    expect(failing).toEqual(['apns:twice true']);
+    expect(lines()).toMatchObject([{ level: 'warn', app: 'apns:twice', reason: 'ServiceUnavailable' }]);
+    outages.worked(routeOf('apns:twice'));
+    expect(failing).toEqual(['apns:twice true', 'apns:twice false']);
+  });
+
+  it('is in the log soon after a minute, if only one notification is being retried', async () => {
+    const time = { now: Date.now() };
+    const relay = await startDeliveriesUnderTest({
+      clock: () => time.now,
+      timings: { delayDivisor: 1, queueCountMilliseconds: 20 },
+    });
+    onTestFinished(() => relay.close());
+    const { notify, addApns, faults, log, statistics } = relay;
+    await faults([{ vendor: 'apns', status: 503, reason: 'ServiceUnavailable' }]);
+    const { body } = await notify([apnsRequest(await addApns(apnsToken()))]);
+    expect(body.results).toMatchObject([{ status: 'queued' }]);
+    // The first retry follows after 10 to 13 seconds, the second 15 minutes later.
+    time.now += 20_000;
+    await expect.poll(async () => (await statistics()).faults_fired).toEqual([2]);
+    time.now += 40_000;
+    await expect
+      .poll(() => log.lines().filter(({ level, app }) => level === 'warn' && app !== undefined))
+      .toHaveLength(1);
+    expect((await statistics()).faults_fired).toEqual([2]);
+  });
 });

@@ -51,9 +51,25 @@ export class VendorOutages {
     const outage = known ?? { vendor, credential, since: now, lastAt: now, reason, isReported: false };
     Object.assign(outage, { lastAt: now, reason });
     this.#outages.set(app, outage);
-    if (outage.isReported || now - outage.since < reportAfterMilliseconds) return;
+    if (now - outage.since >= reportAfterMilliseconds) this.#report(app, outage);
+  }
+
+  /**
+   * Reports outages of a minute or more, and forgets old ones. Call it periodically: while few notifications arrive, the
+   * next attempt can be 15 minutes away. A single failure is not reported here, because its retry usually succeeds.
+   */
+  review(): void {
+    this.forgetOld();
+    for (const [app, outage] of this.#outages) {
+      if (outage.lastAt > outage.since && this.isFailing(app)) this.#report(app, outage);
+    }
+  }
+
+  #report(app: string, outage: Outage): void {
+    if (outage.isReported) return;
     outage.isReported = true;
     this.#options.onChange(app, troubleOf(app, outage));
+    const { reason } = outage;
     const since = new Date(outage.since).toISOString();
     this.#options.log.warn(
       { app, reason, since },
