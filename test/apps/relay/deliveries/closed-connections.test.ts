@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -93,3 +94,58 @@ describe('a request that FCM may have processed is not resent at once', () => {
     expect(seen).toHaveLength(2);
   });
 });
+
+describe('the connection for an access token that Google closes', () => {
+  /** Starts a relay whose token endpoint closes this many connections before it issues tokens. */
+  async function startWithTokens(closings: number, close: Close) {
+    let tokenRequests = 0;
+    google = createServer((request, response) => {
+      request.resume().on('end', () => {
+        const isToken = request.url === '/token';
+        if (isToken) tokenRequests += 1;
+        if (isToken && tokenRequests <= closings) return close(request.socket);
+        const answer = isToken ? { access_token: 'x', expires_in: 3600 } : { name: 'x' };
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
+      });
+    });
+    await new Promise<void>((resolve) => google?.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(google.address() as AddressInfo).port}`;
+    const under = await startDeliveriesUnderTest({
+      environment: { RELAY_FCM_BASE_URL: url },
+      timings: { delayDivisor: 1 },
+      apps: ({ credentials }) => ({
+        fcm: [{ service_account_file: withTokenUri(credentials, `${url}/token`) }],
+      }),
+    });
+    relay = under;
+    const id = await under.addFcm('phone');
+    const notify = async () => (await under.notify([fcmRequest(id, { ttl_seconds: 0 })])).body.results[0];
+    return { notify, count: () => tokenRequests };
+  }
+
+  it.each(closings)(
+    'is replaced at once if Google %s, so that no notification is lost',
+    async (_name, close) => {
+      const { notify, count } = await startWithTokens(1, close);
+      expect(await notify()).toMatchObject({ status: 'sent' });
+      expect(count()).toBe(2);
+    },
+  );
+
+  it('is not replaced endlessly', async () => {
+    const { notify, count } = await startWithTokens(9, (socket) => socket.destroy());
+    expect(await notify()).toMatchObject({ reason: 'OAUTH_UNAVAILABLE' });
+    expect(count()).toBe(2);
+  });
+});
+
+/** Writes a copy of the service account's file with another token endpoint. Returns its path. */
+function withTokenUri(
+  { serviceAccountFile }: { readonly serviceAccountFile: string },
+  token_uri: string,
+): string {
+  const account = JSON.parse(readFileSync(serviceAccountFile, 'utf8')) as object;
+  const file = `${serviceAccountFile}.other.json`;
+  writeFileSync(file, JSON.stringify({ ...account, token_uri }), { mode: 0o600 });
+  return file;
+}

@@ -24,6 +24,13 @@ const refreshEarlyMilliseconds = 5 * 60_000;
 /** Delay before the next refresh after a failed one, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
+/** Error codes of a connection that was refused, closed or reset. After a timeout, another request would take too long. */
+const brokenConnection: ReadonlySet<unknown> = new Set([
+  'UND_ERR_SOCKET',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+]);
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
@@ -87,23 +94,9 @@ export class AccessToken {
   }
 
   async #ask(): Promise<AccessTokenResult> {
-    const { app, clock, dispatcher, reach } = this.#options;
+    const { clock, reach } = this.#options;
     try {
-      const grant = new URLSearchParams({
-        grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
-        assertion: await this.#signAssertion(),
-      });
-      const { statusCode, headers, body } = await request(app.tokenUri, {
-        method: 'POST',
-        dispatcher,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: grant.toString(),
-        headersTimeout: timeoutMilliseconds,
-        bodyTimeout: timeoutMilliseconds,
-        // Needed once an hour: a kept connection would be stale by then.
-        reset: true,
-      });
-      const text = await readBody(body);
+      const { statusCode, headers, text } = await this.#exchange();
       const parsed = tokenAnswer.safeParse(statusCode === 200 ? JSON.parse(text) : undefined);
       reach.worked();
       if (!parsed.success) return refused(statusCode, headers['retry-after']);
@@ -116,6 +109,37 @@ export class AccessToken {
       // No connection, a timeout, or a malformed answer: no evidence against the account.
       reach.failed(error);
       return refused(503, undefined);
+    }
+  }
+
+  /**
+   * Sends the request. If the connection fails, sends it once more at once: a second token does no harm, and a
+   * notification with a TTL of 0 cannot be queued.
+   */
+  async #exchange() {
+    const { app } = this.#options;
+    const grant = new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer',
+      assertion: await this.#signAssertion(),
+    });
+    const send = async () => {
+      const { statusCode, headers, body } = await request(app.tokenUri, {
+        method: 'POST',
+        dispatcher: this.#options.dispatcher,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: grant.toString(),
+        headersTimeout: timeoutMilliseconds,
+        bodyTimeout: timeoutMilliseconds,
+        // Needed once an hour: a kept connection would be stale by then.
+        reset: true,
+      });
+      return { statusCode, headers, text: await readBody(body) };
+    };
+    try {
+      return await send();
+    } catch (error) {
+      if (brokenConnection.has((error as NodeJS.ErrnoException).code)) return await send();
+      throw error;
     }
   }
 
