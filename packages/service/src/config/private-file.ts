@@ -12,11 +12,15 @@ import { syncFolder } from './sync-folder.js';
 // O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
+/** Far more than any key, credential or key ring. A huge file would stop the program for seconds. */
+const maximumMebibytes = 16;
+const maximumBytes = maximumMebibytes * 1024 * 1024;
+
 /**
  * Reads a file that contains a secret: a regular file that belongs to this process's user or root, and that others can
  * neither read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be
  * equally safe. Returns its text without a byte-order mark.
- * @throws ConfigurationError if the file cannot be read, or other users could read or replace it.
+ * @throws ConfigurationError if the file cannot be read, has more than 16 MiB, or other users could read or replace it.
  */
 export async function readPrivateFile(
   path: string,
@@ -30,7 +34,8 @@ export async function readPrivateFile(
     const file = await open(found.path, openFlags);
     try {
       // Check the open file: the path may have been replaced since the first check (TOCTOU race).
-      const problem = describeUntrustedFile(found.path, await file.stat(), rule);
+      const facts = await file.stat();
+      const problem = describeUntrustedFile(found.path, facts, rule) ?? describeSize(facts);
       if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
       return decodeText(await file.readFile());
     } finally {
@@ -49,10 +54,20 @@ export async function readPrivateFile(
   }
 }
 
-/** Decodes UTF-8, or UTF-16 as written by PowerShell. Drops the byte-order mark that Windows programs write first. */
+function describeSize({ size }: { readonly size: number }): string | undefined {
+  if (size <= maximumBytes) return undefined;
+  return `has ${size} bytes, and may have at most ${maximumMebibytes} MiB: check its path`;
+}
+
+/**
+ * Decodes UTF-8, or UTF-16 as written by PowerShell and editors on Windows. Drops the byte-order mark that Windows
+ * programs write first.
+ */
 function decodeText(bytes: Uint8Array): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
-  return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8').decode(bytes);
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  if (first === 0xfe && second === 0xff) return new TextDecoder('utf-16be').decode(bytes);
+  return new TextDecoder().decode(bytes);
 }
 
 /**

@@ -18,6 +18,7 @@ const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
   'in UTF-8': (text) => Buffer.from(text),
   'with a byte-order mark': (text) => Buffer.from(`\ufeff${text}`),
   "in PowerShell's UTF-16": (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  'in big-endian UTF-16': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
 };
 
 /** What programs do to a key's line breaks. */
@@ -209,6 +210,17 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
   [publicKey, 'a public key'],
   [sshKey, 'an SSH key'],
   [Buffer.from([0x30, 0x82, 0x0b, 0, 0xff, 0xfe, 2]), 'a binary file such as a .p12 or .cer'],
+  [
+    Buffer.concat([
+      Buffer.from([0x30, 0x82, 0x0b, 0, 0xff, 0xfe, 2]),
+      Buffer.from('<?xml version="1.0"?>\n<!DOCTYPE plist>\n<plist version="1.0"></plist>'),
+    ]),
+    'a provisioning profile',
+  ],
+  ['-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ\n-----END PGP PRIVATE KEY BLOCK-----', 'a file of OpenPGP'],
+  ['-----BEGIN PGP MESSAGE-----\n\nhQ\n-----END PGP MESSAGE-----', 'a file of OpenPGP'],
+  ['PuTTY-User-Key-File-3: ecdsa-sha2-nistp256\nEncryption: none', 'an SSH key'],
+  ['-----BEGIN PKCS7-----\nMIIB\n-----END PKCS7-----', 'a chain of certificates'],
   ['<!doctype html><title>Sign in</title>', 'a web page'],
   ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a document of a word processor'],
   ['AAAAx1:APA91bF-x_y', "a key of FCM's former interface"],

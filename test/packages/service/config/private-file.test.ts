@@ -1,4 +1,4 @@
-import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { fstatSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,9 +82,22 @@ describe('the text of a private file', () => {
     ['UTF-8', Buffer.from('schlüssel')],
     ['UTF-8 with a byte-order mark', Buffer.from('\ufeffschlüssel')],
     ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffschlüssel', 'utf16le')],
+    ['big-endian UTF-16', Buffer.from('\ufeffschlüssel', 'utf16le').swap16()],
   ])('is read from %s', async (_encoding, content) => {
     const path = join(folder, 'key');
     await writePrivateFile(path, content);
     expect(await readPrivateFile(path, 'a key')).toBe('schlüssel');
   });
+
+  it.each([16 * 1024 * 1024 + 1, 600_000_000, 5_000_000_000])(
+    'is not read from a file of %i bytes',
+    async (size) => {
+      const path = join(folder, 'huge');
+      await writePrivateFile(path, '');
+      truncateSync(path, size);
+      await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
+        `The file ${path} (a key) has ${size} bytes, and may have at most 16 MiB: check its path.`,
+      );
+    },
+  );
 });

@@ -33,11 +33,15 @@ const textFiles: readonly Recognize<string>[] = [
   [hasPem('(?:NEW )?CERTIFICATE REQUEST'), 'a certificate request'],
   [hasPem('(?:TRUSTED )?CERTIFICATE'), 'a certificate'],
   [hasPem('[A-Z ]*PUBLIC KEY'), 'a public key'],
+  [hasPem('PKCS7'), 'a chain of certificates'],
+  [contains(/[\0\ufffd][\s\S]*<plist/), 'a provisioning profile'],
   [contains(/<plist/), "a property list such as the iOS app's own GoogleService-Info.plist"],
   [contains(/^<(?:!doctype|html)/i), 'a web page'],
   [contains(/^\{\\rtf/), 'a document of a word processor'],
   [contains(/\bapiKey\b[\s\S]*\bprojectId\b/), "a web app's own Firebase configuration"],
   [contains(/:APA91/), "a key of FCM's former interface"],
+  [hasPem('PGP [A-Z ]+'), 'a file of OpenPGP'],
+  [contains(/^PuTTY-User-Key-File/), 'an SSH key'],
   // The starts of PEM and of JSON.
   [
     contains(/^(?:LS0tLS1CRUdJTi|ew(?:o|0K)|ey[A-DI-L])[A-Za-z0-9+/\s]*={0,2}$/),

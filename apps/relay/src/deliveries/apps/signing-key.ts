@@ -58,7 +58,7 @@ function findPrivateKey(text: string): KeyObject | UnusableKey | undefined {
     if (/ENCRYPTED/.test(label + content)) return protectedKey;
     return parseKey(content) ?? damaged;
   }
-  if (/-----BEGIN (?!OPENSSH)[A-Z0-9 ]*PRIVATE KEY/.test(text)) return { problem: 'is cut off' };
+  if (/-----BEGIN (?!OPENSSH|PGP)[A-Z0-9 ]*PRIVATE KEY/.test(text)) return { problem: 'is cut off' };
   return parseKey(text);
 }
 
