@@ -4,8 +4,8 @@ import type { RegistrarContext } from './registrar-context.js';
 
 /**
  * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the others'
- * push keys and seen notifications, and their device if it has none. Returns the other rows to be forgotten, without a device that the kept
- * row uses.
+ * push keys and seen notifications, and their device if it has none. Returns the other rows to be forgotten, without a
+ * device that the kept row uses.
  */
 export async function mergeRows(
   { accounts, seen }: Pick<RegistrarContext, 'accounts' | 'seen'>,

@@ -74,7 +74,8 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 
 /**
  * Creates a new push account for the same user. Sequences presented for the old account do not affect it. It takes over
- * the push keys, which open pushes in flight, and the notifications that they have opened. Returns `undefined` if the store does not keep it.
+ * the push keys, which open pushes in flight, and the notifications that they have opened. Returns `undefined` if the
+ * store does not keep it.
  */
 async function replaceAccount(
   context: RegistrarContext,
