@@ -40,11 +40,8 @@ import { handleRemovalJobs } from './registrations/removal-jobs.js';
 import { scheduleRemovalOfUnrenewed } from './registrations/remove-unrenewed.js';
 import { scheduleQuestionForPushStatus } from './relay-link/ask-for-push-status.js';
 import { LinkMonitor } from './relay-link/link-monitor.js';
-import {
-  type RealmPushStatus,
-  RealmPushStatusRecord,
-  readRealmPushStatus,
-} from './relay-link/realm-push-status.js';
+import { PublishedPushStatus } from './relay-link/published-push-status.js';
+import { type RealmPushStatus, RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { handleRevocations } from './revocations/forward-revocation.js';
 import { type ServedPush, servePush } from './serve-push.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
@@ -91,9 +88,9 @@ export interface ServerPush extends ServedPush {
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /**
    * Replaces the relay, or this server's key there, from the next request on. Requests in flight continue with the
-   * former one.
+   * former one. Then publishes to clients whether push is on, if that changed. Never rejects.
    */
-  useRelay(account: RelayAccount): void;
+  useRelay(account: RelayAccount): Promise<void>;
   /** Ends requests that wait for events, including later ones, so that an HTTP server can close. */
   endPolls(): void;
   /**
@@ -130,12 +127,8 @@ function assemble(
   const options = ownOperations.length > 0 ? publishingTo(deviceWatch, given) : given;
   const { database } = options;
   const unclaim = claimDatabase(database);
-  const results = new DeliveryResults(options);
-  const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
-  const pushStatus = new RealmPushStatusRecord(options);
-  const relay = new CurrentRelay(options, { monitor, results, pushStatus });
+  const { relay, results, published, useRelay } = openRelay(options);
   handleJobs(options, relay, results);
-  scheduleQuestionForPushStatus({ database, link: () => relay.connection?.link, pushStatus });
   const context = {
     ...options,
     relay,
@@ -156,8 +149,8 @@ function assemble(
     get isConfigured() {
       return relay.kind === 'configured';
     },
-    realmPushStatus: (db = database.db) => realmPushStatusAt(db, relay),
-    useRelay: (account) => relay.use(account),
+    realmPushStatus: (db = database.db) => published.current(db),
+    useRelay,
     endPolls: () => closing.abort(),
     async close() {
       closing.abort();
@@ -169,6 +162,27 @@ function assemble(
   };
 }
 
+/** Creates the link to the relay in use, and the records of its answers. */
+function openRelay(options: ServerPushOptions) {
+  const { database } = options;
+  const results = new DeliveryResults(options);
+  const monitor = new LinkMonitor({ ...options, onRecovery: () => retryPendingNow(options) });
+  const isConfigured = () => relay.kind === 'configured';
+  const published = new PublishedPushStatus({ ...options, isConfigured });
+  const pushStatus = new RealmPushStatusRecord({
+    ...options,
+    publishChange: (transaction, before) => published.publishChange(transaction, before),
+  });
+  const relay: CurrentRelay = new CurrentRelay(options, { monitor, results, pushStatus });
+  scheduleQuestionForPushStatus({ database, link: () => relay.connection?.link, pushStatus });
+  const useRelay = (account: RelayAccount): Promise<void> => {
+    const before = { canPush: isConfigured(), endTimestamp: null };
+    relay.use(account);
+    return published.update(before);
+  };
+  return { relay, results, published, useRelay };
+}
+
 /** Publishes events to the requests that wait for them here, too. */
 function publishingTo(deviceWatch: DeviceWatch, options: ServerPushOptions): ServerPushOptions {
   return {
@@ -178,14 +192,6 @@ function publishingTo(deviceWatch: DeviceWatch, options: ServerPushOptions): Ser
       await options.publish(transaction, events);
     },
   };
-}
-
-async function realmPushStatusAt(
-  db: Kysely<ServerPushTables>,
-  relay: CurrentRelay,
-): Promise<RealmPushStatus> {
-  const { canPush, endTimestamp } = await readRealmPushStatus(db);
-  return { canPush: canPush && relay.kind === 'configured', endTimestamp };
 }
 
 function handleJobs(options: ServerPushOptions, relay: CurrentRelay, results: DeliveryResults): void {

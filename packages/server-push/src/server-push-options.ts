@@ -91,8 +91,8 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
   /**
-   * Publishes to all clients of the organization that the relay has switched push on or off, or will switch it off, in
-   * the transaction of the change. Default: publishes nothing.
+   * Publishes to all clients of the organization that push was switched on or off, by the relay or by an admin, or that
+   * the relay will switch it off, in the transaction of the change. Default: publishes nothing.
    */
   readonly publishPushStatus?: (
     transaction: WriteTransaction<Tables>,

@@ -15,6 +15,11 @@ import {
   createRelayAccounts,
   type RelayAccountTables,
 } from './relay-account/account-tables.js';
+import {
+  addRealmPushStatus,
+  createPublishedPushStatus,
+  type PushStatusTables,
+} from './relay-link/push-status-tables.js';
 
 /** The server's id of a PushDevice. The relay has its own id for it, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
@@ -23,7 +28,7 @@ export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
-export interface ServerPushTables extends RelayAccountTables {
+export interface ServerPushTables extends RelayAccountTables, PushStatusTables {
   /**
    * One row per (user, `push_account_id`). `token_kind`, `push_public_key` and `relay_device_id` hold the active
    * registration. `pending_*` hold the newest one until the relay decides on it.
@@ -283,18 +288,13 @@ export const serverPushMigrations: MigrationSet = {
         await db.schema.alterTable('client_devices').addColumn('session', text).execute();
       },
     },
-    '0012-realm-push-status': {
-      async up(db: Kysely<unknown>): Promise<void> {
-        const { schema } = db;
-        await schema.alterTable('relay_link').addColumn('can_push', integer).execute();
-        await schema.alterTable('relay_link').addColumn('push_end_timestamp', integer).execute();
-      },
-    },
+    '0012-realm-push-status': { up: addRealmPushStatus },
     '0013-former-push-keys': {
       async up(db: Kysely<unknown>): Promise<void> {
         await db.schema.alterTable('client_devices').addColumn('former_push_keys', text).execute();
       },
     },
     '0014-host-challenges': { up: createHostChallenges },
+    '0015-published-push-status': { up: createPublishedPushStatus },
   },
 };

@@ -117,5 +117,6 @@ it('the versions are those before the newest migrations', () => {
     '0012-realm-push-status',
     '0013-former-push-keys',
     '0014-host-challenges',
+    '0015-published-push-status',
   ]);
 });

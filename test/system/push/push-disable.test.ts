@@ -35,6 +35,28 @@ eachBackend((backend) => {
     expect([code, printed]).toEqual([0, '2 sent.']);
   });
 
+  it('push enable and push disable notify the clients of each user, also if the relay had switched push off', async () => {
+    const eve = await world.addUser('eve');
+    const { queue_id } = await ask(eve, 'POST', 'register', { event_types: '["realm"]' });
+    const query = { queue_id: String(queue_id), last_event_id: '-1', dont_block: 'true' };
+    const values = async () =>
+      ((await ask(eve, 'GET', 'events', query)).events as Record<string, unknown>[])
+        .filter(({ property }) => property === 'push_notifications_enabled')
+        .map(({ value }) => value);
+    await world.runJson(['push', 'disable', '--yes']);
+    await expect.poll(values).toEqual([false]);
+    await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
+    await expect.poll(values).toEqual([false, true]);
+    await world.server.database.write(({ db }) =>
+      db.updateTable('relay_link').set({ can_push: 0 }).execute(),
+    );
+    await world.server.database.write(({ db }) =>
+      db.updateTable('published_push_status').set({ can_push: 0 }).execute(),
+    );
+    await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
+    await expect.poll(values).toEqual([false, true, true]);
+  });
+
   it('push disable while the relay is down stops push, and run again it finishes', async () => {
     await world.stopRelay();
     const { code, printed, said } = await world.run(['push', 'disable', '--yes']);
@@ -90,6 +112,22 @@ eachBackend((backend) => {
     const accounts = await allAccounts(world.server.database.db);
     const id = accounts.find(({ url }) => url === world.relayUrl)?.server_id ?? '';
     return (await world.operateJson<{ state: string }>(['servers', 'show', id])).state;
+  }
+
+  async function ask(
+    { email, api_key }: WorldUser,
+    method: 'GET' | 'POST',
+    path: string,
+    fields: Record<string, string>,
+  ): Promise<Record<string, unknown>> {
+    const form = new URLSearchParams(fields);
+    const url = `${world.serverUrl}/api/v1/${path}`;
+    const response = await fetch(method === 'GET' ? `${url}?${form}` : url, {
+      method,
+      headers: { authorization: `Basic ${btoa(`${email}:${api_key}`)}` },
+      ...(method === 'POST' && { body: form }),
+    });
+    return (await response.json()) as Record<string, unknown>;
   }
 
   async function isConfigured(): Promise<boolean> {

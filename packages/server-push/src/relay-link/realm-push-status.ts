@@ -32,14 +32,14 @@ export interface RealmPushStatusOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Publishes a change to the organization's clients, in its transaction. */
-  readonly publishPushStatus?: (transaction: PushTransaction, change: RealmPushStatusChange) => Promise<void>;
+  /** Publishes a change of the `before` status to the organization's clients, in its transaction. */
+  publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void>;
 }
 
 /** Another process may have stored a different status in the meantime. */
 const rereadAfterMilliseconds = 60_000;
 
-/** Stores the relay's push status for the organization, and publishes changes. */
+/** Stores the relay's push status for the organization, and has changes published. */
 export class RealmPushStatusRecord {
   readonly #options: RealmPushStatusOptions;
   readonly #troubleLog = new TroubleLog();
@@ -78,7 +78,7 @@ export class RealmPushStatusRecord {
   }
 
   async #store({ canPush, endTimestamp }: RealmPushStatus, stored: RealmPushStatus): Promise<void> {
-    const { database, publishPushStatus } = this.#options;
+    const { database, publishChange } = this.#options;
     const change = { can_push: canPush ? 1 : 0, push_end_timestamp: endTimestamp };
     await database.write(async (transaction) => {
       const written = await transaction.db
@@ -95,10 +95,7 @@ export class RealmPushStatusRecord {
         .returning('id')
         .execute();
       if (written.length === 0) return;
-      await publishPushStatus?.(transaction, {
-        ...(canPush !== stored.canPush && { canPush }),
-        ...(endTimestamp !== stored.endTimestamp && { endTimestamp }),
-      });
+      await publishChange(transaction, stored);
     });
   }
 

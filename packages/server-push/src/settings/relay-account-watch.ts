@@ -13,7 +13,7 @@ export interface RelayAccountWatchOptions {
   readonly names: AdminNames;
   readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'db' | 'signals'>;
   readonly log: Log;
-  readonly serverPush: { useRelay(account: RelayAccount): void };
+  readonly serverPush: { useRelay(account: RelayAccount): Promise<void> };
 }
 
 /** Needed because a signal is lost if a command ends right after its commit. */
@@ -48,7 +48,7 @@ export class RelayAccountWatch {
     // Serialized: an earlier, slower read must not restore a former account.
     const reading = this.#last.then(async () => {
       const { account } = await findRelayAccount(database, settings, names);
-      serverPush.useRelay(account);
+      await serverPush.useRelay(account);
     });
     this.#last = reading.catch(() => undefined);
     return reading;

@@ -118,6 +118,24 @@ eachBackend((backend) => {
       expect(updatesOf(await events())).toEqual([update(name, endTimestamp), update(name, null)]);
     });
 
+    it('is off without a relay: a restart with other settings publishes it once', async () => {
+      const { body } = await test.ask(bob, 'POST', 'register', { event_types: '["realm"]' });
+      const query = { queue_id: String(body.queue_id), last_event_id: '-1', dont_block: 'true' };
+      const events = async () =>
+        updatesOf((await test.ask(bob, 'GET', 'events', query)).body.events as Record<string, unknown>[]);
+      await test.stop();
+      const lonely = await ServerUnderTest.start({ withoutRelay: true, folder: test.folder, databaseUrl });
+      expect(await enabledIn(lonely)).toEqual([false, null]);
+      await lonely.stop();
+      await lonely.relay.close();
+      await test.boot();
+      expect(await enabledIn(test)).toEqual([true, null]);
+      await test.stop();
+      await test.boot();
+      const [off, on] = [false, true].map((value) => update('push_notifications_enabled', value));
+      expect(await events()).toEqual([off, on]);
+    });
+
     it('refuses a test notification while push is off, and still accepts and forwards a registration', async () => {
       relayAnswers(notifiedWith(false));
       await writeToAda();
