@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { featureLevel } from '#server/people/realm/feature-level.js';
 import { eachBackend } from '../../../support/test-databases.js';
-import { LevelsUnderTest, proofs } from './feature-level-proofs.js';
+import { earlierProofs } from './earlier-level-proofs.js';
+import { laterProofs } from './later-level-proofs.js';
+import { LevelsUnderTest } from './levels-under-test.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/stock-clients.md'), 'utf8');
 
@@ -36,16 +38,12 @@ describe('the page of feature levels', () => {
   });
 });
 
-/** The first level at which stock apps register for encrypted push. */
-const firstWithDevices = 468;
+const proofs = { ...earlierProofs, ...laterProofs };
 
 describe('the proofs of feature levels', () => {
-  it('are there for each level since devices of clients, except those that change nothing', () => {
-    const changing = rows().filter(({ level, ours }) => level >= firstWithDevices && ours !== '');
-    const proven = Object.keys(proofs).map(Number);
-    expect(proven.filter((level) => level >= firstWithDevices)).toEqual(changing.map(({ level }) => level));
-    // Earlier levels that concern push.
-    expect(proven.filter((level) => level < firstWithDevices)).toEqual([432, 450, 466]);
+  it('are there for each level, except those that change nothing', () => {
+    const changing = rows().filter(({ ours }) => ours !== '');
+    expect(Object.keys(proofs).map(Number)).toEqual(changing.map(({ level }) => level));
   });
 });
 

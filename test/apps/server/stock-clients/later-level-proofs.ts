@@ -1,63 +1,7 @@
 import { expect } from 'vitest';
-import { OrganisationUnderTest } from '../organisation-under-test.js';
 import { createDevice, keyFields, tokenFields, tokenIdOf } from '../push/client-device-under-test.js';
-import { testPhone } from '../server-under-test.js';
 import { upload } from '../uploads/send-file.js';
-
-type Row = Record<string, unknown>;
-
-/** The organization in which the proofs of all levels run. */
-export class LevelsUnderTest extends OrganisationUnderTest {
-  channelId = 0;
-  #topics = 0;
-
-  override async start(databaseUrl: string): Promise<void> {
-    await super.start(databaseUrl, { withoutRelay: false });
-    await this.do('owner', 'POST', 'users/me/subscriptions', { subscriptions: [{ name: 'levels' }] });
-    this.channelId = (await this.do('owner', 'GET', 'get_stream_id', { stream: 'levels' }))
-      .stream_id as number;
-  }
-
-  /** Returns the register answer, which clients read first. */
-  async first(more: Row = {}): Promise<Row> {
-    return this.do('owner', 'POST', 'register', more);
-  }
-
-  async send(content: string): Promise<Row> {
-    this.#topics += 1;
-    return this.do('owner', 'POST', 'messages', {
-      ...{ type: 'channel', to: this.channelId, topic: `topic ${this.#topics}`, content },
-    });
-  }
-
-  async html(content: string): Promise<unknown> {
-    return (await this.do('owner', 'POST', 'messages/render', { content })).rendered;
-  }
-
-  /** Returns a message from `GET /messages/{id}`. */
-  async message(id: unknown): Promise<Row> {
-    return (await this.do('owner', 'GET', `messages/${id}`)).message as Row;
-  }
-
-  async refuses(parameters: Parameters<OrganisationUnderTest['ask']>, status: number, msg?: unknown) {
-    const answer = await this.ask(...parameters);
-    expect([parameters[2], answer.status]).toEqual([parameters[2], status]);
-    if (msg !== undefined) expect(answer.body.msg).toEqual(msg);
-  }
-}
-
-/** Proves over HTTP that the features of a level exist, or that the server answers like one without them. */
-type Proof = (levels: LevelsUnderTest) => Promise<void>;
-
-const notServed =
-  (method: 'GET' | 'POST' | 'PATCH', path: string, status = 404): Proof =>
-  (levels) =>
-    levels.refuses(['owner', method, path], status);
-
-const firstAnswer =
-  (fields: Row): Proof =>
-  async (levels) =>
-    void expect(await levels.first()).toMatchObject(fields);
+import { firstAnswer, type LevelsUnderTest, notServed, type Proof, type Row } from './levels-under-test.js';
 
 const requiresEncryption: Proof = async (levels) => {
   expect(await levels.first()).toMatchObject({ realm_require_e2ee_push_notifications: true });
@@ -73,24 +17,8 @@ async function linkifierWith(levels: LevelsUnderTest, fields: Row): Promise<void
   await levels.do('owner', 'DELETE', `realm/filters/${id}`);
 }
 
-/** The proofs of all levels that concern push, and of each level since the first that stock apps require for push. */
-export const proofs: Readonly<Record<number, Proof>> = {
-  432: (levels) =>
-    levels.refuses(
-      ['owner', 'POST', 'mobile_push/register', keyFields(7)],
-      400,
-      "Missing 'device_id' argument",
-    ),
-  async 450(levels) {
-    const { fields } = testPhone('5');
-    levels.server.relay.next({ status: 200, body: { result: 'success', msg: '', device_id: 5 } });
-    const events = await levels.watch('second', { event_types: '["push_device"]' });
-    await levels.do('second', 'POST', 'mobile_push/register', fields);
-    await levels.server.settle();
-    expect(await events()).toEqual([{ type: 'push_device', push_account_id: '5', status: 'active' }]);
-  },
-  466: async (levels) =>
-    void expect(await levels.first()).toMatchObject({ realm_uuid: levels.server.server.realmUuid }),
+/** The proofs of the levels since devices of clients, the first at which stock apps register for encrypted push. */
+export const laterProofs: Readonly<Record<number, Proof>> = {
   async 468(levels) {
     const { server, accounts } = levels;
     server.relay.next({ status: 200, body: { result: 'success', msg: '' } });
