@@ -102,6 +102,30 @@ eachBackend((backend) => {
     await expectPush();
   });
 
+  it('push enable says that the relay has switched push off, and the server asks until it is on again', async () => {
+    const authorization = `Basic ${btoa(`${owner.email}:${owner.apiKey}`)}`;
+    const isOn = async () =>
+      (await askByHttp(world.serverUrl)('POST', 'register', {}, authorization)).body
+        .realm_push_notifications_enabled;
+    await world.command('push', 'disable', '--yes');
+    world.relay.servers.pushStatus = { can_push: false, expected_end_timestamp: null };
+    // No phone, so that no test learns it.
+    await app.logOut();
+    await world.idle();
+    const { code, text } = await enable();
+    expect([code, text]).toEqual([0, expect.stringContaining('has switched push off for the organization')]);
+    await expect.poll(isConfigured).toBe(true);
+    expect(await isOn()).toBe(false);
+    world.relay.servers.pushStatus = { can_push: true, expected_end_timestamp: null };
+    await world.pass(6 * 60_000);
+    expect(await isOn()).toBe(true);
+    await app.signIn(owner.email, owner.password);
+    await app.start();
+    await world.idle();
+    await app.poll();
+    await expectPush();
+  });
+
   it('push enable --transfer gets the registration of the host back after the credentials were lost', async () => {
     const before = atRelay();
     const key = before?.[1].key;

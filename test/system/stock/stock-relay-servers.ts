@@ -49,6 +49,8 @@ export class StockRelayServers {
   readonly known = new Map<string, StockRemoteServer>();
   /** The server of each realm. */
   readonly realms = new Map<string, string>();
+  /** What the relay answers of each organization. */
+  pushStatus = { can_push: true, expected_end_timestamp: null };
   readonly #challenges = new Map<string, { readonly hostname: string; readonly at: number }>();
   readonly #clock: () => number;
 
@@ -185,9 +187,8 @@ export class StockRelayServers {
       const owner = this.realms.get(String(realm.uuid)) ?? serverId;
       if (owner !== serverId) return badRequest('Duplicate registration detected.');
     }
-    const state = { can_push: true, expected_end_timestamp: null };
     for (const { uuid } of realms) this.realms.set(String(uuid), serverId);
-    return success({ realms: Object.fromEntries(realms.map(({ uuid }) => [uuid, state])) });
+    return success({ realms: Object.fromEntries(realms.map(({ uuid }) => [uuid, this.pushStatus])) });
   }
 
   #serverOf(hostname: string): string | undefined {

@@ -222,7 +222,7 @@ export class StockRelay {
       android_successfully_sent_count: counts.fcm,
       apple_successfully_sent_count: counts.apns,
       delete_token_ids: [...gone],
-      realm_push_status: { can_push: true, expected_end_timestamp: null },
+      realm_push_status: this.servers.pushStatus,
     });
   }
 

@@ -7,6 +7,7 @@ import { transferServer } from '../relay-account/transfer-server.js';
 import { type AccountSettings, isPlainToOthers } from '../settings/account-settings.js';
 import { readRelayNetwork } from '../settings/read-relay-network.js';
 import { readOrCreateSecretKey } from '../settings/read-secret-key.js';
+import { offRemedy } from '../status/check-relay.js';
 import { describeTest, testJson } from './describe-test.js';
 import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
@@ -61,7 +62,7 @@ export async function enablePush(
 }
 
 function describeEnabled(
-  { relay, isNew, signingPublicKey }: EnabledRelay,
+  { relay, isNew, signingPublicKey, canPush }: EnabledRelay,
   { hostname }: JoinRequest,
 ): string[] {
   const joined = isNew ? 'joined' : 'is known at';
@@ -70,6 +71,7 @@ function describeEnabled(
     signingPublicKey === undefined
       ? 'The relay publishes no key list: phones use the key in the app.'
       : `The relay's signing key, now pinned: ${signingPublicKey}\nIts operator sees the same key with waxwing-relay keys export-public.`,
+    ...(canPush ? [] : [`The relay has switched push off for the organization. ${offRemedy}`]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
 import type { Kysely, Selectable } from 'kysely';
+import type { RealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
 /** The row of a relay account. */
@@ -59,10 +60,14 @@ export async function adoptAccount(database: Database, { url, ...account }: Stor
 /** The fields of an account that a relay has confirmed. */
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 
-/** Puts a confirmed account into use in every process. Clears the recorded state of the former link. */
+/**
+ * Puts a confirmed account into use in every process. Replaces the recorded state of the former link by the push status
+ * that the relay answered.
+ */
 export async function enableAccount(
   database: Database,
   { url, ...confirmed }: ConfirmedAccount,
+  pushStatus: RealmPushStatus | undefined,
   now: number,
 ): Promise<void> {
   await database.write(async (transaction) => {
@@ -79,6 +84,14 @@ export async function enableAccount(
       .where('url', '=', url)
       .execute();
     await db.deleteFrom('relay_link').execute();
+    if (pushStatus !== undefined) {
+      const { canPush, endTimestamp } = pushStatus;
+      const status = { can_push: canPush ? 1 : 0, push_end_timestamp: endTimestamp };
+      await db
+        .insertInto('relay_link')
+        .values({ id: 1, ...status })
+        .execute();
+    }
     await announceChange(database, transaction);
   });
 }

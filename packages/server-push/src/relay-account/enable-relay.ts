@@ -4,6 +4,7 @@ import { generateCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { AdminNames } from '../admin-names.js';
+import type { RealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { ServerRegistration } from '../relay-link/server-registration.js';
@@ -56,6 +57,8 @@ export interface EnabledRelay {
   readonly isNew: boolean;
   /** The relay's signing key in base64, now pinned; `undefined` if the relay publishes no key list. */
   readonly signingPublicKey: string | undefined;
+  /** False if the relay has switched push off for the organization. */
+  readonly canPush: boolean;
 }
 
 /**
@@ -74,12 +77,13 @@ export async function enableRelay(options: RelayAccountOptions, request: JoinReq
   return withAccountLink({ relay, realm, clock }, async (link) => {
     const joined = await link.join(asked);
     if (joined.kind !== 'accepted') throw joinRefusal(joined, request, options.names);
-    await reportRealm(options, link, relay);
+    const pushStatus = await reportRealm(options, link, relay);
     const signingPublicKey = await pin(options, link, row);
     const { hostname, contactEmail: contact_email } = request;
     const signing_public_key = signingPublicKey ?? null;
-    await enableAccount(database, { url: row.url, hostname, contact_email, signing_public_key }, clock());
-    return { relay, isNew: joined.answer.created, signingPublicKey };
+    const confirmed = { url: row.url, hostname, contact_email, signing_public_key };
+    await enableAccount(database, confirmed, pushStatus, clock());
+    return { relay, isNew: joined.answer.created, signingPublicKey, canPush: pushStatus?.canPush !== false };
   });
 }
 
@@ -169,13 +173,15 @@ async function prepareAccount(
   return { url, server_id: serverId, sealed_key, changed_at, ...fresh, ...named };
 }
 
+/** Returns the organization's push status; `undefined` if the relay answers none. */
 async function reportRealm(
   { realm, secretKey }: RelayAccountOptions,
   link: RelayLink,
   relay: ConfiguredRelay,
-): Promise<void> {
+): Promise<RealmPushStatus | undefined> {
   const reported = await link.reportRealm(describeRealm(realm, secretKey));
   if (reported.kind !== 'accepted') throw realmRefusal(reported, { url: relay.url, realmUuid: realm.uuid });
+  return reported.answer.realms[realm.uuid];
 }
 
 async function pin(

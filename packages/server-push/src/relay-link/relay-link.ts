@@ -28,6 +28,7 @@ import {
 } from '@waxwing/protocol';
 import type { Secret } from '@waxwing/service/config';
 import type { ConnectTrouble } from '@waxwing/service/lifecycle';
+import type { z } from 'zod';
 import type { RegistrationFormat, RegistrationResult } from './registration-format.js';
 import { interpretRefusal, notKnown, type RelayOutcome } from './relay-answer.js';
 import { type Exchange, type ProbeAnswer, RelayExchange, type RelayLinkOptions } from './relay-exchange.js';
@@ -174,8 +175,11 @@ export class RelayLink {
     );
   }
 
-  /** Reports the server's organization, so that the relay knows it as this server's. */
-  async reportRealm(realm: JsonObject): Promise<RelayOutcome<unknown>> {
+  /**
+   * Reports the server's organization, so that the relay knows it as this server's. The answer contains the
+   * organization's push status.
+   */
+  async reportRealm(realm: JsonObject): Promise<RelayOutcome<z.output<typeof analyticsAnswer>>> {
     const realms = jsonOf([realm]).body;
     const content = formOf({ realm_counts: '[]', installation_counts: '[]', realms });
     return this.#exchange.ask({ path: serverAnalyticsPath, content }, analyticsAnswer);

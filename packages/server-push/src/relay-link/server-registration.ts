@@ -1,5 +1,6 @@
 import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
+import type { RealmPushStatus } from './realm-push-status.js';
 
 /** The data that a server sends to a relay when it registers. */
 export interface ServerRegistration {
@@ -25,7 +26,20 @@ export const verifiedAnswer = z
     serverKey: new Secret(answer.zulip_org_key),
   }));
 export const deactivateAnswer = z.object({});
-export const analyticsAnswer = z.object({ realms: z.record(z.string(), z.unknown()) });
+/** The push status of each reported organization; `undefined` for one in another form. */
+export const analyticsAnswer = z.object({
+  realms: z.record(
+    z.string(),
+    z
+      .object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullish() })
+      .transform((status): RealmPushStatus => {
+        const { can_push: canPush, expected_end_timestamp: endTimestamp = null } = status;
+        return { canPush, endTimestamp };
+      })
+      .optional()
+      .catch(undefined),
+  ),
+});
 
 /** The form that registers a server. */
 export function encodeRegistration(

@@ -150,7 +150,8 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   return [accepted, active, quota, realm, checkPermission(relayNotifyAnyAnswer.parse(body))];
 }
 
-const offRemedy =
+/** What an admin does if the relay has switched push off. */
+export const offRemedy =
   "Ask the relay's operator why, or look at this server's plan there. The server asks every five minutes, and sends again once the relay allows it.";
 
 function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
