@@ -37,7 +37,7 @@ const rows = [
 ] as const;
 
 eachBackend((backend) => {
-  describe('a registration that the relay refuses', () => {
+  describe('a registration or notification that the relay refuses', () => {
     let server: PushServer;
     let users = 0;
     beforeEach(async () => {
@@ -79,6 +79,22 @@ eachBackend((backend) => {
         expect(await failedChecks()).toContain(check);
         await server.pass(dayMilliseconds);
         expect(await errorsOf(ada)).toEqual([shown, shown]);
+      },
+    );
+
+    const ofAnyService = rows.filter(([code, status]) => code === 'A_NEW_CODE' || status === 404);
+    it.each([...ofAnyService, rows[2]])(
+      'as a notification with %s and %i is given up at once: %s',
+      async (code, status, isFinal) => {
+        const ada = user(++users);
+        await server.activeDevice(ada, 'token');
+        server.relay.around = () => refused(status, code);
+        const content = { type: 'test', time: 1 } as const;
+        await server.push.notify([ada], { content, giveUpAt: server.now + dayMilliseconds });
+        await server.settle();
+        server.relay.around = (_, react) => react();
+        await server.pass(dayMilliseconds / 2);
+        expect(server.relay.deliveries).toHaveLength(isFinal ? 0 : 1);
       },
     );
 
