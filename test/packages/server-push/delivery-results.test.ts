@@ -56,6 +56,31 @@ eachBackend((backend) => {
     ]);
   });
 
+  const disallowed = {
+    status: 400,
+    body: { result: 'error', code: 'PUSH_NOTIFICATIONS_DISALLOWED', msg: 'no' },
+  };
+  const isOff = { can_push: false, expected_end_timestamp: null };
+  it.each([
+    ['refuses it because push is off', () => disallowed, 3],
+    [
+      'switches push off with the first of them',
+      () => {
+        const { body, ...answer } = accepted() as Exclude<RelayReaction, string>;
+        return { ...answer, body: { ...Object(body), realm_push_status: isOff } };
+      },
+      2,
+    ],
+  ] as const)('a notification is dropped and reported if the relay %s', async (_, react, dropped) => {
+    relayReacts(react);
+    await notify('a report');
+    const jobs = await server.database.jobs.list({ kind: 'notifications/deliver-notification' });
+    const report = await readReport(server.database.db, 'a report');
+    const rejected = { status: 'rejected', reason: 'PUSH_NOTIFICATIONS_DISALLOWED', devices: dropped };
+    expect([jobs, report.at(-1)]).toEqual([[], expect.objectContaining(rejected)]);
+    expect(report.reduce((sum, { devices }) => sum + devices, 0)).toBe(3);
+  });
+
   describe('a notification that the relay takes for some devices only', () => {
     it('is retried only for the others, even after a restart', async () => {
       const taken: string[] = [];

@@ -10,6 +10,7 @@ import type { ServerPushOptions } from '../server-push-options.js';
 import type { ServerPushTables } from '../tables.js';
 import { completeContent } from './complete-content.js';
 import { addToReport } from './delivery-reports.js';
+import type { DeviceResult } from './device-results.js';
 import { encodeNotification } from './encode-notification.js';
 import type { NotificationContent } from './notification-content.js';
 import type { NotificationSender } from './notification-sender.js';
@@ -113,7 +114,8 @@ export function deliverNotificationHandler(
     if (left.length === 0)
       return isWaiting ? awaitRegistration(options, job, payload) : endUnsent(options, payload);
     const notification = { userId, recipients: left, content, isStillWanted, signal };
-    return concludeSending(options, { job, payload, sender, signal }, await sender.send(notification));
+    const attempt = { job, payload, sender, signal, devices: left.length };
+    return concludeSending(options, attempt, await sender.send(notification));
   };
 
   return { concurrency, run: inItsTrace(deliver), giveUp: () => async () => undefined };
@@ -131,21 +133,32 @@ function inItsTrace(deliver: Deliver): JobHandler<ServerPushTables>['run'] {
   };
 }
 
+/** The result for a device whose notification was dropped because the relay has switched push off. */
+const switchedOff: DeviceResult = {
+  status: 'rejected',
+  reason: 'PUSH_NOTIFICATIONS_DISALLOWED',
+  fault: 'relay-configuration',
+  app: undefined,
+};
+
 interface Attempt {
   readonly job: Job;
   readonly payload: Payload;
   readonly sender: NotificationSender;
   readonly signal: AbortSignal;
+  /** Number of devices to notify. */
+  readonly devices: number;
 }
 
 async function concludeSending(
   options: DeliverNotificationOptions,
-  { job, payload, sender, signal }: Attempt,
-  { taken, failure }: Sending,
+  { job, payload, sender, signal, devices }: Attempt,
+  { taken, failure, isSwitchedOff }: Sending,
 ): Promise<JobOutcome<ServerPushTables>> {
   const { database, clock } = options;
   const { userId, taken: before = [], reportId } = payload;
-  const outcome = failure && judgeFailure(options, job, failure, signal);
+  // If push is off, the notification is dropped, as on stock servers, even if push is soon on again.
+  const outcome = failure && !isSwitchedOff ? judgeFailure(options, job, failure, signal) : undefined;
   if (outcome !== undefined && taken.length === 0) return outcome;
   const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
   const rest = outcome && jobForOthers(job, { ...payload, taken: names }, outcome, clock());
@@ -155,11 +168,12 @@ async function concludeSending(
   const results = taken
     .filter(({ recipient }) => !repeated.has(rowName(recipient)))
     .map(({ result }) => result);
+  const dropped = isSwitchedOff ? Array(devices - taken.length).fill(switchedOff) : [];
   const receipts = receiptsJob(taken, reportId, clock());
   return {
     kind: 'done',
     async apply(transaction) {
-      if (reportId !== undefined) await addToReport(transaction, reportId, results, clock());
+      if (reportId !== undefined) await addToReport(transaction, reportId, [...results, ...dropped], clock());
       for (const further of [rest, receipts, ...repeats]) {
         if (further !== undefined) await database.jobs.enqueue(transaction, further);
       }

@@ -1,5 +1,5 @@
 import type { RelayNotifyAnyAnswer, UserId } from '@waxwing/protocol';
-import { realmPushStatusOf } from '../relay-link/realm-push-status.js';
+import { statusIn } from '../relay-link/realm-push-status.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
@@ -26,6 +26,8 @@ export interface Sending {
   readonly taken: readonly TakenRecipient[];
   /** Why the relay did not take the others; `undefined` if it took all. */
   readonly failure: RelayRefusal | RelayRetry | undefined;
+  /** Whether the relay switched push off for the organization, so that it is not asked for the others. */
+  readonly isSwitchedOff: boolean;
 }
 
 interface TakenRecipient {
@@ -58,25 +60,26 @@ export async function sendToDevices(
   const encoded = encodeNotification(realm, userId, content);
   const taken: TakenRecipient[] = [];
   let failure: Sending['failure'];
+  let isSwitchedOff = false;
   const left = [...notification.recipients];
-  for (let isFirst = true; left.length > 0; isFirst = false) {
+  for (let isFirst = true; left.length > 0 && !isSwitchedOff; isFirst = false) {
     if (!isFirst && !(await isStillWanted())) break;
     const maximum = link.kind.isOurs ? maximumDevicesPerRequest : 1;
     const some = isFirst ? takeNext(left, maximum) : await takeCurrent(options, userId, left, maximum);
     if (some.length === 0) continue;
     const requests = some.map((recipient) => recipient.seal(content.type, encoded));
     const outcome = await link.notify(requests, signal);
+    isSwitchedOff = statusIn(outcome)?.canPush === false;
     if (outcome.kind === 'accepted') {
       const results = await options.conclude(some, outcome.answer);
       taken.push(...results.map((result, index) => ({ recipient: some[index] as Recipient, result })));
-      if (!realmPushStatusOf(outcome.answer).canPush) break;
     } else {
       // A retryable failure takes precedence over a refusal.
       failure = failure?.kind === 'retry' ? failure : outcome;
       if (!concernsRequest(outcome)) break;
     }
   }
-  return { taken, failure };
+  return { taken, failure, isSwitchedOff };
 }
 
 /**

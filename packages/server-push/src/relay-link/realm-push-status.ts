@@ -120,8 +120,8 @@ export function realmPushStatusOf({
   return { canPush: status.can_push, endTimestamp: status.expected_end_timestamp };
 }
 
-/** `undefined` if the answer contains no status. */
-function statusIn(outcome: RelayOutcome<RelayNotifyAnyAnswer>): RealmPushStatus | undefined {
+/** The status in the outcome of a notify request; `undefined` if it contains none. */
+export function statusIn(outcome: RelayOutcome<RelayNotifyAnyAnswer>): RealmPushStatus | undefined {
   if (outcome.kind === 'accepted') return realmPushStatusOf(outcome.answer);
   return outcome.code === 'PUSH_NOTIFICATIONS_DISALLOWED'
     ? { canPush: false, endTimestamp: null }

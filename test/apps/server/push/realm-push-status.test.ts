@@ -100,6 +100,9 @@ eachBackend((backend) => {
       relayAnswers(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED', 'no plan'));
       await writeToAda();
       expect(await enabledIn(test)).toEqual([false, null]);
+      expect(await test.server.database.jobs.list({ kind: 'notifications/deliver-notification' })).toEqual(
+        [],
+      );
       relayAnswers(notifiedWith(true));
       await waitForQuestion();
       expect(await enabledIn(test)).toEqual([true, null]);
