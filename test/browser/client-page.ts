@@ -50,7 +50,7 @@ const clientPage = {
     const client = await createPushClient({
       bouncerPublicKey: options.bouncerPublicKey,
       keyList: { signingPublicKey: options.signingPublicKey, store: createMemoryKeyListStore() },
-      pushToken: () => ({ tokenKind: 'fcm', token: 'token of a page' }),
+      pushToken: () => ({ tokenKind: 'fcm', token: 'token-of-a-page' }),
       accounts: createMemoryPushAccountStore(),
       seen: createMemorySeenNotifications(),
       clock: () => Date.now() + options.clockErrorMilliseconds,
@@ -77,7 +77,7 @@ const clientPage = {
     const client = await createPushClient({
       ...stores,
       bouncerPublicKey: options.bouncerPublicKey,
-      pushToken: () => ({ tokenKind: 'fcm', token: 'token of a page' }),
+      pushToken: () => ({ tokenKind: 'fcm', token: 'token-of-a-page' }),
     });
     const { email, apiKey } = options;
     const registrar = client.registrar({ realmUrl: location.origin, userId: 10, email, apiKey });

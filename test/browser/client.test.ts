@@ -53,14 +53,14 @@ describe.runIf(hasChromium())('In a browser', () => {
   it('a registration is sealed that the oracle opens', async () => {
     const { bouncer_public_key, bouncer_private_key } = vectors;
     const sealed = await opened.page.evaluate(
-      (publicKey) => clientPage.sealRegistration('jeton ☕', 1773200000, publicKey),
+      (publicKey) => clientPage.sealRegistration('jeton:1-a_b', 1773200000, publicKey),
       bouncer_public_key,
     );
     const keys = [bouncer_public_key, bouncer_private_key].map(fromBase64);
     const plaintext = openSealed(fromBase64(sealed), keys[0] as Uint8Array, keys[1] as Uint8Array);
     expect(JSON.parse(new TextDecoder().decode(plaintext))).toMatchObject({
       token_kind: 'fcm',
-      token: 'jeton ☕',
+      token: 'jeton:1-a_b',
       timestamp: 1773200000,
     });
   });

@@ -264,7 +264,7 @@ describe('For any lists of a relay, and any time that the phone is offline', () 
             for (const byte of revoked) refused.add(bouncerKey(byte));
             listed = new Set(keys);
           } else forgetList();
-          knobs.token = { tokenKind: 'fcm', token: `token ${server.now}` };
+          knobs.token = { tokenKind: 'fcm', token: `token-${server.now}` };
           const before = server.registrations.length;
           const status = await registrar.sync();
           const sent = server.registrations.slice(before).map(({ bouncerPublicKey }) => bouncerPublicKey);

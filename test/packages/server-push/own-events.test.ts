@@ -99,7 +99,7 @@ eachBackend((backend) => {
     function phoneOf(userId: number) {
       return createPushClient({
         bouncerPublicKey: tokenGroup('any').bouncer_public_key,
-        pushToken: () => ({ tokenKind: 'fcm', token: `token of user ${userId}` }),
+        pushToken: () => ({ tokenKind: 'fcm', token: `token-of-user-${userId}` }),
         accounts: createMemoryPushAccountStore(),
         seen: createMemorySeenNotifications(),
         fetch: (url, init) => push.handle(new Request(url, init as RequestInit)),
