@@ -50,7 +50,7 @@ function wait(days: number) {
 }
 
 function replaceToken(phone: MortalPhone) {
-  phone.token += ' and another';
+  phone.token += '-and-another';
 }
 
 function dropDevices({ server: { clientDevices, userId } }: MortalPhone) {

@@ -38,7 +38,7 @@ export class MortalPhone {
   readonly server = new FakeChatServer();
   readonly storage = new TextsInMemory();
   readonly bouncerPublicKey = this.server.addBouncerKey(1);
-  token = 'token 0';
+  token = 'token-0';
   /** Whether requests fail. */
   isOffline = false;
   inFlight: InFlight[] = [];
