@@ -32,8 +32,11 @@ describe('A sealed registration', () => {
 
   it('has room for the longest token', () => {
     const token = '\u{1F426}'.repeat(4096);
-    const registration = buildRegistration({ tokenKind: 'fcm', token }, { timestamp: 1 });
-    const sealed = sealRegistration(sodium, registration, vectors.bouncer_public_key);
+    const sealed = sealRegistration(
+      sodium,
+      { tokenKind: 'fcm', token, timestamp: 1 },
+      vectors.bouncer_public_key,
+    );
     expect(opened(sealed).token).toBe(token);
     expect(fromBase64(sealed)).toHaveLength(32_768 + 48);
   });
