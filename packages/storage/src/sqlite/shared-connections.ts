@@ -9,6 +9,9 @@ const inlineCheckpointPages = 1000;
 /** Statements run synchronously. After this time, a long transaction lets other requests run before its next one. */
 const blockingMilliseconds = 10;
 
+/** As many snapshots are read at once in most cases. Each keeps up to 2 MiB of pages in memory. */
+const maximumIdleSnapshotReaders = 3;
+
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
@@ -25,13 +28,15 @@ export interface SharedConnectionsOptions {
   onError(error: unknown): void;
 }
 
-/** The two connections of one thread, and the queue for the write lock. */
+/** The connections of one thread, and the queue for the write lock. */
 export class SharedConnections {
   readonly file: SqliteFile;
   readonly writer: StatementCache;
   readonly reader: StatementCache;
   readonly #log: LogKeeper;
   readonly #options: SharedConnectionsOptions;
+  readonly #idleSnapshotReaders: StatementCache[] = [];
+  #isClosed = false;
   #tail: Promise<void> = Promise.resolve();
   /** When the long write transaction last let the event loop run. `undefined` in short transactions. */
   #yieldedAt: number | undefined;
@@ -88,9 +93,24 @@ export class SharedConnections {
     return release;
   }
 
+  /** A connection to read a snapshot, without a transaction. Give it back with {@link returnSnapshotReader}. */
+  takeSnapshotReader(): StatementCache {
+    return this.#idleSnapshotReaders.pop() ?? new StatementCache(this.file.openReader());
+  }
+
+  /** Keeps the connection and its prepared statements for the next snapshot: opening one costs milliseconds. */
+  returnSnapshotReader(reader: StatementCache): void {
+    const isFull = this.#idleSnapshotReaders.length >= maximumIdleSnapshotReaders;
+    // An open transaction, after a failed commit, would keep its snapshot in the log.
+    if (this.#isClosed || isFull || reader.database.isTransaction) reader.close();
+    else this.#idleSnapshotReaders.push(reader);
+  }
+
   async close(): Promise<void> {
+    this.#isClosed = true;
     await this.#log.close();
     if (this.#options.role === 'serving') this.#copyLogBack();
+    for (const reader of this.#idleSnapshotReaders.splice(0)) reader.close();
     this.reader.close();
     this.writer.close();
   }

@@ -13,7 +13,7 @@ import type { RunAtOnce } from '../run-at-once.js';
 import type { SqliteDatabase } from './open-sqlite.js';
 import type { SharedConnections } from './shared-connections.js';
 import { isBusy, translateSqliteError } from './sqlite-errors.js';
-import { StatementCache } from './statement-cache.js';
+import type { StatementCache } from './statement-cache.js';
 import { UnplannedLimitsCompiler } from './unplanned-limits.js';
 
 const lockWaitMilliseconds = 10_000;
@@ -125,9 +125,9 @@ class SqliteSession implements DatabaseConnection {
 
   /** Begins to read from a snapshot, which later commits do not change. */
   beginReading(): void {
-    const reader = this.#shared.file.openReader();
-    execute(reader, 'begin');
-    this.#transaction = new StatementCache(reader);
+    const reader = this.#shared.takeSnapshotReader();
+    this.#transaction = reader;
+    execute(reader.database, 'begin');
   }
 
   finish(command: 'commit' | 'rollback'): void {
@@ -138,7 +138,10 @@ class SqliteSession implements DatabaseConnection {
   }
 
   end(): void {
-    if (this.#transaction !== this.#shared.writer) this.#transaction?.close();
+    const transaction = this.#transaction;
+    if (transaction !== undefined && transaction !== this.#shared.writer) {
+      this.#shared.returnSnapshotReader(transaction);
+    }
     this.#transaction = undefined;
     this.#pass?.();
     this.#pass = undefined;
