@@ -3,10 +3,9 @@ import {
   type AnyOperation,
   type BoundOperation,
   bindOperations,
-  type ListAnswer,
   type OperationRequest,
-  type RawAnswer,
   type RequestHead,
+  type SpecialAnswer,
 } from '@waxwing/service/http';
 import { z } from 'zod';
 
@@ -17,7 +16,7 @@ export interface TestOperation
   authenticate?(head: RequestHead): Promise<unknown>;
   handle(
     request: OperationRequest<Record<string, unknown>, unknown>,
-  ): Promise<JsonObject | RawAnswer | ListAnswer> | Promise<never>;
+  ): Promise<JsonObject | SpecialAnswer> | Promise<never>;
 }
 
 /** An operation for tests of the HTTP service, which may return any answer. */
@@ -34,7 +33,7 @@ export function testOperation({ authenticate, handle, ...declared }: TestOperati
       codes: [],
       ...(authenticate && { authenticate: (_context: unknown, head: RequestHead) => authenticate(head) }),
     },
-    handle: (_context, request) => handle(request) as Promise<JsonObject | RawAnswer>,
+    handle: (_context, request) => handle(request) as Promise<JsonObject>,
   };
   const [bound] = bindOperations<unknown>({}, [whole]);
   if (bound === undefined) throw new Error('nothing was bound');

@@ -8,6 +8,7 @@ import { json } from '../error-answer.js';
 import type { ConcurrencyLimiter } from '../overload/concurrency-limiter.js';
 import type { InFlightCaps } from '../overload/in-flight-caps.js';
 import { publishAnswer } from './answer-channel.js';
+import { EncodedAnswer, encodedBody } from './encoded-answer.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import { ListAnswer, type Streaming, streamList } from './list-answer.js';
 import { type OperationRequest, RawAnswer } from './operation.js';
@@ -178,7 +179,7 @@ function acquireSlot(
 function sendAnswer(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,
-  answer: JsonObject | RawAnswer,
+  answer: JsonObject | RawAnswer | EncodedAnswer,
 ): FastifyReply {
   if (answer instanceof RawAnswer) {
     const { body, fields, headers, httpStatus } = answer;
@@ -187,6 +188,11 @@ function sendAnswer(
   }
   const extra = ignoredParameters(factsOf(reply.request).received, reader);
   reply.header('cache-control', 'no-store').type(json);
+  if (answer instanceof EncodedAnswer) {
+    publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer.decode() }));
+    const { body, bytes } = encodedBody(answer, extra);
+    return sendBody(reply.header('content-length', bytes), body);
+  }
   publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
   return reply.send(successBody(answer, extra));
 }

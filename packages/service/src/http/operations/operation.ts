@@ -3,6 +3,7 @@ import type { ErrorCode, JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 import type { UploadedFile } from '../bodies/uploaded-file.js';
 import type { BasicCredentials } from './basic-credentials.js';
+import type { EncodedAnswer } from './encoded-answer.js';
 import type { ListAnswer } from './list-answer.js';
 
 /** A request before its body is read. */
@@ -94,6 +95,9 @@ export class RawAnswer {
   }
 }
 
+/** An answer of a handler other than plain fields. */
+export type SpecialAnswer = RawAnswer | ListAnswer | EncodedAnswer;
+
 /** An answer with these fields, one of which is a streamed list. */
 type ListOf<Fields> = {
   [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
@@ -141,11 +145,14 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   lane?(head: RequestHead): string | undefined;
   /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds it. */
   charge?(context: Context, actor: Actor): void;
-  /** Returns the answer's fields, or one of them as a streamed list. @throws ProtocolError for an error answer. */
+  /**
+   * Returns the answer's fields, some of them encoded, or one of them as a streamed list.
+   * @throws ProtocolError for an error answer.
+   */
   handle(
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
-  ): Promise<z.input<Answer> | RawAnswer | ListOf<z.input<Answer>>>;
+  ): Promise<z.input<Answer> | RawAnswer | EncodedAnswer<z.input<Answer>> | ListOf<z.input<Answer>>>;
   /** Never set. It exists for type checking: a context that lacks a needed part does not compile. */
   readonly needs?: (context: Context) => void;
 }
@@ -179,9 +186,7 @@ export interface BoundOperation {
   readonly declared: AnyOperation;
   readonly authenticate: ((head: RequestHead) => unknown) | undefined;
   readonly charge: ((actor: unknown) => void) | undefined;
-  readonly handle: (
-    request: OperationRequest<unknown, unknown>,
-  ) => Promise<JsonObject | RawAnswer | ListAnswer>;
+  readonly handle: (request: OperationRequest<unknown, unknown>) => Promise<JsonObject | SpecialAnswer>;
 }
 
 /** Binds operations to a context. */
@@ -197,7 +202,7 @@ export function bindOperations<Context>(
       charge: charge && ((requester) => charge(context, requester)),
       handle: (request) =>
         declared.handle(context, request as OperationRequest<Record<string, unknown>, unknown>) as Promise<
-          JsonObject | RawAnswer | ListAnswer
+          JsonObject | SpecialAnswer
         >,
     };
   });

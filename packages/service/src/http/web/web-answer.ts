@@ -3,8 +3,9 @@ import type { ReadableStream as WebStream } from 'node:stream/web';
 import type { JsonObject, ProtocolError } from '@waxwing/protocol';
 import { errorAnswer, json, wholeHeaders } from '../error-answer.js';
 import { publishAnswer } from '../operations/answer-channel.js';
+import { EncodedAnswer, encodedBody } from '../operations/encoded-answer.js';
 import { ListAnswer, streamList } from '../operations/list-answer.js';
-import { RawAnswer } from '../operations/operation.js';
+import { RawAnswer, type SpecialAnswer } from '../operations/operation.js';
 import type { ReceivedRequest } from '../operations/received-request.js';
 import type { ServedOperation } from '../operations/served-operation.js';
 import { ignoredParameters, successBody } from '../operations/success-answer.js';
@@ -13,7 +14,7 @@ import { ignoredParameters, successBody } from '../operations/success-answer.js'
 export function successResponse(
   request: Request,
   { declared, reader }: ServedOperation,
-  { answer, received }: { readonly answer: JsonObject | RawAnswer | ListAnswer; received: ReceivedRequest },
+  { answer, received }: { readonly answer: JsonObject | SpecialAnswer; received: ReceivedRequest },
 ): Response {
   const isHead = request.method === 'HEAD';
   if (answer instanceof RawAnswer) {
@@ -23,6 +24,12 @@ export function successResponse(
   }
   const extra = ignoredParameters(received, reader);
   const headers = { 'cache-control': 'no-store', 'content-type': json };
+  if (answer instanceof EncodedAnswer) {
+    publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer.decode() }));
+    const { body, bytes } = encodedBody(answer, extra);
+    const length = { 'content-length': String(bytes) };
+    return respond(body, { status: 200, headers: { ...headers, ...length }, isHead });
+  }
   if (!(answer instanceof ListAnswer)) {
     publishAnswer(() => ({ declared, httpStatus: 200, code: undefined, fields: answer }));
     return respond(successBody(answer, extra), { status: 200, headers, isHead });

@@ -5,8 +5,7 @@ import { rewritePath } from '../bodies/percent-encoding.js';
 import { toProtocolError } from '../error-answer.js';
 import { notFound } from '../not-found.js';
 import { publishAnswer } from '../operations/answer-channel.js';
-import type { ListAnswer } from '../operations/list-answer.js';
-import type { BoundOperation, Method, OperationRequest, RawAnswer } from '../operations/operation.js';
+import type { BoundOperation, Method, OperationRequest, SpecialAnswer } from '../operations/operation.js';
 import { defaultBodyLimitBytes } from '../operations/operation-route.js';
 import { requestIds } from '../operations/request-ids.js';
 import {
@@ -93,7 +92,7 @@ interface Received {
 async function answerOf(
   operation: ServedOperation,
   { request, received, lanes }: Received,
-): Promise<JsonObject | RawAnswer | ListAnswer> {
+): Promise<JsonObject | SpecialAnswer> {
   const { declared } = operation;
   const actor = await operation.authenticate?.(received);
   operation.charge?.(actor);

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ProtocolError } from '@waxwing/protocol';
-import { createHttpApp, ListAnswer, RawAnswer } from '@waxwing/service/http';
+import { createHttpApp, EncodedAnswer, EncodedJson, ListAnswer, RawAnswer } from '@waxwing/service/http';
 import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { answerChannelName, type PublishedAnswer } from '#service/http/operations/answer-channel.js';
@@ -16,6 +16,7 @@ it('each answer of an operation is published, of any kind', async () => {
   const kinds: Record<string, TestOperation['handle']> = {
     plain: async () => ({ id: 1 }),
     list: async () => new ListAnswer('entries', pieces(), { total: 3 }),
+    encoded: async () => new EncodedAnswer({ id: 1, entries: new EncodedJson([Buffer.from('[2]')]) }),
     raw: async () => new RawAnswer(304, {}, ''),
     refusal: () => Promise.reject(new ProtocolError('BAD_REQUEST')),
   };
@@ -44,6 +45,7 @@ it('each answer of an operation is published, of any kind', async () => {
     ['/list', 200, undefined, { total: 3, entries: [] }],
     ['/list', 200, undefined, { total: 3, entries: [{ id: 1 }] }],
     ['/list', 200, undefined, { total: 3, entries: [{ id: 2 }, { id: 3 }] }],
+    ['/encoded', 200, undefined, { id: 1, entries: [2] }],
     ['/raw', 304, undefined, undefined],
     ['/refusal', 400, 'BAD_REQUEST', undefined],
   ]);

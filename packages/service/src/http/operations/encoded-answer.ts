@@ -1,0 +1,64 @@
+import { Readable } from 'node:stream';
+import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
+
+/** A JSON value as UTF-8 bytes in chunks. Many answers can share it without copies. */
+export class EncodedJson<Value = unknown> {
+  readonly chunks: readonly Uint8Array[];
+
+  constructor(chunks: readonly Uint8Array[]) {
+    this.chunks = chunks;
+  }
+
+  decode(): Value {
+    return JSON.parse(Buffer.concat(this.chunks).toString()) as Value;
+  }
+}
+
+/** Fields, any of which may be encoded. */
+export type Encodable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | EncodedJson<Fields[Name]> };
+
+/** A success with fields that are encoded already. Its body is streamed, so clients that read slowly take no memory. */
+export class EncodedAnswer<Fields extends object = object> {
+  readonly fields: Encodable<Fields>;
+
+  constructor(fields: Encodable<Fields>) {
+    this.fields = fields;
+  }
+
+  /** The fields as values. Slow: for tests, which compare them with the declaration. */
+  decode(): Fields {
+    const decoded = Object.entries(this.fields).map(([name, value]) => [
+      name,
+      value instanceof EncodedJson ? value.decode() : value,
+    ]);
+    return Object.fromEntries(decoded) as Fields;
+  }
+}
+
+/** The body of a success and its length in bytes. The `extra` fields follow the answer's own fields. */
+export function encodedBody(
+  answer: EncodedAnswer,
+  extra: JsonObject,
+): { readonly body: Readable; readonly bytes: number } {
+  const chunks: Uint8Array[] = [];
+  let separator = '{';
+  let plain: Record<string, JsonValue> = {};
+  const writePlain = (): void => {
+    const text = stringifyJson(plain).slice(1, -1);
+    plain = {};
+    if (text === '') return;
+    chunks.push(Buffer.from(separator + text));
+    separator = ',';
+  };
+  const fields: Record<string, unknown> = { result: 'success', msg: '', ...answer.fields, ...extra };
+  for (const [name, value] of Object.entries(fields)) {
+    if (value instanceof EncodedJson) {
+      writePlain();
+      chunks.push(Buffer.from(`${separator}${JSON.stringify(name)}:`), ...value.chunks);
+    } else plain[name] = value as JsonValue;
+  }
+  writePlain();
+  chunks.push(Buffer.from('}\n'));
+  const bytes = chunks.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  return { body: Readable.from(chunks, { objectMode: false }), bytes };
+}
