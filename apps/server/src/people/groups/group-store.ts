@@ -1,5 +1,5 @@
-import type { GroupId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import type { GroupId, UserId } from '@waxwing/protocol';
+import { amongNumbers, ascendingNumbers } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
@@ -43,8 +43,8 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly G
       .innerJoin('users', 'users.id', 'member.user_id')
       .where('users.is_active', '=', 1)
       .$if(only !== undefined, (query) => query.where('member.group_id', 'in', amongNumbers(db, only ?? [])))
-      .select(['member.group_id', 'member.user_id as id'])
-      .orderBy('member.user_id')
+      .select(['member.group_id', ascendingNumbers(db, 'member.user_id').as('ids')])
+      .groupBy('member.group_id')
       .execute(),
     await db
       .selectFrom('user_group_subgroups')
@@ -54,7 +54,7 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly G
       .execute(),
     await readPermissions(db, 'group', only),
   ];
-  const membersOf = groupedBy(members, ({ group_id }) => group_id);
+  const membersOf = new Map(members.map(({ group_id, ids }) => [group_id, JSON.parse(ids) as UserId[]]));
   const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
   return rows.map((row) => ({
     id: row.id,
@@ -64,7 +64,7 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly G
     isActive: row.is_active === 1,
     creatorId: row.creator_id ?? undefined,
     createdAt: row.created_at ?? undefined,
-    memberIds: (membersOf.get(row.id) ?? []).map(({ id }) => id),
+    memberIds: membersOf.get(row.id) ?? [],
     subgroupIds: (subgroupsOf.get(row.id) ?? []).map(({ id }) => id),
     permissions: permissionsOf(row.id),
   }));
