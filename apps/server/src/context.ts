@@ -5,6 +5,7 @@ import type { Log } from '@waxwing/service/logging';
 import type { KnownLinkifiers } from './content/linkifiers/known-linkifiers.js';
 import type { Uploads } from './content/uploads/uploads.js';
 import type { AddressFailures } from './membership/sign-in/address-failures.js';
+import type { UserListCache } from './people/users/user-list-cache.js';
 import type { ServerPublish } from './platform/event-queues/published-event.js';
 import type { QueueListeners } from './platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from './tables.js';
@@ -29,6 +30,7 @@ export interface ServerContext {
   readonly hashQueue: BoundedQueue;
   /** Bounded queue of event-queue registrations. */
   readonly registerQueue: BoundedQueue;
+  readonly userLists: UserListCache;
   /** When this process started, in Unix milliseconds. */
   readonly startedAt: number;
   /** How long `GET /events` waits before it answers with a heartbeat. */

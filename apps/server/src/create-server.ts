@@ -29,6 +29,7 @@ import { openServerDatabase } from './open-database.js';
 import { bindServerOperations } from './operations.js';
 import { realmLimits } from './people/realm/realm-limits.js';
 import { readRealm } from './people/realm/realm-store.js';
+import { UserListCache } from './people/users/user-list-cache.js';
 import { authenticateUser, lockRequester } from './platform/authentication/authenticate.js';
 import { createPublisher } from './platform/event-queues/publish-events.js';
 import { QueueListeners } from './platform/event-queues/queue-listeners.js';
@@ -115,17 +116,17 @@ async function assemble(
   const foundation = { clock, random, log, metrics, database, queueListeners, realm, publish, uploads };
   const mounting = { configuration, timings };
   const { serverPush, relayAccount, sodium } = await mountServerPush(foundation, mounting, closers);
-  const { offersWebPublicChannels, invitationValidityMinutes } = configuration;
   const context: ServerContext = {
     ...foundation,
     serverPush,
     linkifiers,
     longPollTimeoutSeconds: timings.longPollTimeoutSeconds ?? defaultLongPollTimeoutSeconds,
-    offersWebPublicChannels,
-    invitationValidityMinutes,
+    offersWebPublicChannels: configuration.offersWebPublicChannels,
+    invitationValidityMinutes: configuration.invitationValidityMinutes,
     addressFailures: new AddressFailures(),
     hashQueue: createHashQueue(),
     registerQueue: createRegisterQueue(),
+    userLists: new UserListCache(),
     startedAt: clock(),
   };
   const readiness = createReadiness(configuration, foundation);

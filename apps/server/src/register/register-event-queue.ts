@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type JsonObject, refused } from '@waxwing/protocol';
-import { booleanParameter, integerParameter, operation, optionalJsonParameter } from '@waxwing/service/http';
+import { refused } from '@waxwing/protocol';
+import {
+  booleanParameter,
+  type Encodable,
+  EncodedAnswer,
+  integerParameter,
+  operation,
+  optionalJsonParameter,
+} from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../context.js';
 import { narrowShape } from '../conversations/messages/narrow/narrow-terms.js';
@@ -106,7 +113,7 @@ export const registerEventQueue = operation({
     };
     if (actor === undefined) {
       const state = await readForSpectator({ ...context, nextTick }, asked, signal);
-      return { queue_id: null, last_event_id: -1, ...server, ...state };
+      return new EncodedAnswer({ queue_id: null, last_event_id: -1, ...server, ...state });
     }
     const requested = {
       eventTypes: types,
@@ -126,14 +133,14 @@ export const registerEventQueue = operation({
     };
     const line = context.registerQueue;
     const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
-    return {
+    return new EncodedAnswer({
       queue_id: queueId,
       last_event_id: lastEventId,
       ...server,
       user_id: actor.id,
       idle_queue_timeout_secs: requested.lifetimeMilliseconds / 1000,
       ...result,
-    };
+    });
   },
 });
 
@@ -142,7 +149,7 @@ async function readForSpectator(
   context: ServerContext & Pick<StateContext, 'nextTick'>,
   asked: Asked & AskingClient,
   signal: AbortSignal,
-): Promise<JsonObject> {
+): Promise<FetchedStates> {
   const { makesAvatars, includesSubscribers } = asked;
   const wrong = (makesAvatars && 'client_external_avatar') || (includesSubscribers && 'include_subscribers');
   if (wrong) {
@@ -154,6 +161,8 @@ async function readForSpectator(
     ),
   );
 }
+
+type FetchedStates = Partial<Encodable<z.input<typeof states>>>;
 
 interface Asked {
   /** `undefined` for all types. */
@@ -185,8 +194,8 @@ async function fetchStates(
   context: StateContext,
   actor: KnownUser | undefined,
   { types, ...client }: Asked & AskingClient,
-): Promise<JsonObject> {
-  const all: JsonObject = {};
+): Promise<FetchedStates> {
+  const all: FetchedStates = {};
   for (const state of initialStates) {
     if (types?.includes(state.eventType) === false) continue;
     if (state.alsoNeeds !== undefined && types?.includes(state.alsoNeeds) === false) continue;

@@ -1,10 +1,12 @@
 import type { UserId } from '@waxwing/protocol';
 import { roles } from '@waxwing/server';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend, eachPostgres } from '../../../support/test-databases.js';
 import { givePicture } from '../avatars/send-picture.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { addField, fieldsPath, options } from '../profile-fields/field-on-wire.js';
+import { ServerUnderTest } from '../server-under-test.js';
 
 type Who = 'owner' | 'administrator' | 'moderator' | 'guest' | 'second' | undefined;
 
@@ -28,12 +30,21 @@ const views: readonly View[] = [
 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend, { offersWebPublicChannels: true });
+  /** A second process on the same database if the backend allows it. */
+  let other: ServerUnderTest;
   let field = 0;
   let made = 0;
 
   beforeAll(async () => {
     await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: true });
     field = await addField(organisation, { field_type: 3, field_data: options });
+    const { server } = organisation;
+    const { databaseUrl } = server;
+    const start = { databaseUrl, withoutRelay: true, offersWebPublicChannels: true };
+    other = backend.name === 'sqlite' ? server : await ServerUnderTest.start(start);
+  });
+  afterAll(async () => {
+    if (other !== organisation.server) await other.close();
   });
 
   /** Requests the users, with the last ETag if there is one. */
@@ -47,6 +58,29 @@ eachBackend((backend) => {
       },
     });
     return { status: response.statusCode, etag: response.headers.etag, text: response.body };
+  }
+
+  /** The users that registering a queue at the other process lists, in the form of `GET /users`. */
+  async function seeRegistered({ who, parameters }: View): Promise<unknown[]> {
+    const account = who && organisation.accounts[who];
+    const { body } = await other.ask(account, 'POST', 'register', {
+      fetch_event_types: '["realm_user"]',
+      client_external_avatar: parameters.client_external_avatar ?? 'false',
+      client_capabilities: '{"user_list_incomplete":true}',
+    });
+    const activity = { realm_users: true, realm_non_active_users: false };
+    const all = Object.entries(activity).flatMap(([name, is_active]) =>
+      (body[name] as { user_id: number }[]).map((user) => ({ ...user, is_active })),
+    );
+    return all.sort((one, another) => one.user_id - another.user_id);
+  }
+
+  /** Expects the same users in the answers of both operations, of which only one keeps what it has read. */
+  async function expectRegistered(seen: readonly Seen[]): Promise<void> {
+    for (const [index, view] of views.entries()) {
+      if (view.parameters !== profiles) continue;
+      expect(await seeRegistered(view), view.who).toEqual(JSON.parse(seen[index]?.text ?? '').members);
+    }
   }
 
   const seeAll = async (): Promise<Seen[]> => Promise.all(views.map((view) => see(view)));
@@ -135,6 +169,7 @@ eachBackend((backend) => {
         const again = await Promise.all(views.map((view, index) => see(view, before[index]?.etag)));
         const after = await seeAll();
         expect(expectRenewed(before, after)).toBeGreaterThan(0);
+        await expectRegistered(after);
         // A 304 must not be sent for users that differ from the client's copy.
         const wrong = again.filter(
           ({ status }, index) => status === 304 && before[index]?.text !== after[index]?.text,
@@ -142,6 +177,21 @@ eachBackend((backend) => {
         expect(wrong).toEqual([]);
       },
     );
+
+    it('registers queues without reading all users again while none of them changes', async () => {
+      const rowsRead = async () => {
+        let rows = 0;
+        const { db } = other.server.database;
+        const stop = observeQueries(db, (query) => {
+          if (/from "(users|profile_values)"/.test(query.sql)) rows += query.rows.length;
+        });
+        for (const view of views) await seeRegistered(view).finally(stop);
+        return rows;
+      };
+      await patch({ full_name: 'Another Name Again' });
+      const first = await rowsRead();
+      expect(await rowsRead()).toBeLessThan(first);
+    });
 
     it('keeps its copy to itself, and gets no tag where it depends on more than the users', async () => {
       const ask = () => organisation.ask('guest', 'GET', 'users');

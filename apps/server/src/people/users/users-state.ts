@@ -2,22 +2,15 @@ import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { KnownUser } from '../../platform/authentication/credential-store.js';
 import { roles } from '../../platform/authentication/roles.js';
-import {
-  type AskingClient,
-  initialState,
-  type StateContext,
-} from '../../platform/event-queues/initial-state.js';
+import { initialState, type StateContext } from '../../platform/event-queues/initial-state.js';
 import type { ServerTables } from '../../tables.js';
 import { holdsPermissions } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
-import { readProfileData } from '../profile-fields/profile-values.js';
 import { shownAddress } from './address-visibility.js';
 import { writePicture } from './avatar.js';
-import { detailsInPieces, type UserDetails } from './user-details.js';
-import { userRecord, writeUnknownUser, writeUser } from './user-record.js';
-import { readVisibilityOf } from './user-visibility.js';
-
-const listedUser = userRecord.omit({ is_active: true });
+import { listForSpectator, listForUser } from './list-users.js';
+import { listedUser } from './listed-user.js';
+import { ownDetails, type UserDetails } from './user-details.js';
 
 /** The requester's permissions as booleans: the legacy format from before permission groups. */
 const ownPermissions = {
@@ -64,55 +57,16 @@ export const usersState = initialState({
       database: { db },
       realm,
     } = context;
-    const { own, ...listed } = await listUsers(context, actor, client);
-    if (own === undefined) throw new Error('the requester has no row');
+    const own = await ownDetails(db, actor);
     return {
-      ...listed,
+      ...(await listForUser(context, actor, { ...client, own })),
       cross_realm_bots: [],
       ...writeOwn(own, realm),
       ...(await readOwnPermissions(db, actor)),
     };
   },
-  async fetchForSpectator(context, client) {
-    const { own: _, ...listed } = await listUsers(context, undefined, client);
-    return listed;
-  },
+  fetchForSpectator: listForSpectator,
 });
-
-/** The users that the reader can see, and the reader itself. */
-async function listUsers(
-  { database: { db }, realm, nextTick }: StateContext,
-  actor: KnownUser | undefined,
-  { capabilities, makesAvatars }: AskingClient,
-) {
-  const sees = await readVisibilityOf(db, actor);
-  const listed: z.input<typeof userRecord>[] = [];
-  let own: UserDetails | undefined;
-  for await (const users of detailsInPieces(db, undefined)) {
-    const ids = users.map(({ id }) => id);
-    const options = {
-      reader: actor,
-      realm,
-      clientMakesAvatars: makesAvatars,
-      profileDataOf: actor && (await readProfileData(db, ids)),
-    };
-    own ??= users.find(({ id }) => id === actor?.id);
-    for (const each of users) {
-      if (sees(each)) listed.push(writeUser(each, options));
-      // Clients without this capability cannot render messages from users they do not know.
-      else if (actor !== undefined && !capabilities.includes('user_list_incomplete')) {
-        listed.push(writeUnknownUser(each, realm));
-      }
-    }
-    await nextTick();
-  }
-  const withoutState = ({ is_active: _, ...user }: (typeof listed)[number]) => user;
-  return {
-    realm_users: listed.filter(({ is_active }) => is_active).map(withoutState),
-    realm_non_active_users: listed.filter(({ is_active }) => !is_active).map(withoutState),
-    own,
-  };
-}
 
 function writeOwn(own: UserDetails, realm: StateContext['realm']) {
   const { role } = own;

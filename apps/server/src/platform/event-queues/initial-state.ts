@@ -1,3 +1,4 @@
+import type { Encodable } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import type { z } from 'zod';
 import type { ServerContext } from '../../context.js';
@@ -18,9 +19,12 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   /**
    * Reads the state from the given database, a snapshot taken together with the queue. Later changes are in the queue.
    */
-  fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<z.input<Shape>>;
+  fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<Encodable<z.input<Shape>>>;
   /** Reads the state for unauthenticated clients. Without this function they get none of it. */
-  fetchForSpectator?(context: StateContext, client: AskingClient): Promise<Partial<z.input<Shape>>>;
+  fetchForSpectator?(
+    context: StateContext,
+    client: AskingClient,
+  ): Promise<Partial<Encodable<z.input<Shape>>>>;
 }
 
 /** Properties of the registering client. */
