@@ -4,6 +4,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { DeliveryResults } from './delivery-results.js';
 import { type DeviceResult, deadAddresses, readDeviceResults } from './device-results.js';
+import { GroupedNotifications } from './grouped-notifications.js';
 import type { OnlyDevice, Recipient, RecipientOptions } from './recipient.js';
 import { recipientsOf } from './recipients.js';
 import { type NotificationToSend, type Sending, sendToDevices } from './send-to-devices.js';
@@ -18,9 +19,11 @@ export interface NotificationSenderOptions extends RecipientOptions {
 /** Sends notifications to the relay. Drops devices that the relay does not know, and records its results. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions;
+  readonly #link: GroupedNotifications;
 
   constructor(options: NotificationSenderOptions) {
     this.#options = options;
+    this.#link = new GroupedNotifications(options.link);
   }
 
   /** A user's active devices; only the device of `only` if it names one. */
@@ -32,7 +35,7 @@ export class NotificationSender {
   send(notification: NotificationToSend): Promise<Sending> {
     const conclude = (recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer) =>
       this.#conclude(recipients, answer);
-    return sendToDevices({ ...this.#options, conclude }, notification);
+    return sendToDevices({ ...this.#options, link: this.#link, conclude }, notification);
   }
 
   async #conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<DeviceResult[]> {

@@ -1,5 +1,5 @@
 import type { DatabaseWithJobs } from '@waxwing/jobs';
-import type { ClientDeviceId, PushAccountId, WrittenPushRequest } from '@waxwing/protocol';
+import type { AnyPushRequest, ClientDeviceId, PushAccountId, WrittenPushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import type { PublishEvents } from '../server-push-options.js';
@@ -36,6 +36,11 @@ export interface Recipient {
 /** The name of a recipient's row in a job's payload. */
 export function rowName({ row }: Pick<Recipient, 'row'>): string {
   return `${row.table} ${row.id}`;
+}
+
+/** The address of the device that an entry of a notify request names. */
+export function addressOf(request: AnyPushRequest): string {
+  return 'token_id' in request ? tokenAddress(request.token_id) : deviceAddress(request.device_id);
 }
 
 /** The address of a device that the relay identifies by its `device_id`. */

@@ -5,6 +5,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import type { PushRealm } from '../server-push-options.js';
 import type { DeviceResult } from './device-results.js';
 import { encodeNotification } from './encode-notification.js';
+import { maximumDevicesPerRequest } from './grouped-notifications.js';
 import type { NotificationContent } from './notification-content.js';
 import { type Recipient, type RecipientOptions, rowName } from './recipient.js';
 import { recipientsOf } from './recipients.js';
@@ -41,9 +42,6 @@ export interface SendToDevicesOptions extends RecipientOptions {
   /** Reads the relay's answer to a request: one result for each recipient, in order. */
   conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<readonly DeviceResult[]>;
 }
-
-// The largest sealed and encoded notification takes about 4 KB; the relay's body limit is 1 MiB.
-const maximumDevicesPerRequest = 200;
 
 /**
  * Seals a notification for each device and sends it to the relay. If the relay may fail after it has delivered, each

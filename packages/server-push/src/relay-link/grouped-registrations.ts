@@ -3,6 +3,7 @@ import { Batcher, type Clock } from '@waxwing/service/lifecycle';
 import type { RegistrationFormat } from './registration-format.js';
 import { type RelayOutcome, unknownRequest } from './relay-answer.js';
 import type { RelayLink } from './relay-link.js';
+import { signalOfAll } from './signal-of-all.js';
 
 interface Forwarded<Registration> {
   readonly registration: Registration;
@@ -111,12 +112,6 @@ export class GroupedRegistrations<Registration, Registered> {
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );
   }
-}
-
-/** Aborted when any signal of the group is. Usually all share one signal. */
-function signalOfAll(group: readonly Forwarded<unknown>[]): AbortSignal {
-  const [one, ...others] = new Set(group.map(({ signal }) => signal));
-  return one !== undefined && others.length === 0 ? one : AbortSignal.any(group.map(({ signal }) => signal));
 }
 
 /**

@@ -1,0 +1,99 @@
+import type { RelayNotifyAnyAnswer, WrittenPushRequest } from '@waxwing/protocol';
+import { Batcher } from '@waxwing/service/lifecycle';
+import { boundToTrace, currentTraceparent } from '@waxwing/service/tracing';
+import type { RelayOutcome } from '../relay-link/relay-answer.js';
+import type { RelayKind } from '../relay-link/relay-kind.js';
+import type { RelayLink } from '../relay-link/relay-link.js';
+import { signalOfAll } from '../relay-link/signal-of-all.js';
+import { deadAddresses } from './device-results.js';
+import { addressOf } from './recipient.js';
+
+/** The devices of one notification. */
+interface Group {
+  readonly requests: readonly WrittenPushRequest[];
+  readonly signal: AbortSignal | undefined;
+  /** Groups of different traces are not mixed, because a request belongs to one trace. */
+  readonly traceId: string | undefined;
+  /** Asks the relay in the group's trace. */
+  readonly ask: RelayLink['notify'];
+}
+
+type Outcome = RelayOutcome<RelayNotifyAnyAnswer>;
+
+/**
+ * The most devices in one request. The largest sealed and encoded notification takes about 4 KB; the relay's body limit
+ * is 1 MiB.
+ */
+export const maximumDevicesPerRequest = 200;
+
+/**
+ * Sends notifications of many users in one request per event-loop tick. A relay that may fail after it has delivered gets
+ * one request per notification.
+ */
+export class GroupedNotifications {
+  readonly #link: Pick<RelayLink, 'kind' | 'notify'>;
+  readonly #batcher = new Batcher<Group, Outcome>((groups) => askForAll(groups), {
+    countFitting: (groups) => countFitting(groups),
+  });
+
+  constructor(link: Pick<RelayLink, 'kind' | 'notify'>) {
+    this.#link = link;
+  }
+
+  get kind(): RelayKind {
+    return this.#link.kind;
+  }
+
+  /** Like {@link RelayLink.notify}. The answer has the results of these devices alone. */
+  notify(requests: readonly WrittenPushRequest[], signal?: AbortSignal): Promise<Outcome> {
+    if (!this.kind.isOurs) return this.#link.notify(requests, signal);
+    const ask = boundToTrace((...given: Parameters<RelayLink['notify']>) => this.#link.notify(...given));
+    // The second part of a traceparent.
+    const traceId = currentTraceparent()?.split('-')[1];
+    return this.#batcher.add({ requests, signal, traceId, ask });
+  }
+}
+
+/** No address occurs twice in a request, because its answer identifies dead devices only by address. */
+function countFitting(groups: readonly Group[]): number {
+  const addresses = new Set<string>();
+  const unfit = groups.findIndex(({ requests, traceId }, index) => {
+    const own = requests.map(addressOf);
+    const isFull = addresses.size + own.length > maximumDevicesPerRequest;
+    const isOther = traceId !== groups[0]?.traceId;
+    if (index > 0 && (isFull || isOther || own.some((address) => addresses.has(address)))) return true;
+    for (const address of own) addresses.add(address);
+    return false;
+  });
+  return unfit === -1 ? groups.length : unfit;
+}
+
+async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
+  const [first] = groups;
+  if (first === undefined) return [];
+  const requests = groups.flatMap((group) => group.requests);
+  const outcome = await first.ask(requests, signalOfAll(groups));
+  if (groups.length === 1) return [outcome];
+  if (outcome.kind === 'accepted') return divide(groups, outcome.answer);
+  // One notification may be the cause. Each is then asked for alone.
+  const mayConcernOne = outcome.kind === 'refused-for-good' || outcome.httpStatus === 500;
+  if (!mayConcernOne) return groups.map(() => outcome);
+  return Promise.all(groups.map(({ requests: own, signal, ask }) => ask(own, signal)));
+}
+
+/** The part of the answer that belongs to each group. Without results, vendors accepted the first that are not dead. */
+function divide(groups: readonly Group[], answer: RelayNotifyAnyAnswer): Outcome[] {
+  const { results } = answer;
+  const hasAll = results?.length === groups.reduce((sum, { requests }) => sum + requests.length, 0);
+  const dead = deadAddresses(answer);
+  let [from, sent] = [0, answer.android_successfully_sent_count + answer.apple_successfully_sent_count];
+  return groups.map(({ requests }): Outcome => {
+    const to = from + requests.length;
+    const living = requests.filter((request) => !dead.has(addressOf(request))).length;
+    const own = Math.min(living, sent);
+    const counts = { android_successfully_sent_count: own, apple_successfully_sent_count: 0 };
+    const part = hasAll ? { ...answer, results: results.slice(from, to) } : { ...answer, ...counts };
+    [from, sent] = [to, sent - own];
+    return { kind: 'accepted', answer: part };
+  });
+}
