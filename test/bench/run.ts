@@ -39,6 +39,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-send'], load: () => import('./chat-send.js') },
   { names: ['chat-send-one', 'chat-edit', 'chat-channel'], load: () => import('./chat-writes.js') },
   { names: ['chat-fanout'], load: () => import('./chat-fanout.js') },
+  { names: ['push-fanout-p50', 'push-fanout-p99'], isLong: true, load: () => import('./push-fanout.js') },
   { names: ['chat-read'], load: () => import('./chat-read.js') },
   { names: ['chat-history'], load: () => import('./chat-history.js') },
   { names: chatMoves, load: () => import('./chat-move.js') },

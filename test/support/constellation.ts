@@ -169,7 +169,7 @@ export class Constellation {
   /** A request to the server as `user`, with URL-encoded parameters. */
   async request(
     user: ConstellationUser,
-    method: 'GET' | 'POST' | 'DELETE',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     parameters: Record<string, string> = {},
   ) {
