@@ -43,6 +43,12 @@ export async function withKeyAdmin<T>(
 
 /** Name of the user at the terminal, for the audit log. */
 export function actorName(): string {
-  const { username, uid } = userInfo();
-  return username === '' ? `uid ${uid}` : username;
+  try {
+    const { username, uid } = userInfo();
+    return username === '' ? `uid ${uid}` : username;
+  } catch (error) {
+    // A container may run as a user id that /etc/passwd does not list.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SYSTEM_ERROR') throw error;
+    return `uid ${process.getuid?.()}`;
+  }
 }
