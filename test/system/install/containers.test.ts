@@ -1,4 +1,7 @@
 import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
 import { describe, expect, it } from 'vitest';
@@ -33,15 +36,11 @@ describe('containers', () => {
     const patterns = deploy('Dockerfile.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
-    const expressions = patterns.map(
-      (pattern) =>
-        new RegExp(
-          `^${pattern
-            .replaceAll('.', '\\.')
-            .replace(/^\*\*\//, '(?:.*/)?')
-            .replaceAll(/(?<!\.)\*/g, '[^/]*')}(?:/|$)`,
-        ),
-    );
+    const expressions = patterns.map((pattern) => {
+      const [, anywhere, name = ''] = /^(\*\*\/)?(.*)$/.exec(pattern) ?? [];
+      const expression = name.replaceAll('.', '\\.').replaceAll('*', '[^/]*');
+      return new RegExp(`^${anywhere === undefined ? '' : '(?:.*/)?'}${expression}(?:/|$)`);
+    });
     const isIgnored = (path: string) => expressions.some((expression) => expression.test(path));
     const kept = [
       'relay.sqlite',
@@ -57,6 +56,9 @@ describe('containers', () => {
       'deploy/secrets/relay/apps.json',
       'deploy/tls/chat.pem',
       'deploy/.env',
+      'deploy/.env.production',
+      'AuthKey_KEY1234567.p8',
+      'apps.json',
     ];
     expect(kept.filter((path) => !isIgnored(path))).toEqual([]);
     const sources = execFileSync('git', ['ls-files', 'apps', 'packages', '*.json'], {
@@ -66,14 +68,34 @@ describe('containers', () => {
     expect(sources.trim().split('\n').filter(isIgnored)).toEqual([]);
   });
 
-  it('put neither the quickstart nor the stand-ins into the image', () => {
-    const [, removed = ''] = /^RUN rm -r ([\s\S]*?)\n\n/m.exec(deploy('Dockerfile')) ?? [];
-    for (const name of ['quickstart', 'vendors'])
-      for (const path of [
-        `apps/${name}`,
-        `node_modules/@waxwing/${name}`,
-        `node_modules/.bin/waxwing-${name}`,
-      ])
-        expect(removed.split(/[\s\\]+/)).toContain(path);
+  it('put both programs into the image, with their bills of materials, and neither the quickstart nor stand-ins', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'waxwing-image-'));
+    try {
+      const [, command = ''] =
+        /npm run --silent (production) -- \/opt\/waxwing$/m.exec(deploy('Dockerfile')) ?? [];
+      const env = { ...process.env, SOURCE_DATE_EPOCH: '1800000000' };
+      execFileSync('npm', ['run', '--silent', command, '--', folder], { cwd: root, env });
+      for (const name of ['waxwing-relay', 'waxwing-server']) {
+        const program = join(folder, 'node_modules/.bin', name);
+        expect(execFileSync(program, ['--version'], { encoding: 'utf8' })).toBe('0.1.0\n');
+        const bill = JSON.parse(readFileSync(join(folder, `${name}.cdx.json`), 'utf8'));
+        expect(bill.metadata.timestamp).toBe('2027-01-15T08:00:00.000Z');
+      }
+      const own = readdirSync(join(folder, 'node_modules/@waxwing'));
+      expect(own).toContain('dashboard');
+      expect(own).not.toContain('quickstart');
+      expect(own).not.toContain('vendors');
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('start from images with the digests that the page of dependencies lists', () => {
+    const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
+    const used = [...`${deploy('Dockerfile')}\n${compose}`.matchAll(/^(?:FROM|\s+image:) (\S+)/gm)]
+      .map(([, image]) => image as string)
+      .filter((image) => image !== 'waxwing');
+    const listed = [...page.matchAll(/^\| `(\S+:\S+)` \| `(sha256:[0-9a-f]{64})` \|/gm)];
+    expect([...new Set(used)].sort()).toEqual(listed.map(([, image, digest]) => `${image}@${digest}`).sort());
   });
 });
