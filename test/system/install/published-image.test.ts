@@ -1,0 +1,79 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { root } from './installation.js';
+
+const script = join(root, 'deploy/publish-image.sh');
+const workflows = join(root, '.github/workflows');
+/** In place of docker: writes its arguments to a file, and the digest where `--metadata-file` names. */
+const docker = `#!/bin/sh
+printf '%s\\n' "$SOURCE_DATE_EPOCH" "$@" > "$ARGUMENTS"
+while [ "$1" != --metadata-file ]; do shift; done
+echo '{"containerimage.digest": "sha256:abc"}' > "$2"
+`;
+
+describe('the published image', () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'waxwing-publish-'));
+    writeFileSync(join(dir, 'docker'), docker);
+    chmodSync(join(dir, 'docker'), 0o755);
+  });
+  afterAll(() => rmSync(dir, { recursive: true }));
+
+  it('is built for both architectures from the Dockerfile, with the version as its tag', () => {
+    const file = join(dir, 'arguments');
+    const env = { PATH: `${dir}:${process.env.PATH}`, ARGUMENTS: file };
+    const name = 'registry.example.com/waxwing';
+    expect(execFileSync(script, [name], { env, encoding: 'utf8' })).toBe(`${name}@sha256:abc\n`);
+    const [time, ...given] = readFileSync(file, 'utf8').trim().split('\n');
+    expect(Number(time)).toBeGreaterThan(1_700_000_000);
+    const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+    expect(given.slice(0, 9)).toEqual(
+      [
+        'buildx build .',
+        '--file deploy/Dockerfile',
+        '--platform linux/amd64,linux/arm64',
+        `--tag ${name}:${version}`,
+      ].flatMap((pair) => pair.split(' ')),
+    );
+    expect(given).toContain('type=image,push=true,rewrite-timestamp=true');
+  });
+
+  it('is not built without a name', () => {
+    const { status, stderr } = spawnSync(script, [], { encoding: 'utf8' });
+    expect(status).not.toBe(0);
+    expect(stderr).toContain('name the image');
+  });
+
+  it('is published by a workflow that runs no code of others with its token', () => {
+    const files = readdirSync(workflows);
+    expect(files).toEqual(['image.yml']);
+    const workflow = parse(readFileSync(join(workflows, 'image.yml'), 'utf8'));
+    expect(workflow.permissions).toEqual({ contents: 'read', packages: 'write' });
+    expect(workflow.on).toEqual({ push: { tags: ['v*'] } });
+    const steps = workflow.jobs.image.steps as readonly { readonly uses?: string; readonly run: string }[];
+    expect(steps.filter(({ uses }) => uses !== undefined)).toEqual([]);
+    for (const { run } of steps) {
+      expect(spawnSync('bash', ['-n'], { input: run, encoding: 'utf8' })).toMatchObject({
+        status: 0,
+        stderr: '',
+      });
+      // An expression in a script would run whatever text a tag or a name contains.
+      expect(run).not.toContain('${{');
+    }
+    const [path = ''] = /^deploy\/\S+/.exec(steps.at(-1)?.run ?? '') ?? [];
+    expect(existsSync(join(root, path))).toBe(true);
+  });
+});
