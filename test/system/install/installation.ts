@@ -188,7 +188,13 @@ export class Installation {
   }
 
   async #startVendors(): Promise<VendorsLine> {
-    const bin = join(this.dir, 'opt/node_modules/.bin/waxwing-vendors');
+    // They are not among the page's packages for production.
+    const tarballs = ['waxwing-service', 'waxwing-protocol', 'trial/waxwing-vendors'];
+    const files = tarballs.map((name) => `/tmp/waxwing/${name}-*.tgz`).join(' ');
+    const lines = `npm init --yes\nnpm install --no-audit --no-fund ${files}`;
+    mkdirSync(join(this.dir, 'trial'));
+    await this.shell(lines, join(this.dir, 'trial'));
+    const bin = join(this.dir, 'trial/node_modules/.bin/waxwing-vendors');
     const child = this.start(bin, ['--json', '--port-base', '0'], this.dir);
     return JSON.parse(await this.printed(child, /^\{.*\}$/m)) as VendorsLine;
   }

@@ -1,14 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { build } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hasChromium, launch } from '../../browser/open-page.js';
 import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
 import type { Options, Registered } from './app.js';
 import { Installation, linesMarked, root } from './installation.js';
+import { packAgain } from './second-build.js';
 
 declare const register: (options: Options) => Promise<Registered>;
 
@@ -40,6 +41,8 @@ async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<st
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
+
+const isForTrials = (name: string) => name === 'quickstart' || name === 'vendors';
 
 function sourcesOf(map: string): string[] {
   const { sources } = JSON.parse(readFileSync(map, 'utf8')) as { sources: string[] };
@@ -82,12 +85,53 @@ eachPostgres(() => {
       };
     }
 
+    it('leave out the quickstart, the stand-ins, and every package for development', () => {
+      const installed = readdirSync(join(installation.dir, 'opt/node_modules'));
+      const own = readdirSync(join(installation.dir, 'opt/node_modules/@waxwing'));
+      expect(own).toEqual(packages.flatMap(({ name }) => (isForTrials(name) ? [] : [name])).sort());
+      const development = [
+        'typescript',
+        'vite',
+        'vitest',
+        'reflect-metadata',
+        '@opentelemetry/sdk-trace-node',
+      ];
+      expect(installed.filter((name) => development.includes(name))).toEqual([]);
+      const modules = join(installation.dir, 'opt/node_modules');
+      const files = readdirSync(modules, { recursive: true, withFileTypes: true }).filter((entry) =>
+        entry.isFile(),
+      );
+      const bytes = files.reduce(
+        (sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size,
+        0,
+      );
+      expect(bytes / 1024 ** 2).toBeLessThan(170);
+    });
+
+    it('have the same bytes as from a build in another folder', () => {
+      const folder = join(installation.dir, 'second-build');
+      const tarballs = join(folder, 'tarballs');
+      mkdirSync(tarballs, { recursive: true });
+      const names = packages.filter(({ name }) => !isForTrials(name));
+      packAgain(
+        names.map((each) => relative(root, each.folder)),
+        folder,
+        tarballs,
+      );
+      const built = readdirSync(tarballs);
+      expect(built.length).toBe(names.length);
+      const differs = (name: string) =>
+        !readFileSync(join(tarballs, name)).equals(readFileSync(join(installation.dir, 'tarballs', name)));
+      expect(built.filter(differs)).toEqual([]);
+    }, 300_000);
+
     it.each(packages)(
       'the tarball of $name has its page, licence, types and sources, and nothing else',
       ({ name, folder }) => {
         const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
         expect(manifest.keywords.length).toBeGreaterThan(2);
-        const tarball = join(installation.dir, `tarballs/waxwing-${name}-${manifest.version}.tgz`);
+        const folderOfTarball = isForTrials(name) ? 'tarballs/trial' : 'tarballs';
+        const tarball = join(installation.dir, folderOfTarball, `waxwing-${name}-${manifest.version}.tgz`);
         const files = execFileSync('tar', ['-tzf', tarball], { encoding: 'utf8' }).trim().split('\n');
         const first = files.map((file) => file.split('/')[1]);
         const parts = ['LICENSE', 'README.md', 'dist', 'package.json', 'src'];
@@ -95,15 +139,17 @@ eachPostgres(() => {
           [...parts, ...(manifest.bin === undefined ? [] : ['bin'])].sort(),
         );
         expect(files.filter((file) => file.includes('tsbuildinfo'))).toEqual([]);
-        const installed = join(installation.dir, 'opt/node_modules/@waxwing', name);
-        expect(readFileSync(join(installed, 'LICENSE'), 'utf8')).toBe(
+        const unpacked = join(installation.dir, 'unpacked', name, 'package');
+        mkdirSync(dirname(unpacked), { recursive: true });
+        execFileSync('tar', ['-xzf', tarball, '-C', dirname(unpacked)]);
+        expect(readFileSync(join(unpacked, 'LICENSE'), 'utf8')).toBe(
           readFileSync(join(root, 'LICENSE'), 'utf8'),
         );
         const maps = files
           .filter((file) => file.endsWith('.map'))
           .map((file) => file.slice('package/'.length));
         expect(maps.length).toBeGreaterThan(0);
-        const sources = maps.flatMap((map) => sourcesOf(join(installed, map)));
+        const sources = maps.flatMap((map) => sourcesOf(join(unpacked, map)));
         expect(sources.filter((source) => !existsSync(source))).toEqual([]);
       },
     );

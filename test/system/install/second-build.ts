@@ -1,0 +1,45 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from './installation.js';
+
+/** Copies the sources into a new folder, and builds and packs them there, in another time zone and language. */
+export function packAgain(names: readonly string[], folder: string, destination: string): void {
+  const patterns = ['packages', 'apps', 'package.json', 'tsconfig.json'];
+  const tracked = execFileSync('git', ['ls-files', '-z', ...patterns], { cwd: root, encoding: 'utf8' });
+  for (const file of tracked.split('\0').filter(Boolean)) {
+    mkdirSync(join(folder, dirname(file)), { recursive: true });
+    cpSync(join(root, file), join(folder, file));
+  }
+  linkDependencies(folder);
+  // Without NODE_ENV, which test runners set, and which changes what Vite bundles.
+  const { NODE_ENV, ...env } = process.env;
+  const options = { cwd: folder, env: { ...env, TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8' } } as const;
+  const bin = (name: string) => join(root, 'node_modules/.bin', name);
+  execFileSync(bin('tsc'), ['-b', ...names], options);
+  execFileSync(
+    bin('vite'),
+    ['build', '--logLevel=error', '--config', 'apps/dashboard/vite.config.ts'],
+    options,
+  );
+  const workspaces = names.map((name) => `--workspace=${name}`);
+  execFileSync('npm', ['pack', ...workspaces, '--pack-destination', destination], {
+    ...options,
+    stdio: 'pipe',
+  });
+}
+
+/** Links the installed packages of the checkout, and the copy's own packages. */
+function linkDependencies(folder: string): void {
+  const modules = join(folder, 'node_modules');
+  mkdirSync(join(modules, '@waxwing'), { recursive: true });
+  for (const name of readdirSync(join(root, 'node_modules')))
+    if (name !== '@waxwing' && name !== '.bin')
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  for (const parent of ['packages', 'apps'])
+    for (const name of readdirSync(join(root, parent))) {
+      symlinkSync(join(folder, parent, name), join(modules, '@waxwing', name));
+      const nested = join(root, parent, name, 'node_modules');
+      if (existsSync(nested)) symlinkSync(nested, join(folder, parent, name, 'node_modules'));
+    }
+}
