@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ClientDeviceId } from './client-device.js';
 import { registerPushDeviceParameters } from './push-device-parameters.js';
 import { type PushKeyId, parsePushKeyId } from './push-key.js';
+import { tokenKinds } from './push-registration.js';
 
 const integerText = /^-?\d{1,16}$/;
 
@@ -44,7 +45,7 @@ export const registerClientPushParameters = z.object({
   device_id: clientDeviceId,
   push_key_id: pushKeyId.optional(),
   push_key: z.string().optional(),
-  token_kind: z.enum(['fcm', 'apns']).optional(),
+  token_kind: z.enum(tokenKinds).optional(),
   token_id: z.string().optional(),
   bouncer_public_key: z.string().optional(),
   encrypted_push_registration: z.string().optional(),

@@ -4,6 +4,9 @@ export const livenessTimeoutSeconds = 86_400;
 /** Maximum length of a push token, in Unicode code points. */
 export const maximumTokenCodePoints = 4096;
 
+/** Maximum length of a Web Push subscription's endpoint, in characters. */
+export const maximumPushEndpointCharacters = 2048;
+
 /** Maximum length of an iOS app's bundle id (Apple allows 155). */
 export const maximumIosAppIdCharacters = 255;
 

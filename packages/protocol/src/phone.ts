@@ -15,3 +15,4 @@ export * from './retry-after.js';
 export * from './token-id.js';
 export { uuidPattern } from './uuid.js';
 export * from './verify-key-list.js';
+export * from './web-push-token.js';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { tokenKinds } from './push-registration.js';
 import { pushAccountId } from './wire-fields.js';
 
 /**
@@ -6,7 +7,7 @@ import { pushAccountId } from './wire-fields.js';
  * presence and type only; the handler validates contents.
  */
 export const registerPushDeviceParameters = z.object({
-  token_kind: z.enum(['fcm', 'apns']),
+  token_kind: z.enum(tokenKinds),
   push_account_id: pushAccountId,
   push_public_key: z.string(),
   bouncer_public_key: z.string(),

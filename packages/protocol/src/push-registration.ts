@@ -4,9 +4,14 @@ import { padWithSpaces } from './pad-with-spaces.js';
 import { formatPushAccountId, type PushAccountId, parsePushAccountId } from './push-account-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
+import { parseWebPushToken } from './web-push-token.js';
 
-/** The vendor of a push token: Firebase Cloud Messaging or Apple Push Notification service. */
-export type TokenKind = 'fcm' | 'apns';
+/**
+ * The vendor of a push token: Firebase Cloud Messaging, Apple Push Notification service, or the push service of a Web
+ * Push subscription (also UnifiedPush).
+ */
+export const tokenKinds = ['fcm', 'apns', 'webpush'] as const;
+export type TokenKind = (typeof tokenKinds)[number];
 /** Apple's two push systems: `sandbox` is for development builds. */
 export type ApnsEnvironment = 'production' | 'sandbox';
 
@@ -28,9 +33,13 @@ export type PushRegistration = {
   readonly sequence?: number;
 } & PushTarget;
 
-/** Push target of a device. `token` is exactly the text that the phone's system returned. */
+/**
+ * Push target of a device. `token` is exactly the text that the phone's system returned, and for `webpush` the text of
+ * `encodeWebPushToken`.
+ */
 export type PushTarget =
   | { readonly tokenKind: 'fcm'; readonly token: string }
+  | { readonly tokenKind: 'webpush'; readonly token: string }
   | {
       readonly tokenKind: 'apns';
       readonly token: string;
@@ -60,6 +69,9 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
   if (typeof token !== 'string' || !isToken(token) || binding === undefined) return undefined;
   if (iosAppId === undefined || apnsEnvironment === undefined) return undefined;
   if (tokenKind === 'fcm') return iosAppId === null ? { tokenKind, token, ...binding } : undefined;
+  if (tokenKind === 'webpush') {
+    return iosAppId === null && parseWebPushToken(token) ? { tokenKind, token, ...binding } : undefined;
+  }
   if (tokenKind !== 'apns' || iosAppId === null || !hexToken.test(token)) return undefined;
   return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
 }

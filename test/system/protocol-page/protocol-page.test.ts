@@ -16,6 +16,7 @@ import {
   maximumIosAppIdCharacters,
   maximumNotificationBytes,
   maximumPushDevicesPerUser,
+  maximumPushEndpointCharacters,
   maximumReceiptIds,
   maximumRegistrationsAtOnce,
   maximumRemovedDevices,
@@ -201,6 +202,7 @@ describe('the tables of the protocol page', () => {
     expect(Object.fromEntries(rows.map(([, name, value]) => [name, Number(value)]))).toEqual({
       'age of a registration, and how far it may lie ahead': livenessTimeoutSeconds,
       '`token`': maximumTokenCodePoints,
+      '`endpoint` of a Web Push token': maximumPushEndpointCharacters,
       '`ios_app_id`': maximumIosAppIdCharacters,
       '`encrypted_push_registration`': maximumEncryptedPushRegistrationCharacters,
       'registrations in one `register_many`': maximumRegistrationsAtOnce,

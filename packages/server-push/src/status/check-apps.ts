@@ -2,7 +2,7 @@ import type { RelayApp } from '@waxwing/protocol';
 import type { RelayLink } from '../relay-link/relay-link.js';
 import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
-const vendors = { fcm: 'Google', apns: 'Apple' } as const;
+const vendors = { fcm: 'Google', apns: 'Apple', webpush: 'The push service' } as const;
 
 /** Checks that the relay can deliver to the apps of the organization's devices. */
 export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<PushCheck[]> {
@@ -29,7 +29,7 @@ export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<Pus
 }
 
 function checkApp({ vendor, ios_app_id: iosAppId, devices, trouble }: RelayApp): PushCheck {
-  const app = vendor === 'apns' ? `the Apple app ${iosAppId}` : 'the Android app';
+  const app = appOf(vendor, iosAppId);
   const whose = `${devices} ${devices === 1 ? 'device' : 'devices'} of ${app}`;
   if (trouble === null) return passed('apps', `The relay can deliver to ${whose}.`);
   if (trouble === 'no-credentials') {
@@ -40,6 +40,12 @@ function checkApp({ vendor, ios_app_id: iosAppId, devices, trouble }: RelayApp):
     const remedy = "Ask the relay's operator to run waxwing-relay apps check, which says what to do.";
     return failed('apps', `${vendors[vendor]} refuses the relay's credentials for ${whose}.`, remedy);
   }
-  const remedy = `Wait: the relay retries automatically. The status page of ${vendors[vendor]} may say more.`;
+  const statusPage = vendor === 'webpush' ? 'the push service' : vendors[vendor];
+  const remedy = `Wait: the relay retries automatically. The status page of ${statusPage} may say more.`;
   return failed('apps', `${vendors[vendor]} takes no notifications for ${whose} at present.`, remedy);
+}
+
+function appOf(vendor: RelayApp['vendor'], iosAppId: string | undefined): string {
+  if (vendor === 'webpush') return 'the Web Push app';
+  return vendor === 'apns' ? `the Apple app ${iosAppId}` : 'the Android app';
 }

@@ -89,9 +89,10 @@ export class AppRegistry {
 
   /** Finds the route of a delivery; `undefined` if no app in the apps file serves it. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
+    if (target.tokenKind === 'apns') return this.findApns(target.iosAppId, environment);
     return target.tokenKind === 'fcm'
       ? this.findFcm(notification.serverId, notification.realmUuid)
-      : this.findApns(target.iosAppId, environment);
+      : undefined;
   }
 
   /** Finds the route to a realm's Android apps. */

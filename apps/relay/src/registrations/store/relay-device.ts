@@ -82,6 +82,7 @@ const unknownKind: UnreadableToken = { reason: 'UNKNOWN_TOKEN_KIND' };
 /** Converts a row of each token kind to a target. A row may be of a kind that only a later version knows. */
 const targetOfKind: Readonly<Record<TokenKind, (row: DeviceRow, token: string) => PushTarget>> = {
   fcm: (_row, token) => ({ tokenKind: 'fcm', token }),
+  webpush: (_row, token) => ({ tokenKind: 'webpush', token }),
   apns: (row, token) => {
     const apnsEnvironment: ApnsEnvironment = row.apns_environment === 'sandbox' ? 'sandbox' : 'production';
     return { tokenKind: 'apns', token, iosAppId: row.ios_app_id ?? '', apnsEnvironment };
