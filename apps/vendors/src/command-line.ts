@@ -17,7 +17,7 @@ export interface CommandLineFlags {
 }
 
 const highestPort = 65_535;
-const listenerCount = 3;
+const listenerCount = 4;
 
 /**
  * Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line.
@@ -26,7 +26,7 @@ const listenerCount = 3;
 export function readFlags(argv: readonly string[]): CommandLineFlags {
   const command = new Command('waxwing-vendors')
     .description(
-      'Stand-ins for FCM and APNs: the real protocols on this machine, without Google or Apple accounts',
+      'Stand-ins for FCM, APNs and a push service: the real protocols on this machine, without any account',
     )
     .version(
       packageVersion(new URL('../package.json', import.meta.url)),
@@ -37,7 +37,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .option('--host <address>', 'what to bind to', '127.0.0.1')
     .option(
       '--port-base <port>',
-      'HTTP here, APNs production and sandbox on the next two; 0 takes any',
+      'HTTP here, APNs production, APNs sandbox and Web Push on the next three; 0 takes any',
       readPortBase,
       8330,
     )
@@ -63,7 +63,12 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const ports =
     portBase === 0
       ? {}
-      : { httpPort: portBase, apnsProductionPort: portBase + 1, apnsSandboxPort: portBase + 2 };
+      : {
+          httpPort: portBase,
+          apnsProductionPort: portBase + 1,
+          apnsSandboxPort: portBase + 2,
+          webPushPort: portBase + 3,
+        };
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
@@ -95,7 +100,7 @@ export function describeVendors({ urls, credentials }: Vendors, { json }: Comman
 }
 
 function formatForPeople({ urls, credentials }: Pick<Vendors, 'urls' | 'credentials'>): string {
-  return `The stand-ins for FCM and APNs are ready.
+  return `The stand-ins for FCM, APNs and a push service are ready.
 
 Give these to whatever sends your notifications:
 
@@ -110,6 +115,10 @@ Give these to whatever sends your notifications:
     key file (.p8)                                    ${credentials.apnsKeyFile}
     key id                                            ${credentials.apnsKeyId}
     team id                                           ${credentials.apnsTeamId}
+    CA certificate to trust                           ${credentials.caFile}
+
+  Web Push
+    endpoint of a subscription, with any last part    ${urls.webPush}/push/phone-1
     CA certificate to trust                           ${credentials.caFile}
 
 See what arrived:  curl '${urls.http}/deliveries'

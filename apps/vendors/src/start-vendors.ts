@@ -9,16 +9,19 @@ import { AccessTokens } from './fcm/access-tokens.js';
 import { Installations } from './fcm/installations.js';
 import { HttpListener } from './http-listener.js';
 import { ConnectionCounts, RequestCounts } from './statistics.js';
+import { PushListener } from './webpush/push-listener.js';
+import { Subscriptions } from './webpush/subscriptions.js';
 
 export interface VendorsOptions {
   /** Directory of the credentials; made (mode 0700) if missing. */
   readonly dataDir: string;
   /** Address that all listeners bind to. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Port of the HTTP listener. 0, the default, picks any free port; the same holds for the next two. */
+  /** Port of the HTTP listener. 0, the default, picks any free port; the same holds for the next three. */
   readonly httpPort?: number;
   readonly apnsProductionPort?: number;
   readonly apnsSandboxPort?: number;
+  readonly webPushPort?: number;
   /** Current time in milliseconds since the Unix epoch. */
   readonly clock?: () => number;
   /** Returns numbers in [0, 1), for faults with a `rate` unless their script has a seed. */
@@ -37,6 +40,8 @@ export interface Vendors {
     readonly apnsProduction: string;
     /** Replaces https://api.sandbox.push.apple.com. */
     readonly apnsSandbox: string;
+    /** A push service. Any URL of the form `<this>/push/<name>` is a subscription's endpoint. */
+    readonly webPush: string;
   };
   readonly credentials: {
     /** Path of Google's service account file; its `token_uri` is this stand-in's. */
@@ -46,7 +51,7 @@ export interface Vendors {
     readonly apnsKeyFile: string;
     readonly apnsKeyId: string;
     readonly apnsTeamId: string;
-    /** Path of the CA certificate (PEM) that a sender must trust to reach the APNs stand-ins. */
+    /** Path of the CA certificate (PEM) that a sender must trust to reach the stand-ins for APNs and the push service. */
     readonly caFile: string;
   };
   /** Stops listening and drops every connection. The data directory stays. */
@@ -57,30 +62,39 @@ interface Listeners {
   readonly http: HttpListener;
   readonly production: ApnsListener;
   readonly sandbox: ApnsListener;
+  readonly webPush: PushListener;
 }
 
 /**
- * Starts the stand-ins for FCM and for both APNs environments. The first start creates credentials in the data
+ * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials in the data
  * directory; later starts reuse them.
  * @throws the listener's error with `code` EADDRINUSE if a port is in use. Everything that it started is stopped then.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;
+  const { webPushPort = 0 } = options;
   const store = await CredentialStore.open(resolve(options.dataDir), host);
   const { fcm, apns } = store.credentials;
   let tokenUri = '';
-  const { http, production, sandbox } = createListeners(store.credentials, options, () => tokenUri);
+  const { http, production, sandbox, webPush } = createListeners(store.credentials, options, () => tokenUri);
   const close = async () => {
-    await Promise.all([http.close(), production.close(), sandbox.close()]);
+    await Promise.all([http.close(), production.close(), sandbox.close(), webPush.close()]);
   };
   try {
     const httpUrl = formatUrl('http', host, await http.listen(host, httpPort));
     const productionUrl = formatUrl('https', host, await production.listen(host, apnsProductionPort));
     const sandboxUrl = formatUrl('https', host, await sandbox.listen(host, apnsSandboxPort));
+    const webPushUrl = formatUrl('https', host, await webPush.listen(host, webPushPort));
     tokenUri = `${httpUrl}/token`;
     const files = await store.writeOperatorFiles(tokenUri);
     return {
-      urls: { http: httpUrl, fcm: httpUrl, apnsProduction: productionUrl, apnsSandbox: sandboxUrl },
+      urls: {
+        http: httpUrl,
+        fcm: httpUrl,
+        apnsProduction: productionUrl,
+        apnsSandbox: sandboxUrl,
+        webPush: webPushUrl,
+      },
       credentials: { ...files, fcmProjectId: fcm.projectId, apnsKeyId: apns.keyId, apnsTeamId: apns.teamId },
       close,
     };
@@ -112,6 +126,7 @@ function createListeners(
       sandbox: { ...connections.sandbox.toJson(), ...counts.sandbox.toJson() },
       provider_tokens_accepted: providerTokens.acceptedCount,
     },
+    webpush: { ...connections.webPush.toJson(), ...counts.webPush.toJson() },
     deliveries: { kept: deliveries.kept, forgotten: deliveries.forgotten },
     faults_fired: faults.fired,
   });
@@ -134,6 +149,13 @@ function createListeners(
     }),
     production: apnsListener('production'),
     sandbox: apnsListener('sandbox'),
+    webPush: new PushListener({
+      ...shared,
+      subscriptions: new Subscriptions(),
+      tls,
+      counts: counts.webPush,
+      connections: connections.webPush,
+    }),
   };
 }
 
@@ -142,12 +164,14 @@ function newCounts() {
     http: new ConnectionCounts(),
     production: new ConnectionCounts(),
     sandbox: new ConnectionCounts(),
+    webPush: new ConnectionCounts(),
   };
   const counts = {
     fcm: new RequestCounts(),
     oauth: new RequestCounts(),
     production: new RequestCounts(),
     sandbox: new RequestCounts(),
+    webPush: new RequestCounts(),
   };
   return { connections, counts };
 }

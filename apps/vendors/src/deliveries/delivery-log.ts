@@ -4,13 +4,16 @@ import type { AppleSystem } from '../faults/fault-rule.js';
 
 /** A notification that a stand-in accepted for delivery. */
 export interface TakenNotification {
-  readonly vendor: 'fcm' | 'apns';
-  /** The registration token, topic, condition or fid; for APNs the device token as written in the path. */
+  readonly vendor: 'fcm' | 'apns' | 'webpush';
+  /**
+   * The registration token, topic, condition or fid; for APNs the device token as written in the path; for Web Push the
+   * endpoint's URL.
+   */
   readonly token: string;
-  /** APNs environment; absent for FCM. */
+  /** APNs environment; absent for others. */
   readonly environment?: AppleSystem;
   readonly headers: Http1Headers | Http2Headers;
-  /** The request's body as received: valid JSON text with unrounded numbers. */
+  /** The request's body as received: valid JSON text with unrounded numbers. For Web Push its base64, as JSON text. */
   readonly bodyText: string;
   readonly receivedAtMilliseconds: number;
 }

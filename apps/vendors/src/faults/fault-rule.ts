@@ -1,11 +1,11 @@
-export type FaultVendor = 'fcm' | 'apns' | 'oauth';
+export type FaultVendor = 'fcm' | 'apns' | 'oauth' | 'webpush';
 export type AppleSystem = 'production' | 'sandbox';
 
 /** A refusal by the vendor that replaces the normal answer. */
 export interface AnswerFault {
   readonly kind: 'answer';
   readonly status: number;
-  /** Apple's reason, Google's error code or OAuth's error. */
+  /** Apple's reason, Google's error code, OAuth's error, or our name for a push service's status. */
   readonly reason: string;
   readonly message?: string;
   /** FCM: path of the invalid field. */

@@ -30,7 +30,7 @@ export class Faults {
   #draw: () => number;
   #active: readonly ActiveRule[] = [];
   #byToken = new Map<string, ActiveRule[]>();
-  #general: Record<FaultVendor, ActiveRule[]> = { fcm: [], apns: [], oauth: [] };
+  #general: Record<FaultVendor, ActiveRule[]> = { fcm: [], apns: [], oauth: [], webpush: [] };
 
   /** @param random returns numbers in [0, 1), for `rate` if the script has no seed. */
   constructor(random: () => number) {
@@ -52,7 +52,7 @@ export class Faults {
     this.#draw = script.seed === undefined ? this.#random : seededRandom(script.seed);
     this.#active = script.rules.map((rule) => ({ rule, fired: 0 }));
     this.#byToken = new Map();
-    this.#general = { fcm: [], apns: [], oauth: [] };
+    this.#general = { fcm: [], apns: [], oauth: [], webpush: [] };
     for (const active of this.#active) {
       const { vendor, token } = active.rule;
       if (token === undefined) {

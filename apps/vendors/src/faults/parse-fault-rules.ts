@@ -2,6 +2,7 @@ import { isObject } from '../json-web-token.js';
 import { appleReasons } from '../reasons/apple-reasons.js';
 import { googleErrors } from '../reasons/google-errors.js';
 import { oauthErrors } from '../reasons/oauth-errors.js';
+import { pushServiceReasons } from '../reasons/push-service-reasons.js';
 import type { AnswerFault, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import { readWireRule, type WireRule } from './rule-fields.js';
 
@@ -33,6 +34,7 @@ const connectionFields = [
 const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
   apns: new Map(Object.entries(appleReasons)),
   fcm: new Map(Object.entries(googleErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
+  webpush: new Map(Object.entries(pushServiceReasons)),
   oauth: new Map(Object.entries(oauthErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
 };
 

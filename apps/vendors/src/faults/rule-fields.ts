@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { FaultVendor } from './fault-rule.js';
 
-const everyVendor = ['fcm', 'apns', 'oauth'] as const satisfies readonly FaultVendor[];
+const everyVendor = ['fcm', 'apns', 'oauth', 'webpush'] as const satisfies readonly FaultVendor[];
 const maximumSeconds = 2 ** 31;
 const retryAfterForms = 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters';
 
@@ -10,8 +10,8 @@ const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>(
 
 /** Schema of a fault rule in `PUT /faults`: the values of each field, and the vendors that support it. */
 const wireRule = z.strictObject({
-  vendor: field(everyVendor, z.enum(everyVendor, 'must be "fcm" or "apns" or "oauth"')),
-  token: field(['fcm', 'apns'], text(4096).optional()),
+  vendor: field(everyVendor, z.enum(everyVendor, 'must be "fcm", "apns", "oauth" or "webpush"')),
+  token: field(['fcm', 'apns', 'webpush'], text(4096).optional()),
   topic: field(['apns'], text(255).optional()),
   environment: field(
     ['apns'],

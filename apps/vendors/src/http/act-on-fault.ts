@@ -13,6 +13,8 @@ export interface FaultableExchange {
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
+  /** Resets the connection. Default: of an unencrypted one. */
+  reset?(): void;
 }
 
 /**
@@ -36,7 +38,8 @@ export function actOnFault(exchange: FaultableExchange): void {
       exchange.answerFault(effect);
     } else {
       counts.countAnswer(`reset ${effect.when}`);
-      request.socket.resetAndDestroy();
+      if (exchange.reset) exchange.reset();
+      else request.socket.resetAndDestroy();
     }
   };
   if (latencyMilliseconds === 0) finish();

@@ -1,0 +1,59 @@
+import { createServer, type Server } from 'node:https';
+import type { Socket } from 'node:net';
+import type { TlsIdentity } from '../credentials/make-certificate.js';
+import { listenOnPort } from '../listen.js';
+import type { ConnectionCounts } from '../statistics.js';
+import { handlePushRequest, type PushEndpointContext } from './push-endpoint.js';
+
+export interface PushListenerContext extends Omit<PushEndpointContext, 'reset'> {
+  readonly connections: ConnectionCounts;
+  readonly tls: TlsIdentity;
+}
+
+const keepAliveMilliseconds = 60_000;
+
+/** TLS listener of the stand-in for a push service (Web Push, UnifiedPush). */
+export class PushListener {
+  readonly #server: Server;
+  /** Unencrypted sockets by the client's address and port. */
+  readonly #sockets = new Map<string, Socket>();
+
+  constructor(context: PushListenerContext) {
+    const { tls, connections } = context;
+    const options = { cert: tls.certificate, key: tls.privateKey, keepAliveTimeout: keepAliveMilliseconds };
+    const reset = ({ socket }: { readonly socket: Socket }) =>
+      void this.#sockets.get(socketKey(socket))?.resetAndDestroy();
+    this.#server = createServer(options, (request, response) =>
+      handlePushRequest(request, response, { ...context, reset }),
+    );
+    this.#server.on('connection', (socket: Socket) => {
+      const key = socketKey(socket);
+      this.#sockets.set(key, socket);
+      connections.opened += 1;
+      connections.open += 1;
+      socket.once('close', () => {
+        this.#sockets.delete(key);
+        connections.open -= 1;
+      });
+    });
+    this.#server.on('tlsClientError', (error: Error) => {
+      context.log(`webpush: a TLS handshake failed: ${error.message}`);
+    });
+  }
+
+  /** @param port 0 picks any free port. @returns the port. */
+  listen(host: string, port: number): Promise<number> {
+    return listenOnPort(this.#server, host, port);
+  }
+
+  /** Stops listening and drops every connection. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+}
+
+function socketKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  return `${remoteAddress} ${remotePort}`;
+}
