@@ -14,6 +14,7 @@ import { keyRingStore } from './storage/key-ring-location.js';
 import type { KeyRingDatabase } from './storage/key-ring-tables.js';
 import { KeyRingTokenVault } from './tokens/key-ring-token-vault.js';
 import { readKeyUses } from './uses/key-uses.js';
+import { VapidKeys } from './vapid/vapid-keys.js';
 
 export interface OpenKeyRingOptions {
   readonly sodium: Sodium;
@@ -39,15 +40,16 @@ const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
 /**
- * Returns the token vault of the current ring, for a command.
+ * Returns the token vault and the VAPID keys of the current ring, for a command that changes no key.
  * @throws ConfigurationError for the same reasons as {@link openKeyRing}.
  */
-export async function readTokenVault(
+export async function readKeysOfRing(
   configuration: KeyRingConfiguration,
   options: Pick<OpenKeyRingOptions, 'sodium' | 'clock' | 'database'>,
-): Promise<KeyRingTokenVault> {
+): Promise<{ readonly tokenVault: KeyRingTokenVault; readonly vapidKeys: VapidKeys }> {
   const { ring } = await createKeyRingKeeper(configuration, options).read();
-  return new KeyRingTokenVault(() => ring, options.clock, options.sodium);
+  const tokenVault = new KeyRingTokenVault(() => ring, options.clock, options.sodium);
+  return { tokenVault, vapidKeys: new VapidKeys(() => ring) };
 }
 
 /**

@@ -5,6 +5,7 @@ import { exportPublic, verifyRing } from './inspect-keys.js';
 import type { KeyAdmin } from './key-admin.js';
 import { listKeys } from './list-keys.js';
 import { replaceSigningKey, rotateTokenKey } from './signing-and-token-keys.js';
+import { listVapidKeys, removeVapidKey } from './vapid-operations.js';
 
 /** All admin operations on the key ring of a running relay. */
 export const keyOperations: readonly AnyOperation<KeyAdmin>[] = [
@@ -19,4 +20,6 @@ export const keyOperations: readonly AnyOperation<KeyAdmin>[] = [
   addRecoveryKey,
   replaceSigningKey,
   rotateTokenKey,
+  listVapidKeys,
+  removeVapidKey,
 ];

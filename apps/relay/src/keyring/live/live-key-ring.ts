@@ -13,6 +13,7 @@ import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { KeyRingTables } from '../storage/key-ring-tables.js';
 import { KeyRingTokenVault, type TokenSodium } from '../tokens/key-ring-token-vault.js';
 import { deleteOldKeyUses } from '../uses/key-uses.js';
+import { VapidKeys } from '../vapid/vapid-keys.js';
 import type { KeyRingKeeper, StoredKeyRing } from './key-ring-keeper.js';
 import { describeShutKeys, type Opener, openersOf } from './openers.js';
 
@@ -47,6 +48,7 @@ const rereadMilliseconds = 1000;
  */
 export class LiveKeyRing {
   readonly tokenVault: KeyRingTokenVault;
+  readonly vapidKeys: VapidKeys;
   readonly #options: LiveKeyRingOptions;
   readonly #policy: RotationPolicy;
   #current: StoredKeyRing;
@@ -66,6 +68,11 @@ export class LiveKeyRing {
     this.#nextDueAt = nextDueAt(current.ring, this.#policy);
     const now = () => options.steadyClock.now();
     this.tokenVault = new KeyRingTokenVault(() => this.#current.ring, now, options.sodium);
+    const change = { actor: 'schedule', action: 'add VAPID keys' };
+    this.vapidKeys = new VapidKeys(
+      () => this.#current.ring,
+      async (transition) => this.#adopt(await options.keeper.change(transition, change)),
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 import { decodeBase64, encodeBase64 } from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
+import { isVapidPair, type VapidKey } from '../vapid/vapid-key.js';
 import { exampleKeys } from './example-keys.js';
 import type { BouncerKey, KeyRing, SigningKey } from './key-ring.js';
 
@@ -13,6 +14,7 @@ export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined 
     checkStates(ring.bouncerKeys) ??
     firstProblem(ring.bouncerKeys, (key) => checkBouncerKey(key, sodium)) ??
     checkSigningKeys(ring.signingKeys, sodium) ??
+    checkVapidKeys(ring.vapidKeys) ??
     (ring.tokenKeys.length === 0
       ? 'The key ring has no token key: restore it from a backup, since tokens in the database open with nothing else.'
       : undefined)
@@ -68,6 +70,18 @@ function checkSigningKeys(keys: readonly SigningKey[], sodium: Sodium): string |
     return `The signing key ${last.publicKey} does not belong to its private key: restore the key ring from a backup.`;
   }
   return undefined;
+}
+
+function checkVapidKeys(keys: readonly VapidKey[]): string | undefined {
+  const names = new Set(keys.map(({ name }) => name));
+  if (names.size < keys.length) {
+    return 'The key ring holds two VAPID keys of one app: restore it from a backup.';
+  }
+  return firstProblem(keys, (key) =>
+    isVapidPair(key)
+      ? undefined
+      : `The VAPID key of ${key.name} does not belong to its private half: restore the key ring from a backup.`,
+  );
 }
 
 function firstProblem<T>(items: readonly T[], check: (item: T) => string | undefined): string | undefined {

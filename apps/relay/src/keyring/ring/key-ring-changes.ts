@@ -16,6 +16,7 @@ export function describeChanges(
     ...signingKeyChanges(before, after, nameOf),
     ...recoveryKeyChanges(before, after),
     ...tokenKeyChanges(before, after, nameOf),
+    ...vapidKeyChanges(before, after),
     ...(before?.published?.sequence === after.published?.sequence
       ? []
       : [`key list ${after.published?.sequence} signed`]),
@@ -55,5 +56,14 @@ function tokenKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: Ne
   return [
     ...[...now].filter((id) => !old.has(id)).map((id) => `${nameOf('token', id)} added`),
     ...[...old].filter((id) => !now.has(id)).map((id) => `token key ${id} destroyed`),
+  ];
+}
+
+function vapidKeyChanges(before: KeyRing | undefined, after: KeyRing): string[] {
+  const keys = (ring: KeyRing | undefined) => new Map(ring?.vapidKeys.map((key) => [key.name, key]));
+  const [old, now] = [keys(before), keys(after)];
+  return [
+    ...[...now.keys()].filter((name) => !old.has(name)).map((name) => `VAPID key of ${name} added`),
+    ...[...old.keys()].filter((name) => !now.has(name)).map((name) => `VAPID key of ${name} destroyed`),
   ];
 }

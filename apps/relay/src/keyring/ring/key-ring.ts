@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '@waxwing/service/config';
+import type { VapidKey } from '../vapid/vapid-key.js';
 
 /** Public key that clients seal registrations to: canonical base64, as on the wire. */
 export type BouncerPublicKey = string & { readonly brand: 'BouncerPublicKey' };
@@ -93,6 +94,8 @@ export interface KeyRing {
   readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];
+  /** One for each Web Push app, oldest first. */
+  readonly vapidKeys: readonly VapidKey[];
   /** `undefined` only before the first list is signed. */
   readonly published: PublishedKeyList | undefined;
 }

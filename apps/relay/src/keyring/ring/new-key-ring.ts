@@ -14,6 +14,7 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
     revokedSigningKeys: [],
     recoveryPublicKey: undefined,
     tokenKeys: [newTokenKey(sodium, 0)],
+    vapidKeys: [],
     published: undefined,
   };
 }

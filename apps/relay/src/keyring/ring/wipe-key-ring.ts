@@ -11,10 +11,11 @@ export function wipeKeyRing(ring: KeyRing, sodium: Pick<Sodium, 'wipe'>, kept?: 
   for (const secret of secretsOf(ring)) if (!used.has(secret)) sodium.wipe(secret.reveal());
 }
 
-function secretsOf({ bouncerKeys, signingKeys, tokenKeys }: KeyRing): Secret<Uint8Array>[] {
+function secretsOf({ bouncerKeys, signingKeys, tokenKeys, vapidKeys }: KeyRing): Secret<Uint8Array>[] {
   return [
     ...bouncerKeys.flatMap((key) => ('privateKey' in key ? [key.privateKey] : [])),
     ...signingKeys.flatMap(({ privateKey }) => (privateKey === undefined ? [] : [privateKey])),
+    ...vapidKeys.map(({ privateKey }) => privateKey),
     ...tokenKeys.flatMap(({ encryptionKey, lookupKey }) => [encryptionKey, lookupKey]),
   ];
 }

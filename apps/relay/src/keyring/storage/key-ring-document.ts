@@ -11,6 +11,7 @@ import {
   type TokenKey,
   tokenFormat,
 } from '../ring/key-ring.js';
+import { type VapidKey, webPushAppName } from '../vapid/vapid-key.js';
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 
 /**
@@ -63,6 +64,17 @@ const document = z.strictObject({
       oldest_form: z.literal(tokenFormat),
     }),
   ),
+  // Absent from a ring without Web Push apps, as relays without Web Push write it.
+  vapid_keys: z
+    .array(
+      z.strictObject({
+        name: z.string().regex(webPushAppName, 'must be the name of a Web Push app'),
+        public_key: z.string().regex(/^B[\w-]{86}$/, 'must be 65 bytes in base64url'),
+        private_key: secret(32),
+        created_at: instant,
+      }),
+    )
+    .optional(),
   published: z
     .strictObject({
       sequence: instant,
@@ -101,6 +113,14 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
       current_from: key.currentFrom,
       oldest_form: tokenFormat,
     })),
+    ...(ring.vapidKeys.length > 0 && {
+      vapid_keys: ring.vapidKeys.map((key) => ({
+        name: key.name,
+        public_key: key.publicKey,
+        private_key: reveal(key.privateKey),
+        created_at: key.createdAt,
+      })),
+    }),
     published:
       published === undefined
         ? null
@@ -163,6 +183,14 @@ function decodeDocument(text: string, conceal: Conceal): KeyRing {
         encryptionKey: conceal(key.encryption_key),
         lookupKey: conceal(key.lookup_key),
         currentFrom: key.current_from,
+      }),
+    ),
+    vapidKeys: (shape.vapid_keys ?? []).map(
+      (key): VapidKey => ({
+        name: key.name,
+        publicKey: key.public_key,
+        privateKey: conceal(key.private_key),
+        createdAt: key.created_at,
       }),
     ),
     published:

@@ -1,0 +1,65 @@
+import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
+import { Secret } from '@waxwing/service/config';
+
+/**
+ * The key pair that identifies the relay to push services for one Web Push app (RFC 8292). A browser's subscription is
+ * bound to it, so it is never rotated.
+ */
+export interface VapidKey {
+  /** The app's name in the apps file. */
+  readonly name: string;
+  /** 65 bytes, an uncompressed point of P-256, in base64url: the `applicationServerKey` of the app. */
+  readonly publicKey: string;
+  /** The private scalar, 32 bytes, big-endian. */
+  readonly privateKey: Secret<Uint8Array>;
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+}
+
+/** A name of a Web Push app in the apps file. */
+export const webPushAppName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+const curve = 'prime256v1';
+const scalarBytes = 32;
+
+/** Makes a key pair. `createdAt` in Unix milliseconds. */
+export function newVapidKey(name: string, createdAt: number): VapidKey {
+  const pair = createECDH(curve);
+  const publicKey = pair.generateKeys('base64url');
+  const scalar = pair.getPrivateKey();
+  const privateKey = new Uint8Array(scalarBytes);
+  // OpenSSL omits leading zeros.
+  privateKey.set(scalar, scalarBytes - scalar.length);
+  scalar.fill(0);
+  return { name, publicKey, privateKey: new Secret(privateKey), createdAt };
+}
+
+/** Whether the public half belongs to the private half. */
+export function isVapidPair({ publicKey, privateKey }: VapidKey): boolean {
+  const pair = createECDH(curve);
+  try {
+    pair.setPrivateKey(privateKey.reveal());
+  } catch {
+    // Zero, or not below the order of the curve.
+    return false;
+  }
+  return pair.getPublicKey('base64url') === publicKey;
+}
+
+// PKCS #8 (RFC 5958) around an ECPrivateKey (RFC 5915) of P-256, before the scalar and between scalar and point.
+const beforeScalar = Buffer.from(
+  '308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420',
+  'hex',
+);
+const beforePoint = Buffer.from('a144034200', 'hex');
+
+/** Returns the private key in the form that Node signs with. Does not write it as text. */
+export function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
+  const point = Buffer.from(publicKey, 'base64url');
+  const der = Buffer.concat([beforeScalar, privateKey.reveal(), beforePoint, point]);
+  try {
+    return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
+  } finally {
+    der.fill(0);
+  }
+}

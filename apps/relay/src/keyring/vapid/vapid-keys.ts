@@ -1,0 +1,74 @@
+import { sign } from 'node:crypto';
+import { unixSeconds } from '@waxwing/service/lifecycle';
+import type { KeyRing } from '../ring/key-ring.js';
+import { newVapidKey, signingKeyOf, type VapidKey } from './vapid-key.js';
+
+/** What a push service learns from the relay's signature (https://www.rfc-editor.org/rfc/rfc8292#section-2). */
+export interface VapidClaims {
+  /** Origin of the push service, such as `https://push.example`. */
+  readonly audience: string;
+  /** Contact of the operator: a `mailto:` or `https:` URL. */
+  readonly subject: string;
+  /** Unix milliseconds; at most 24 hours ahead. */
+  readonly expiresAt: number;
+}
+
+/** A signed JSON Web Token, and the public key that verifies it, in base64url. */
+export interface VapidSignature {
+  readonly token: string;
+  readonly publicKey: string;
+}
+
+/** The VAPID key pairs of a key ring. */
+export class VapidKeys {
+  readonly #ring: () => KeyRing;
+  readonly #change: (transition: (ring: KeyRing) => KeyRing) => Promise<void>;
+
+  constructor(
+    ring: () => KeyRing,
+    change: (transition: (ring: KeyRing) => KeyRing) => Promise<void> = async () => undefined,
+  ) {
+    this.#ring = ring;
+    this.#change = change;
+  }
+
+  /** Makes the missing key pairs of these apps, in one change of the ring. */
+  async ensure(names: readonly string[], now: number): Promise<void> {
+    if (names.every((name) => this.#find(name) !== undefined)) return;
+    await this.#change((ring) => addVapidKeys(ring, names, now));
+  }
+
+  /** The public half of an app's key pair, in base64url; `undefined` if there is none. */
+  publicKeyOf(name: string): string | undefined {
+    return this.#find(name)?.publicKey;
+  }
+
+  /** Signs a token with an app's key pair (ES256). Returns `undefined` if there is none. */
+  sign(name: string, { audience, subject, expiresAt }: VapidClaims): VapidSignature | undefined {
+    const key = this.#find(name);
+    if (key === undefined) return undefined;
+    const claims = { aud: audience, exp: unixSeconds(expiresAt), sub: subject };
+    const text = `${encode({ typ: 'JWT', alg: 'ES256' })}.${encode(claims)}`;
+    const signature = sign('sha256', Buffer.from(text), {
+      key: signingKeyOf(key),
+      dsaEncoding: 'ieee-p1363',
+    });
+    return { token: `${text}.${signature.toString('base64url')}`, publicKey: key.publicKey };
+  }
+
+  #find(name: string): VapidKey | undefined {
+    return this.#ring().vapidKeys.find((key) => key.name === name);
+  }
+}
+
+/** Adds a key pair for each name that has none. */
+export function addVapidKeys(ring: KeyRing, names: readonly string[], now: number): KeyRing {
+  const known = new Set(ring.vapidKeys.map(({ name }) => name));
+  const missing = [...new Set(names)].filter((name) => !known.has(name));
+  if (missing.length === 0) return ring;
+  return { ...ring, vapidKeys: [...ring.vapidKeys, ...missing.map((name) => newVapidKey(name, now))] };
+}
+
+function encode(value: object): string {
+  return Buffer.from(JSON.stringify(value)).toString('base64url');
+}
