@@ -3,7 +3,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { Secret } from '@waxwing/service/config';
 import { systemClock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
-import { readTokenVault } from '#relay/keyring/open-key-ring.js';
+import { readKeysOfRing } from '#relay/keyring/open-key-ring.js';
 import { readKeyRingEnvironmentAlone } from '#relay/keyring/storage/key-ring-configuration.js';
 import { openRelayDatabase } from '#relay/open-database.js';
 import { bindingOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
@@ -20,7 +20,8 @@ export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): 
   const onJobError = (error: unknown): void => console.error(error);
   const database = await openRelayDatabase({ url, role: 'visiting', clock, onJobError });
   try {
-    return await readTokenVault(readKeyRingEnvironmentAlone(relayEnv), { sodium, clock, database });
+    const options = { sodium, clock, database };
+    return (await readKeysOfRing(readKeyRingEnvironmentAlone(relayEnv), options)).tokenVault;
   } finally {
     await database.close();
   }

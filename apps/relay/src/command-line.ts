@@ -40,6 +40,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
       add: async (apps) => {
         (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal);
         (await import('./deliveries/apps/check-command.js')).addAppCheckCommand(apps, terminal);
+        (await import('./keyring/commands/vapid-commands.js')).addVapidCommands(apps, terminal);
       },
     },
     {

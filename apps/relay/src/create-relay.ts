@@ -173,6 +173,7 @@ async function openContext(
     unreadableTokens,
     timings,
     authorities,
+    vapidKeys: keyRing.vapidKeys,
   });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
   const { quotas, exchange } = await openSharedQuotas({

@@ -11,7 +11,7 @@ import type { Realm } from '../servers/find-realm.js';
 import type { ServerActivity } from '../servers/server-activity.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import type { RelayDatabase } from '../tables.js';
-import { AppRegistry } from './apps/app-registry.js';
+import { AppRegistry, type AppRegistryOptions } from './apps/app-registry.js';
 import type { AppTrouble } from './apps/app-trouble.js';
 import { type AppCheck, checkOneApp } from './apps/check-apps.js';
 import { type AppState, describeApps } from './attempts/app-states.js';
@@ -46,6 +46,7 @@ export interface DeliveriesOptions {
   readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
+  readonly vapidKeys: AppRegistryOptions['vapidKeys'];
   /** For the dashboard. Default: not counted. */
   readonly minuteCounts?: DeliveryCounts;
   /** Default: `productionTimings`. */
@@ -159,10 +160,12 @@ async function openWays({
   timings,
   metrics,
   authorities,
+  vapidKeys,
 }: Omit<DeliveriesOptions, 'metrics'> & { timings: DeliveryTimings; metrics: DeliveryMetrics }) {
   const store = new BreakerStore(database);
   const providerTokens = new ProviderTokenStore(database, tokenVault);
-  const apps = await AppRegistry.open({ configuration, clock, log, timings, providerTokens, authorities });
+  const foundation = { configuration, clock, log, timings };
+  const apps = await AppRegistry.open({ ...foundation, providerTokens, authorities, vapidKeys });
   const credentials = new CredentialBreakers({
     clock,
     log,

@@ -8,6 +8,8 @@ export interface DeliveriesConfiguration {
   readonly apnsUrls: { readonly production: string; readonly sandbox: string };
   /** PEM file of the certificate authority for APNs; the system's authorities if `undefined`. */
   readonly apnsCaFile: string | undefined;
+  /** Hosts of push services with a port (`push.lan:443`) that may have a private address. */
+  readonly webPushPrivateHosts: ReadonlySet<string>;
   /** HTTP proxy for connections to the vendors; may hold a password. */
   readonly proxyUrl: Secret<string> | undefined;
   /** Maximum notifications per server and minute. */
@@ -53,6 +55,7 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
       sandbox: vendorUrls.APNS_SANDBOX_URL ?? 'https://api.sandbox.push.apple.com',
     },
     apnsCaFile,
+    webPushPrivateHosts: readPrivateHosts(reader),
     proxyUrl: readProxyUrl(reader, 'PROXY'),
     notificationsPerMinute: reader.integer('SERVER_NOTIFICATIONS_PER_MINUTE', 600_000, {
       minimum: 1,
@@ -78,4 +81,23 @@ export function readAppsFileSetting({ RELAY_APPS_FILE }: Environment): string | 
   const file = reader.optional('APPS_FILE');
   reader.finish();
   return file;
+}
+
+const privateHost = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9]\d{0,4}))?$/;
+
+/** Reads hosts with an optional port, separated by commas, such as `push.lan,localhost:8443`. */
+function readPrivateHosts(reader: EnvironmentReader): ReadonlySet<string> {
+  const texts = (reader.optional('WEB_PUSH_PRIVATE_HOSTS') ?? '').split(',').map((text) => text.trim());
+  const hosts = texts
+    .filter((text) => text !== '')
+    .map((text) => {
+      const [, host, port = '443'] = privateHost.exec(text) ?? [];
+      if (host === undefined || Number(port) > 65_535) {
+        reader.problem(
+          `RELAY_WEB_PUSH_PRIVATE_HOSTS has "${text}", which is no host: write hosts in small letters, with a port other than 443 after a colon, separated by commas.`,
+        );
+      }
+      return `${host}:${port}`;
+    });
+  return new Set(hosts);
 }

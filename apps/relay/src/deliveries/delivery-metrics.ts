@@ -1,3 +1,4 @@
+import { tokenKinds } from '@waxwing/protocol';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
@@ -13,7 +14,7 @@ export interface DeliveryCounts {
 export class DeliveryMetrics {
   readonly #deliveries;
   /** Sent since the last scrape: a plain addition is cheaper than the metrics library's counter. */
-  readonly #sent = { fcm: 0, apns: 0 };
+  readonly #sent: Record<Vendor, number> = { fcm: 0, apns: 0, webpush: 0 };
   readonly #seconds;
   readonly #queued;
   readonly #inFlight;
@@ -58,7 +59,7 @@ export class DeliveryMetrics {
   }
 
   #countSent(): void {
-    for (const vendor of ['fcm', 'apns'] as const) {
+    for (const vendor of tokenKinds) {
       this.#deliveries.inc({ vendor, outcome: 'sent', reason: '' }, this.#sent[vendor]);
       this.#sent[vendor] = 0;
     }

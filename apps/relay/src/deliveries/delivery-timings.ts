@@ -9,6 +9,8 @@ export interface DeliveryTimings {
   readonly requestBudgetMilliseconds: number;
   /** Timeout of one request to FCM. Google asks for at least ten seconds. */
   readonly fcmTimeoutMilliseconds: number;
+  /** Timeout of one request to a push service, answer included. */
+  readonly webPushTimeoutMilliseconds: number;
   readonly apns: ApnsTimings;
   /** Divides every retry delay, and the interval between probes of a refused credential. */
   readonly delayDivisor: number;
@@ -24,6 +26,7 @@ export interface DeliveryTimings {
 export const productionTimings: DeliveryTimings = {
   requestBudgetMilliseconds: 8000,
   fcmTimeoutMilliseconds: 10_000,
+  webPushTimeoutMilliseconds: 10_000,
   apns: {
     requestTimeoutMilliseconds: 10_000,
     connectTimeoutMilliseconds: 10_000,

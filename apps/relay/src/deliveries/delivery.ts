@@ -41,7 +41,7 @@ export interface Delivery {
   readonly device: RelayDevice;
 }
 
-export type Vendor = 'fcm' | 'apns';
+export type Vendor = 'fcm' | 'apns' | 'webpush';
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
 
@@ -68,13 +68,15 @@ export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, '
   return { name: 'push_account_id', text: addressee };
 }
 
-/** Whether a notification addresses the vendor that issued the device's token. */
+/**
+ * Whether a notification addresses the vendor that issued the device's token. Servers address Web Push in FCM's form.
+ */
 export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotification): boolean {
-  return target.tokenKind === urgency.vendor;
+  return (target.tokenKind === 'apns') === (urgency.vendor === 'apns');
 }
 
 /**
- * Derives the collapse id for Google and Apple, 43 characters; Apple allows 64 bytes. Vendors distinguish notifications
+ * Derives the collapse id for vendors, 43 characters; Apple allows 64 bytes, and push services 32 characters. Vendors distinguish notifications
  * only by phone and app: with the server's own id, two organizations on one phone would replace each other's
  * notifications.
  */

@@ -1,3 +1,4 @@
+import { type TokenKind, tokenKinds } from '@waxwing/protocol';
 import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
@@ -8,7 +9,7 @@ const generations = ['plaintext', 'v1', 'v2'] as const;
 type Generation = (typeof generations)[number];
 
 /** Valid devices by protocol generation and vendor. */
-export type DeviceCounts = Record<Generation, Record<'fcm' | 'apns', number>>;
+export type DeviceCounts = Record<Generation, Record<TokenKind, number>>;
 
 const intervalMilliseconds = 15 * 60_000;
 const rowsPerPage = 5000;
@@ -18,7 +19,8 @@ export const generationOfDevice = sql<Generation>`case when push_account_id like
   when push_account_id like 'user:%' then 'plaintext' else 'v1' end`;
 
 export function noDevices(): DeviceCounts {
-  return { plaintext: { fcm: 0, apns: 0 }, v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 } };
+  const none = { fcm: 0, apns: 0, webpush: 0 };
+  return { plaintext: { ...none }, v1: { ...none }, v2: { ...none } };
 }
 
 /** Counts all devices page by page: one count of a large table would block other work on SQLite. */
@@ -28,7 +30,7 @@ async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSign
     const page = sql<{ id: number }>`(select id, token_kind, push_account_id, expired_at from relay_devices
       where id > ${after} order by id limit ${rowsPerPage}) as page`;
     const { rows } = await sql<{
-      kind: 'fcm' | 'apns';
+      kind: TokenKind;
       generation: Generation;
       living: number;
       last: number;
@@ -92,11 +94,14 @@ export class DeviceGauge {
       const counts = await countDevices(this.#database, this.#closing.signal);
       if (this.#closing.signal.aborted) return;
       for (const generation of generations) {
-        for (const vendor of ['fcm', 'apns'] as const) {
+        for (const vendor of tokenKinds) {
           this.#gauge.set({ generation, vendor }, counts[generation][vendor]);
         }
       }
-      this.#total = Object.values(counts).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0);
+      this.#total = Object.values(counts).reduce(
+        (sum, { fcm, apns, webpush }) => sum + fcm + apns + webpush,
+        0,
+      );
     } catch (err) {
       this.#log.warn({ err }, 'the devices could not be counted; their metric keeps its last value');
     }

@@ -1,3 +1,4 @@
+import type { TokenKind } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
 import { type Selectable, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
@@ -147,7 +148,10 @@ async function devicesOf(db: Reader, ids: Ids): Promise<Map<string, DeviceCounts
   const devices = new Map<string, DeviceCounts>();
   for (const { server_id, token_kind, generation, count } of rows) {
     const counts = devices.get(server_id) ?? noDevices();
-    counts[generation][token_kind === 'apns' ? 'apns' : 'fcm'] += Number(count);
+    // A later version may have stored other kinds.
+    if (Object.hasOwn(counts[generation], token_kind)) {
+      counts[generation][token_kind as TokenKind] += Number(count);
+    }
     devices.set(server_id, counts);
   }
   return devices;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
 import { readDeliveriesEnvironment } from '#relay/deliveries/deliveries-configuration.js';
 import { findApnsApp } from '#relay/deliveries/vendors/apns/app.js';
-import { findFcmApp } from '#relay/deliveries/vendors/fcm/app.js';
+import { chooseApp } from '#relay/deliveries/vendors/choose-app.js';
 import { apnsRequest, apnsToken, appsFor, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-'));
@@ -74,9 +74,9 @@ describe('the apps file', () => {
       ],
     });
     const other = '00000000-0000-4000-8000-000000000000';
-    expect(findFcmApp(apps, serverId, realmUuid)?.projectId).toBe('renamed');
-    expect(findFcmApp(apps, serverId, other)?.projectId).toBe('two');
-    expect(findFcmApp(apps, other, other)?.projectId).toBe('one');
+    expect(chooseApp(apps.fcm, serverId, realmUuid)?.projectId).toBe('renamed');
+    expect(chooseApp(apps.fcm, serverId, other)?.projectId).toBe('two');
+    expect(chooseApp(apps.fcm, other, other)?.projectId).toBe('one');
     expect(findApnsApp(apps, 'org.example.App')).toBeUndefined();
   });
 
@@ -84,7 +84,7 @@ describe('the apps file', () => {
     const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST123456' }, apnsEntry] });
     expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
     expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST123456');
-    expect(findFcmApp(apps, serverId, realmUuid)).toBeUndefined();
+    expect(chooseApp(apps.fcm, serverId, realmUuid)).toBeUndefined();
   });
 
   it('distinguishes two keys with the same id', async () => {
@@ -126,7 +126,7 @@ describe('the apps file', () => {
     ['{\n"fcm": []\n"apns": []\n}', 'is not JSON from line 2 on'],
     ['{\n"fcm": [],\n}', 'is not JSON from line 2 on'],
     ['{\r"fcm": [],\r\n\'apns\': []}', 'is not JSON from line 3 on'],
-    ['', 'is empty: write {"fcm": […], "apns": […]}'],
+    ['', 'is empty: write {"fcm": […], "apns": […], "webpush": […]}'],
     [{ project_info: {}, client: [] }, "is the Android app's own google-services.json: write"],
     [{ type: 'service_account' }, 'is the key of a Google service account: write'],
     ['\ufeff{}', 'lists no app'],

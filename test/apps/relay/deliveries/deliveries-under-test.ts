@@ -11,6 +11,7 @@ import {
   relayReceiptsPath,
   stringifyJson,
   type TokenId,
+  type TokenKind,
 } from '@waxwing/protocol';
 import { createRelay, readRelayEnvironment } from '@waxwing/relay';
 import { readinessAnswer } from '@waxwing/service/http';
@@ -118,7 +119,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   ).id;
 
   async function addDevice(row: {
-    kind: 'fcm' | 'apns';
+    kind: TokenKind;
     token: string;
     appId?: string;
     environment?: string;
@@ -179,10 +180,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     server,
     addFcm: (token: string, more: { registeredAt?: number; realm?: RealmId; account?: PushAccountId } = {}) =>
       addDevice({ kind: 'fcm', token, ...more }),
+    addWebPush: (token: string, more: { registeredAt?: number; realm?: RealmId } = {}) =>
+      addDevice({ kind: 'webpush', token, ...more }),
     addApns: (token: string, more: { appId?: string; environment?: string; registeredAt?: number } = {}) =>
       addDevice({ kind: 'apns', token, ...more }),
     /** Adds a device of the newer generation. Returns the id of its token. */
-    async addByToken(kind: 'fcm' | 'apns', token: string, more: { realm?: RealmId } = {}): Promise<TokenId> {
+    async addByToken(kind: TokenKind, token: string, more: { realm?: RealmId } = {}): Promise<TokenId> {
       const tokenId = computeTokenId(token);
       await addDevice({ kind, token, addressee: addresseeOfToken(tokenId), ...more });
       return tokenId;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
 import { findApnsApp } from '#relay/deliveries/vendors/apns/app.js';
-import { findFcmApp } from '#relay/deliveries/vendors/fcm/app.js';
+import { chooseApp } from '#relay/deliveries/vendors/choose-app.js';
 
 const page = readFileSync(new URL('../../../../docs/relay.md', import.meta.url), 'utf8');
 const [, example = ''] = /<!-- read by a test -->\n```json\n([\s\S]*?)```/.exec(page) ?? [];
@@ -36,9 +36,9 @@ it('shows an apps file that the relay reads, and says rightly which entry counts
   }
   const apps = await readAppsFile(write('apps.json', example));
   const nobody = '00000000-0000-4000-8000-000000000000';
-  expect(findFcmApp(apps, nobody, nobody)?.projectId).toBe('our-app');
-  expect(findFcmApp(apps, nobody, '9aa61d0b-8ce5-488d-8e9e-fedc346e6836')?.projectId).toBe('their-app');
-  expect(findFcmApp(apps, '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e', nobody)?.projectId).toBe('their-app');
+  expect(chooseApp(apps.fcm, nobody, nobody)?.projectId).toBe('our-app');
+  expect(chooseApp(apps.fcm, nobody, '9aa61d0b-8ce5-488d-8e9e-fedc346e6836')?.projectId).toBe('their-app');
+  expect(chooseApp(apps.fcm, '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e', nobody)?.projectId).toBe('their-app');
   expect(findApnsApp(apps, 'org.example.App.beta')?.keyId).toBe('KEY1234567');
   expect(findApnsApp(apps, 'com.example.Other')?.keyId).toBe('KEY7654321');
 });

@@ -54,6 +54,26 @@ describe('the delay before a retry', () => {
       [300, 600],
       [300, 600],
     ],
+    webPushUnavailable: [
+      [10, 12.5],
+      [10, 20],
+      [20, 40],
+      [40, 80],
+      [80, 160],
+      [160, 320],
+      [320, 640],
+      [450, 900],
+      [450, 900],
+    ],
+    webPushThrottle: [
+      [30, 37.5],
+      [30, 60],
+      [60, 120],
+      [120, 240],
+      [240, 480],
+      [300, 600],
+      [300, 600],
+    ],
     credentialSuspected: [
       [60, 75],
       [60, 120],
@@ -102,6 +122,8 @@ describe('retries end', () => {
     ['FCM 503', 'fcm', fcmUnavailable, 'an hour', 60 * minute],
     ['APNs 429', 'apns', refused(429, 'TooManyRequests'), 'a day', 24 * 60 * minute],
     ['APNs 503', 'apns', refused(503, 'ServiceUnavailable'), 'a day', 24 * 60 * minute],
+    ['Web Push 429', 'webpush', refused(429, 'TOO_MANY_REQUESTS'), 'a day', 24 * 60 * minute],
+    ['Web Push 503', 'webpush', refused(503, 'SERVICE_UNAVAILABLE'), 'a day', 24 * 60 * minute],
     ['a timeout', 'fcm', unanswered('TIMED_OUT'), 'an hour', 60 * minute],
     ['no connection', 'fcm', unanswered('NOT_CONNECTED'), 'a day', 24 * 60 * minute],
     ['nothing processed', 'apns', unanswered('NOT_PROCESSED'), 'a day', 24 * 60 * minute],
@@ -199,7 +221,7 @@ describe('a notification that the relay holds back', () => {
 });
 
 function judge(options: {
-  vendor: 'fcm' | 'apns';
+  vendor: 'fcm' | 'apns' | 'webpush';
   answer: VendorAnswer;
   /** Milliseconds since the notification arrived. */
   age: number;

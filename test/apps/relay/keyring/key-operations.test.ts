@@ -37,6 +37,7 @@ async function ask(method: 'GET' | 'POST', url: string, form: Record<string, str
 const everything = {
   recovery_public_key: Buffer.alloc(32, 'r').toString('base64'),
   key: 'nothing',
+  app: 'nothing',
   today: '2026-03-01',
   file: '{}',
   recovery_private_key: 'AAAA',

@@ -28,6 +28,7 @@ export function privateTexts(ring: KeyRing): string[] {
   const secrets = [
     ...ring.bouncerKeys.flatMap((key) => ('privateKey' in key ? [key.privateKey] : [])),
     ...ring.signingKeys.flatMap(({ privateKey }) => (privateKey === undefined ? [] : [privateKey])),
+    ...ring.vapidKeys.map(({ privateKey }) => privateKey),
     ...ring.tokenKeys.flatMap(({ encryptionKey, lookupKey }) => [encryptionKey, lookupKey]),
   ];
   return secrets.flatMap((secret) => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { isPublicAddress } from '#relay/network/public-addresses.js';
 import { HostAsker, type HostNetwork } from '#relay/servers/joining/ask-host.js';
-import { isPublicAddress } from '#relay/servers/joining/public-addresses.js';
 import { answering, type Hosts, hostName, startHosts } from './host-under-test.js';
 
 let hosts: Hosts;

@@ -1,4 +1,4 @@
-import { ProtocolError } from '@waxwing/protocol';
+import { ProtocolError, tokenKinds } from '@waxwing/protocol';
 import { administrator, writingAdministrator } from '@waxwing/service/dashboard';
 import { noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
@@ -19,7 +19,7 @@ export const listApps = operation({
     apps: z.array(
       z.object({
         app_id: z.string(),
-        vendor: z.enum(['fcm', 'apns']),
+        vendor: z.enum(tokenKinds),
         environment: z.enum(['production', 'sandbox']).optional(),
         last_success_at: instant.nullable(),
         breaker: z.enum(['closed', 'open', 'half-open']),

@@ -1,13 +1,15 @@
+import { type TokenKind, tokenKinds } from '@waxwing/protocol';
+
 /** One figure of a minute, as a row of `minute_counts` names it. */
 export interface MinuteCell {
   /** Empty for figures without a vendor. */
-  readonly vendor: 'fcm' | 'apns' | '';
+  readonly vendor: TokenKind | '';
   readonly outcome: string;
 }
 
 export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
 
-export const countedVendors = ['fcm', 'apns'] as const;
+export const countedVendors = tokenKinds;
 export const deliveryOutcomes: readonly DeliveryOutcome[] = ['delivered', 'rejected', 'retried'];
 
 /** Upper bounds of the delivery latencies that the figures distinguish, in milliseconds. */

@@ -1,3 +1,4 @@
+import type { TokenKind } from '@waxwing/protocol';
 import { type Clock, type Closers, MinuteWriter } from '@waxwing/service/lifecycle';
 import type { Log } from '@waxwing/service/logging';
 import type { RelayDatabase } from '../../tables.js';
@@ -12,12 +13,10 @@ export interface MinuteCountsOptions {
   readonly isOn: boolean;
 }
 
-type Vendor = 'fcm' | 'apns';
-
 const stopMilliseconds = 1000;
 const registeredCell = indexOf('', 'registered');
 const latencyCells = latencyBounds.map((bound) => indexOf('', `within ${bound}`));
-const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns') };
+const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns'), webpush: cellsOf('webpush') };
 
 /**
  * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that no
@@ -45,13 +44,13 @@ export class MinuteCounts {
   }
 
   /** @param latencyMilliseconds from the arrival of the notification until the vendor took it. */
-  noteDelivered(vendor: Vendor, latencyMilliseconds: number): void {
+  noteDelivered(vendor: TokenKind, latencyMilliseconds: number): void {
     this.#add(deliveryCells[vendor].delivered, 1);
     const found = latencyBounds.findIndex((bound) => latencyMilliseconds <= bound);
     this.#add(latencyCells.at(found) ?? 0, 1);
   }
 
-  noteUndelivered(vendor: Vendor, outcome: Exclude<DeliveryOutcome, 'delivered'>): void {
+  noteUndelivered(vendor: TokenKind, outcome: Exclude<DeliveryOutcome, 'delivered'>): void {
     this.#add(deliveryCells[vendor][outcome], 1);
   }
 
@@ -113,7 +112,7 @@ export function openMinuteCounts(options: MinuteCountsOptions, closers: Closers)
   return counts;
 }
 
-function cellsOf(vendor: Vendor): Record<DeliveryOutcome, number> {
+function cellsOf(vendor: TokenKind): Record<DeliveryOutcome, number> {
   return {
     delivered: indexOf(vendor, 'delivered'),
     rejected: indexOf(vendor, 'rejected'),

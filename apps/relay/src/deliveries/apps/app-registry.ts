@@ -9,17 +9,21 @@ import type { DeliveryTimings } from '../delivery-timings.js';
 import { type ApnsApp, findApnsApp } from '../vendors/apns/app.js';
 import { ApnsSender } from '../vendors/apns/sender.js';
 import { ProviderToken, type ProviderTokenStore } from '../vendors/apns/token.js';
-import { type FcmApp, findFcmApp } from '../vendors/fcm/app.js';
+import { chooseApp } from '../vendors/choose-app.js';
+import type { FcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import { HttpProxy } from '../vendors/http-proxy.js';
 import { TracedSender } from '../vendors/traced-sender.js';
 import type { VendorSender } from '../vendors/vendor-sender.js';
+import type { WebPushApp } from '../vendors/webpush/app.js';
+import { WebPushSender } from '../vendors/webpush/sender.js';
+import type { VapidSigner } from '../vendors/webpush/token.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /** Route of one app's notifications to their vendor. */
 export interface AppRoute {
   /**
-   * `fcm:<project>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the apps file serves
+   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the apps file serves
    * without listing them. Key of breakers and metrics. Phones cannot create new ids: a bundle id that the file does not
    * list becomes `*`.
    */
@@ -38,8 +42,10 @@ interface Served {
   readonly sender: VendorSender;
 }
 
+export type App = FcmApp | ApnsApp | WebPushApp;
+
 export interface ServedApp {
-  readonly app: FcmApp | ApnsApp;
+  readonly app: App;
   readonly sender: VendorSender;
 }
 
@@ -50,6 +56,10 @@ export interface AppRegistryOptions {
   readonly timings: DeliveryTimings;
   readonly providerTokens: ProviderTokenStore;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
+  readonly vapidKeys: VapidSigner & {
+    /** Makes the missing key pairs of these apps. */
+    ensure(names: readonly string[], now: number): Promise<void>;
+  };
 }
 
 const apnsEnvironments = ['production', 'sandbox'] as const;
@@ -64,7 +74,7 @@ export class AppRegistry {
   readonly #reloadLog = new TroubleLog();
   #apnsCa: string | undefined;
   #apps: AppSet;
-  #served: ReadonlyMap<FcmApp | ApnsApp, Served>;
+  #served: ReadonlyMap<App, Served>;
 
   private constructor(options: AppRegistryOptions, apnsCa: string | undefined, apps: AppSet) {
     this.#options = options;
@@ -79,7 +89,7 @@ export class AppRegistry {
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
     const { apps } = options.configuration;
     const apnsCa = await readApnsCa(options.configuration);
-    const set = apps.kind === 'configured' ? await readAppsFile(apps.file) : { fcm: [], apns: [] };
+    const set = apps.kind === 'configured' ? await readApps(apps.file, options) : noApps;
     return new AppRegistry(options, apnsCa, set);
   }
 
@@ -90,21 +100,33 @@ export class AppRegistry {
   /** Finds the route of a delivery; `undefined` if no app in the apps file serves it. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
     if (target.tokenKind === 'apns') return this.findApns(target.iosAppId, environment);
+    const { serverId, realmUuid } = notification;
     return target.tokenKind === 'fcm'
-      ? this.findFcm(notification.serverId, notification.realmUuid)
-      : undefined;
+      ? this.findFcm(serverId, realmUuid)
+      : this.findWebPush(serverId, realmUuid);
   }
 
   /** Finds the route to a realm's Android apps. */
   findFcm(serverId: string, realmUuid: string): AppRoute | undefined {
-    const app = findFcmApp(this.#apps, serverId, realmUuid);
+    const app = chooseApp(this.#apps.fcm, serverId, realmUuid);
     return app && this.#routeOf(app, `fcm:${app.projectId}`);
+  }
+
+  /** Finds the route to the push services of a realm's phones. */
+  findWebPush(serverId: string, realmUuid: string): AppRoute | undefined {
+    const app = chooseApp(this.#apps.webpush, serverId, realmUuid);
+    return app && this.#routeOf(app, `webpush:${app.name}`);
   }
 
   /** Finds the route to an Apple app by its bundle id. */
   findApns(iosAppId: string, environment: ApnsEnvironment): AppRoute | undefined {
     const app = findApnsApp(this.#apps, iosAppId);
     return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : iosAppId}:${environment}`);
+  }
+
+  /** The public half of a Web Push app's VAPID key, in base64url; `undefined` if the key ring has none. */
+  vapidKeyOf(name: string): string | undefined {
+    return this.#options.vapidKeys.publicKeyOf(name);
   }
 
   /** All entries of the apps file, with their senders. */
@@ -116,6 +138,7 @@ export class AppRegistry {
   get routes(): readonly AppRoute[] {
     return [...this.#served.keys()].flatMap((app) => {
       if (app.vendor === 'fcm') return [this.#routeOf(app, `fcm:${app.projectId}`)];
+      if (app.vendor === 'webpush') return [this.#routeOf(app, `webpush:${app.name}`)];
       const topics = app.topics === '*' ? ['*'] : [...app.topics];
       return topics.flatMap((topic) =>
         apnsEnvironments.map((environment) => this.#routeOf(app, `apns:${topic}:${environment}`)),
@@ -151,7 +174,7 @@ export class AppRegistry {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
     const apnsCa = await readApnsCa(this.#options.configuration);
-    this.#apps = await readAppsFile(apps.file);
+    this.#apps = await readApps(apps.file, this.#options);
     this.#apnsCa = apnsCa;
     const former = this.#senders();
     this.#served = this.#serve(this.#apps, former);
@@ -166,7 +189,7 @@ export class AppRegistry {
     await Promise.all(senders.map((sender) => sender.close(deadlineMilliseconds)));
   }
 
-  #routeOf(app: FcmApp | ApnsApp, appId: string): AppRoute {
+  #routeOf(app: App, appId: string): AppRoute {
     const served = this.#served.get(app);
     if (served === undefined) throw new Error(`the app ${appId} was loaded without a sender`);
     const { credential, sender } = served;
@@ -178,14 +201,12 @@ export class AppRegistry {
   }
 
   /** Apps with the same credential share a sender. Existing senders are reused. */
-  #serve({ fcm, apns }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<FcmApp | ApnsApp, Served> {
+  #serve({ fcm, apns, webpush }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<App, Served> {
     const senders = new Map(former);
-    const served = new Map<FcmApp | ApnsApp, Served>();
-    for (const app of [...fcm, ...apns]) {
+    const served = new Map<App, Served>();
+    for (const app of [...fcm, ...apns, ...webpush]) {
       const identity = identify(app, this.#caOf(app.vendor));
-      const sender =
-        senders.get(identity) ??
-        new TracedSender(app.vendor, app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app));
+      const sender = senders.get(identity) ?? new TracedSender(app.vendor, this.#senderOf(app));
       senders.set(identity, sender);
       served.set(app, { identity, credential: describeCredential(app), sender });
     }
@@ -195,6 +216,24 @@ export class AppRegistry {
   /** PEM of the authorities that are trusted for a vendor; the system's if `undefined`. */
   #caOf(vendor: Vendor): string | string[] | undefined {
     return (vendor === 'apns' ? this.#apnsCa : undefined) ?? this.#options.authorities.trusted;
+  }
+
+  #senderOf(app: App): VendorSender {
+    if (app.vendor === 'webpush') return this.#webPushSender(app);
+    return app.vendor === 'fcm' ? this.#fcmSender(app) : this.#apnsSender(app);
+  }
+
+  #webPushSender(app: WebPushApp): WebPushSender {
+    const { configuration, clock, timings, vapidKeys } = this.#options;
+    return new WebPushSender({
+      app,
+      signer: vapidKeys,
+      privateHosts: configuration.webPushPrivateHosts,
+      ca: this.#caOf('webpush'),
+      proxy: this.#proxy,
+      clock,
+      timeoutMilliseconds: timings.webPushTimeoutMilliseconds,
+    });
   }
 
   #fcmSender(app: FcmApp): FcmSender {
@@ -231,13 +270,48 @@ async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<stri
   return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, apnsAuthoritiesSetting);
 }
 
-function identify(app: FcmApp | ApnsApp, ca: string | string[] | undefined): string {
-  return app.vendor === 'apns'
-    ? `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`
-    : `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint} ${ca}`;
+const noApps: AppSet = { fcm: [], apns: [], webpush: [] };
+
+/** Reads the apps file, and makes the missing VAPID key pairs of its Web Push apps. */
+async function readApps(
+  file: string,
+  { configuration, vapidKeys, clock }: Pick<AppRegistryOptions, 'configuration' | 'vapidKeys' | 'clock'>,
+): Promise<AppSet> {
+  const apps = await readAppsFile(file);
+  const open = apps.webpush.filter(({ hosts }) => hosts === '*');
+  if (configuration.proxyUrl !== undefined && open.length > 0) {
+    throw new ConfigurationError(
+      open.map(
+        ({ name }) =>
+          `The Web Push app ${name} in ${file} allows every host, but the proxy of RELAY_PROXY looks up names that phones choose: list its push services in "hosts", or unset RELAY_PROXY.`,
+      ),
+    );
+  }
+  await vapidKeys.ensure(
+    apps.webpush.map(({ name }) => name),
+    clock(),
+  );
+  return apps;
 }
 
-function describeCredential(app: FcmApp | ApnsApp): string {
-  if (app.vendor === 'apns') return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
-  return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
+function identify(app: App, ca: string | string[] | undefined): string {
+  switch (app.vendor) {
+    case 'apns':
+      return `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`;
+    case 'fcm':
+      return `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint} ${ca}`;
+    case 'webpush':
+      return `webpush ${app.name} ${app.contact} ${app.hosts} ${ca}`;
+  }
+}
+
+function describeCredential(app: App): string {
+  switch (app.vendor) {
+    case 'apns':
+      return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
+    case 'fcm':
+      return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
+    case 'webpush':
+      return `the VAPID key of the Web Push app ${app.name}`;
+  }
 }

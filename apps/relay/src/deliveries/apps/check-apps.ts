@@ -8,7 +8,8 @@ import type { Delivery, VendorUrgency } from '../delivery.js';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import type { FcmApp } from '../vendors/fcm/app.js';
 import type { VendorAnswer, VendorSender } from '../vendors/vendor-sender.js';
-import type { AppRegistry } from './app-registry.js';
+import type { WebPushApp } from '../vendors/webpush/app.js';
+import type { App, AppRegistry } from './app-registry.js';
 import { describeApnsTrouble, describeFcmTrouble } from './check-sentences.js';
 
 export interface AppCheck {
@@ -21,7 +22,7 @@ export interface AppCheck {
 }
 
 export interface CheckAppsOptions {
-  readonly apps: Pick<AppRegistry, 'entries'>;
+  readonly apps: Pick<AppRegistry, 'entries' | 'vapidKeyOf'>;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
   /** Bundle id to check entries with that serve any bundle id. */
@@ -38,9 +39,10 @@ const waitMilliseconds = 30_000;
  * credential.
  */
 export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
-  const checks = options.apps.entries.map(({ app, sender }) =>
-    app.vendor === 'fcm' ? checkFcm(app, sender, options) : checkApns(app, sender, options),
-  );
+  const checks = options.apps.entries.map(({ app, sender }) => {
+    if (app.vendor === 'webpush') return [checkWebPush(app, options.apps)];
+    return app.vendor === 'fcm' ? checkFcm(app, sender, options) : checkApns(app, sender, options);
+  });
   return (await Promise.all(checks)).flat();
 }
 
@@ -53,13 +55,26 @@ export async function checkOneApp(
   appId: string,
 ): Promise<AppCheck | undefined> {
   const entries = apps.entries.filter(({ app }) => namesOf(app).includes(appId));
-  const checks = await checkApps({ ...options, apps: { entries }, topic: undefined });
+  const vapidKeyOf = (name: string) => apps.vapidKeyOf(name);
+  const checks = await checkApps({ ...options, apps: { entries, vapidKeyOf }, topic: undefined });
   return checks.find(({ app }) => app === appId);
 }
 
-function namesOf(app: FcmApp | ApnsApp): string[] {
+function namesOf(app: App): string[] {
+  if (app.vendor === 'webpush') return [`webpush:${app.name}`];
   if (app.vendor === 'fcm') return [`fcm:${app.projectId}`];
   return (app.topics === '*' ? ['*'] : [...app.topics]).map((topic) => `apns:${topic}:production`);
+}
+
+/** Checks only that the key pair exists: each phone has another push service, which accepts any key pair. */
+function checkWebPush({ name }: WebPushApp, apps: CheckAppsOptions['apps']): AppCheck {
+  const app = `webpush:${name}`;
+  if (apps.vapidKeyOf(name) !== undefined) {
+    const sentence = 'the key ring has its VAPID key; the push service of each phone judges it.';
+    return { app, ok: true, reason: null, sentence };
+  }
+  const sentence = 'the key ring has no VAPID key of it: start the relay, or let it reload its apps file.';
+  return { app, ok: false, reason: null, sentence };
 }
 
 async function checkFcm(

@@ -2,7 +2,7 @@ import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import { createLogger } from '@waxwing/service/logging';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { readRelayEnvironment } from '../../configuration.js';
-import { readTokenVault } from '../../keyring/open-key-ring.js';
+import { readKeysOfRing } from '../../keyring/open-key-ring.js';
 import { OutgoingAuthorities } from '../../network/outgoing-authorities.js';
 import { withRelayDatabase } from '../../with-database.js';
 import { productionTimings } from '../delivery-timings.js';
@@ -26,7 +26,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
   // A new provider token is not a change worth reporting.
   return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
-    const tokenVault = await readTokenVault(keyRing, { sodium, clock, database });
+    const { tokenVault, vapidKeys } = await readKeysOfRing(keyRing, { sodium, clock, database });
     const apps = await AppRegistry.open({
       configuration,
       clock,
@@ -35,6 +35,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       authorities: await OutgoingAuthorities.open(caFile),
       providerTokens: new ProviderTokenStore(database, tokenVault),
+      vapidKeys,
     });
     try {
       return await checkApps({ apps, configuration, clock, topic });

@@ -2,8 +2,10 @@ import { dirname, resolve } from 'node:path';
 import { parseJson, uuid } from '@waxwing/protocol';
 import { ConfigurationError, isPrintablePath, readPrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
+import { webPushAppName } from '../../keyring/vapid/vapid-key.js';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import type { FcmApp } from '../vendors/fcm/app.js';
+import type { WebPushApp } from '../vendors/webpush/app.js';
 import { describeJsonMistake, describeMistakes } from './describe-shape.js';
 import { readApnsKey, readServiceAccount } from './read-credentials.js';
 import { listOfApps, recognizeFile } from './recognize-file.js';
@@ -12,6 +14,7 @@ import { listOfApps, recognizeFile } from './recognize-file.js';
 export interface AppSet {
   readonly fcm: readonly FcmApp[];
   readonly apns: readonly ApnsApp[];
+  readonly webpush: readonly WebPushApp[];
 }
 
 const bundleId = z.string().regex(/^[.a-zA-Z0-9-]{1,255}$/, 'must be a bundle id such as org.example.App');
@@ -34,14 +37,36 @@ const apnsEntry = z.strictObject({
   topics: z.union([z.literal('*'), z.array(bundleId).min(1)], 'must be "*" or a list of bundle ids'),
   filtering_entitlement: z.boolean().default(false),
 });
+const contact = z
+  .string()
+  .regex(
+    /^(?:mailto:[^\s@<>"]+@[^\s@<>"]+|https:\/\/[^\s"]+)$/,
+    'must be a mailto: or https: URL by which push services reach you',
+  )
+  .max(255);
+const pushHost = z
+  .string()
+  .regex(
+    /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[1-9]\d{0,4})?$/,
+    'must be a host in small letters such as push.example, *.push.example or push.example:8443',
+  );
+const webPushEntry = z.strictObject({
+  name: z.string().regex(webPushAppName, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
+  contact,
+  servers: z.array(uuid).default([]),
+  realms: z.array(uuid).default([]),
+  hosts: z.union([z.literal('*'), z.array(pushHost).min(1)], 'must be "*" or a list of hosts'),
+});
 const appsFile = z.strictObject({
   fcm: z.array(fcmEntry).default([]),
   apns: z.array(apnsEntry).default([]),
+  webpush: z.array(webPushEntry).default([]),
 });
 const fields = {
   '': Object.keys(appsFile.shape),
   fcm: Object.keys(fcmEntry.shape),
   apns: Object.keys(apnsEntry.shape),
+  webpush: Object.keys(webPushEntry.shape),
 };
 
 /**
@@ -64,7 +89,7 @@ export async function readAppsFile(path: string): Promise<AppSet> {
   };
   const fcm: FcmApp[] = [];
   const apns: ApnsApp[] = [];
-  const usable: z.infer<typeof appsFile> = { fcm: [], apns: [] };
+  const usable: z.infer<typeof appsFile> = { fcm: [], apns: [], webpush: shape.webpush };
   for (const entry of shape.fcm) {
     const [app] = await collect(readFcmApp(folder, entry));
     if (app === undefined) continue;
@@ -79,7 +104,7 @@ export async function readAppsFile(path: string): Promise<AppSet> {
   }
   problems.push(...findContradictions(path, usable));
   if (problems.length > 0) throw new ConfigurationError(problems);
-  return { fcm, apns };
+  return { fcm, apns, webpush: shape.webpush.map(toWebPushApp) };
 }
 
 async function readText(path: string): Promise<string> {
@@ -100,7 +125,7 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
   const foreign = recognizeFile(text);
   if (foreign !== undefined && foreign !== listOfApps) {
     throw new ConfigurationError([
-      `The apps file ${path} is ${foreign}: write {"fcm": […], "apns": […]} with the apps and the paths of their credentials.`,
+      `The apps file ${path} is ${foreign}: write {"fcm": […], "apns": […], "webpush": […]} with the apps and the paths of their credentials.`,
     ]);
   }
   let value: unknown;
@@ -113,8 +138,11 @@ function parseShape(path: string, text: string): z.infer<typeof appsFile> {
   if (!parsed.success) {
     throw new ConfigurationError(describeMistakes({ path, text }, parsed.error.issues, fields));
   }
-  if (parsed.data.fcm.length + parsed.data.apns.length === 0) {
-    throw new ConfigurationError([`The apps file ${path} lists no app: add an entry to "fcm" or "apns".`]);
+  const { fcm, apns, webpush } = parsed.data;
+  if (fcm.length + apns.length + webpush.length === 0) {
+    throw new ConfigurationError([
+      `The apps file ${path} lists no app: add an entry to "fcm", "apns" or "webpush".`,
+    ]);
   }
   return parsed.data;
 }
@@ -148,18 +176,40 @@ async function readApnsApp(folder: string, entry: z.infer<typeof apnsEntry>): Pr
   };
 }
 
-/** Finds projects and topics that the apps file claims more than once, in one entry or in several. */
-function findContradictions(path: string, { fcm, apns }: z.infer<typeof appsFile>): string[] {
+function toWebPushApp({ name, contact, servers, realms, hosts }: z.infer<typeof webPushEntry>): WebPushApp {
+  return {
+    vendor: 'webpush',
+    name,
+    contact,
+    hosts,
+    serverIds: new Set(servers),
+    realmUuids: new Set(realms),
+  };
+}
+
+/** Finds projects, topics and names that the apps file claims more than once, in one entry or in several. */
+function findContradictions(path: string, { fcm, apns, webpush }: z.infer<typeof appsFile>): string[] {
   const claims = [
-    ...fcm
-      .filter(({ servers, realms }) => servers.length + realms.length === 0)
-      .map(() => 'the default Firebase project (an entry without servers and realms)'),
-    ...fcm.flatMap(({ servers }) => servers.map((id) => `the Firebase project of server ${id}`)),
-    ...fcm.flatMap(({ realms }) => realms.map((id) => `the Firebase project of realm ${id}`)),
+    ...claimedRealms(fcm, 'Firebase project'),
     ...apns.flatMap(({ topics }) =>
       topics === '*' ? ['every other topic ("*")'] : topics.map((topic) => `the topic ${topic}`),
     ),
+    ...claimedRealms(webpush, 'Web Push app'),
+    ...webpush.map(({ name }) => `the Web Push name ${name}`),
   ];
   const twice = new Set(claims.filter((claim, index) => claims.indexOf(claim) !== index));
   return [...twice].map((claim) => `The apps file ${path} claims ${claim} more than once: keep one.`);
+}
+
+function claimedRealms(
+  entries: readonly { readonly servers: readonly string[]; readonly realms: readonly string[] }[],
+  what: string,
+): string[] {
+  return [
+    ...entries
+      .filter(({ servers, realms }) => servers.length + realms.length === 0)
+      .map(() => `the default ${what} (an entry without servers and realms)`),
+    ...entries.flatMap(({ servers }) => servers.map((id) => `the ${what} of server ${id}`)),
+    ...entries.flatMap(({ realms }) => realms.map((id) => `the ${what} of realm ${id}`)),
+  ];
 }

@@ -22,6 +22,7 @@ const jsonFiles: readonly Recognize<JsonObject>[] = [
   [hasFields('apiKey', 'projectId'), "a web app's own Firebase configuration"],
   [hasFields('fcm'), listOfApps],
   [hasFields('apns'), listOfApps],
+  [hasFields('webpush'), listOfApps],
 ];
 
 const contains = (pattern: RegExp) => (text: string) => pattern.test(text);

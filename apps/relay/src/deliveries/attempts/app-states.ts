@@ -9,7 +9,7 @@ export interface AppState {
   /** As in `AppRoute`. */
   readonly appId: string;
   readonly vendor: Vendor;
-  /** Apple's; `undefined` for Google. */
+  /** Apple's; `undefined` for others. */
   readonly environment: ApnsEnvironment | undefined;
   /** When the vendor last judged a notification of its credential, in Unix milliseconds; `undefined` if never. */
   readonly lastSuccessAt: number | undefined;
@@ -30,7 +30,7 @@ export function describeApps({ apps, credentials, outages }: AppStatesOptions): 
     return {
       appId,
       vendor,
-      environment: vendor === 'fcm' ? undefined : appId.endsWith(':sandbox') ? 'sandbox' : 'production',
+      environment: vendor !== 'apns' ? undefined : appId.endsWith(':sandbox') ? 'sandbox' : 'production',
       lastSuccessAt: outages.lastWorkedAt(credential),
       breaker: state,
       lastError: reason ?? outages.describe(appId),

@@ -280,7 +280,7 @@ export class DeliveryAttempts {
   }
 
   #reject(delivery: Delivery, reason: string, fault: DeliveryFault): Outcome & { kind: 'rejected' } {
-    this.#options.metrics.countUnsent(delivery.notification.urgency.vendor, reason);
+    this.#options.metrics.countUnsent(delivery.device.target.tokenKind, reason);
     this.#noteRejection(delivery, reason, fault);
     return { kind: 'rejected', reason, fault };
   }

@@ -10,7 +10,7 @@ interface Cooldown {
 }
 
 /**
- * Cool-downs of devices that APNs throttles. It would refuse further notifications too.
+ * Cool-downs of devices that APNs or a push service throttles. It would refuse further notifications too.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceCooldowns {

@@ -27,6 +27,7 @@ const forgetAfterMilliseconds = 30 * 60_000;
 const statusPages: Readonly<Record<Vendor, string>> = {
   fcm: 'https://status.firebase.google.com',
   apns: 'https://developer.apple.com/system-status/',
+  webpush: "the page of the phone's push service",
 };
 
 /**

@@ -181,27 +181,31 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
  * busy.
  */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
-  if (answer.kind === 'accepted') return true;
+  if (answer.kind !== 'refused') return answer.kind === 'accepted';
   const { outcome } = findPolicy(vendor, answer);
   return outcome === 'gone' || outcome === 'rejected';
 }
 
 /** Whether the answer blames, or may blame, the credential. It is then no evidence about the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
-  if (answer.kind === 'accepted' || provesCredential(vendor, answer)) return false;
+  if (answer.kind !== 'refused' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
 }
+
+const deviceThrottles: ReadonlySet<RetryScheduleName> = new Set(['apnsDeviceThrottle', 'webPushThrottle']);
 
 /** Whether the vendor throttles this device alone. */
 export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
   const row = findPolicy(vendor, answer);
-  return row.outcome === 'retry' && row.schedule === 'apnsDeviceThrottle';
+  return row.outcome === 'retry' && deviceThrottles.has(row.schedule);
 }
 
 /**
- * Whether the vendor accepted nothing from this app but may do so later: no answer, an error of its own, or a quota.
+ * Whether the vendor accepted nothing from this app but may do so later: no answer, an error of its own, or a quota. A
+ * push service, which a phone chose, says nothing about the app.
  */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
+  if (vendor === 'webpush') return false;
   return findPolicy(vendor, answer).outcome === 'retry' && !throttlesDevice(vendor, answer);
 }
 

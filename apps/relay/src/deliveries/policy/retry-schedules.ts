@@ -41,6 +41,17 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
+  /** RFC 8030 names no times: as after FCM's 503, and as for a device that APNs throttles. */
+  webPushUnavailable: {
+    firstMilliseconds: 10 * second,
+    capMilliseconds: 15 * minute,
+    stopAfterMilliseconds: 24 * hour,
+  },
+  webPushThrottle: {
+    firstMilliseconds: 30 * second,
+    capMilliseconds: 10 * minute,
+    stopAfterMilliseconds: 24 * hour,
+  },
   /** The credential or this token may be at fault. A refused credential will be fixed. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** Google does not know the installation: not yet, or not any more. */

@@ -39,6 +39,8 @@ const registration = { outcome: 'rejected', fault: 'registration' } as const;
 const credential = { outcome: 'credential-trouble' } as const;
 const perhapsCredential = { outcome: 'credential-suspected' } as const;
 const fcmUnavailable = { outcome: 'retry', schedule: 'fcmUnavailable' } as const;
+const webPushUnavailable = { outcome: 'retry', schedule: 'webPushUnavailable' } as const;
+const webPushSuspected = { outcome: 'retry', schedule: 'credentialSuspected' } as const;
 const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as const;
 
 /**
@@ -108,10 +110,30 @@ export const apnsPolicy = {
   Shutdown: { repeatAtOnce: 'again', ...apnsUnavailable },
 } as const satisfies Record<string, PolicyRow>;
 
+/**
+ * Names of the statuses of push services. Phones choose their push services, so no answer counts against the VAPID key:
+ * one host could hold back the notifications of all others. https://www.rfc-editor.org/rfc/rfc8030
+ */
+export const webPushPolicy = {
+  SUBSCRIPTION_UNKNOWN: gone,
+  SUBSCRIPTION_GONE: gone,
+  // The clock is wrong, or the subscription is bound to another key pair. Never deletes: the relay may have lost its key.
+  UNAUTHORIZED: webPushSuspected,
+  FORBIDDEN: webPushSuspected,
+  // Some push services answer so to a VAPID token that they refuse.
+  BAD_REQUEST: registration,
+  BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
+  TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
+  SERVICE_UNAVAILABLE: webPushUnavailable,
+  // A redirect, or a status that is no answer to a POST. The relay follows no redirect.
+  UNEXPECTED_ANSWER: { outcome: 'rejected', fault: 'vendor' },
+} as const satisfies Record<string, PolicyRow>;
+
 /** The relay's policy for a vendor's answers and retries. A new vendor gets a row. */
 export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
   fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
   apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },
+  webpush: { reasons: webPushPolicy, throttled: 'webPushThrottle', unavailable: 'webPushUnavailable' },
 };
 
 interface VendorPolicy {
@@ -129,4 +151,5 @@ export const unansweredPolicy = {
   OVERLOADED: { outcome: 'retry', schedule: 'unseen' },
   TIMED_OUT: { outcome: 'retry', schedule: 'ambiguous' },
   BROKEN_OFF: { outcome: 'retry', schedule: 'ambiguous' },
+  ENDPOINT_REFUSED: registration,
 } as const satisfies Record<UnansweredReason, PolicyRow>;

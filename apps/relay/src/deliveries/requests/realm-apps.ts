@@ -40,6 +40,10 @@ export async function findRealmApps(
     return outages.isFailing(route.appId) ? 'vendor-outage' : null;
   };
   const describe = ({ token_kind, ios_app_id, apns_environment, devices }: AppDevices): RelayApp => {
+    if (token_kind === 'webpush') {
+      const trouble = troubleOf(apps.findWebPush(serverId, realmUuid));
+      return { vendor: 'webpush', devices: Number(devices), trouble };
+    }
     if (token_kind === 'fcm' || ios_app_id === null) {
       const trouble = troubleOf(apps.findFcm(serverId, realmUuid));
       return { vendor: 'fcm', devices: Number(devices), trouble };

@@ -1,5 +1,5 @@
 import { buildConnector } from 'undici';
-import type { HttpProxy } from '../http-proxy.js';
+import type { HttpProxy } from './http-proxy.js';
 
 /** Returns an undici connector that goes through the proxy, if there is one. */
 export function connectThrough(

@@ -1,10 +1,12 @@
 import type { Delivery, Vendor } from '../delivery.js';
 import { apnsBodyBytes } from './apns/message.js';
 import { fcmDataBytes } from './fcm/message.js';
+import { webPushBodyBytes } from './webpush/message.js';
 
-/** Size in bytes of the part that a vendor limits: FCM's data, or the body for APNs. */
-export function payloadBytes({ notification }: Delivery): number {
+/** Size in bytes of the part that a vendor limits: FCM's data, or the body for APNs and push services. */
+export function payloadBytes({ notification, device: { target } }: Delivery): number {
   const { plaintext, urgency } = notification;
+  if (target.tokenKind === 'webpush') return webPushBodyBytes(notification);
   if (plaintext !== undefined) return plaintextBytes(plaintext, urgency.vendor);
   return urgency.vendor === 'fcm' ? fcmDataBytes(notification) : apnsBodyBytes(urgency, notification);
 }

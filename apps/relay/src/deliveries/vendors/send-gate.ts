@@ -10,36 +10,60 @@ interface PendingSend {
  * delay others. A queued request gives up when its deadline passes.
  */
 export class SendGate {
-  readonly #limit: number;
+  readonly #limit: () => number;
   readonly #clock: Clock;
+  readonly #maximumWaiting: () => number;
   #underWay = 0;
+  #waitingCount = 0;
   readonly #waiting = new RoundRobinQueue<PendingSend>();
 
-  constructor(limit: number, clock: Clock) {
-    this.#limit = limit;
+  /** @param maximumWaiting Further requests are refused at once. Default: no limit. */
+  constructor(
+    limit: number | (() => number),
+    clock: Clock,
+    maximumWaiting: () => number = () => Number.POSITIVE_INFINITY,
+  ) {
+    this.#limit = typeof limit === 'number' ? () => limit : limit;
     this.#clock = clock;
+    this.#maximumWaiting = maximumWaiting;
   }
 
   /**
    * Returns `true` at once if a slot is free. Otherwise returns a promise, which resolves to `false` if `notAfter`
-   * (Unix milliseconds) passes first.
+   * (Unix milliseconds) passes first, or too many requests are waiting.
    */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
-    if (this.#underWay < this.#limit) {
+    if (this.#underWay < this.#limit()) {
       this.#underWay += 1;
       return true;
     }
+    if (this.#waitingCount >= this.#maximumWaiting()) return Promise.resolve(false);
+    this.#waitingCount += 1;
     return new Promise((admit) => this.#waiting.add(sender, { notAfter, admit }));
   }
 
   leave(): void {
+    this.#underWay -= 1;
+    // More than one, because the limit may have grown.
+    while (this.#underWay < this.#limit()) {
+      const next = this.#takeNext();
+      if (next === undefined) return;
+      this.#underWay += 1;
+      next.admit(true);
+    }
+  }
+
+  #takeNext(): PendingSend | undefined {
     const now = this.#clock();
     const next = this.#waiting.take((waiting) => {
       const isLate = now > waiting.notAfter;
-      if (isLate) waiting.admit(false);
+      if (isLate) {
+        this.#waitingCount -= 1;
+        waiting.admit(false);
+      }
       return isLate;
     });
-    if (next === undefined) this.#underWay -= 1;
-    else next.admit(true);
+    if (next !== undefined) this.#waitingCount -= 1;
+    return next;
   }
 }

@@ -10,7 +10,7 @@ export type VendorAnswer =
 export interface VendorRefusal {
   readonly kind: 'refused';
   readonly httpStatus: number;
-  /** Apple's reason or Google's error code; `UNKNOWN` if the body named none. */
+  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` if there is none. */
   readonly reason: string;
   /** The raw `Retry-After` header. */
   readonly retryAfter?: string | undefined;
@@ -19,10 +19,17 @@ export interface VendorRefusal {
 }
 
 /**
- * Why a request has no answer. After `NOT_CONNECTED`, `NOT_PROCESSED` and `OVERLOADED`, the vendor cannot have seen the
- * notification. After `TIMED_OUT` and `BROKEN_OFF`, it may have delivered the notification.
+ * Why a request has no answer. After `TIMED_OUT` and `BROKEN_OFF` the vendor may have delivered the notification. After
+ * the others it cannot have seen it.
  */
-export type UnansweredReason = 'NOT_CONNECTED' | 'NOT_PROCESSED' | 'OVERLOADED' | 'TIMED_OUT' | 'BROKEN_OFF';
+export type UnansweredReason =
+  | 'NOT_CONNECTED'
+  | 'NOT_PROCESSED'
+  | 'OVERLOADED'
+  | 'TIMED_OUT'
+  | 'BROKEN_OFF'
+  /** Web Push only: the relay may not connect to the phone's endpoint. */
+  | 'ENDPOINT_REFUSED';
 
 /**
  * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters, Google's access tokens two
@@ -39,10 +46,10 @@ export function readReason(said: string | undefined): string {
 }
 
 export interface SendOptions {
-  /** Apple's environment; ignored for FCM. */
+  /** Apple's environment; ignored by others. */
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
-  /** FCM validates the message without sending it. APNs has no equivalent. */
+  /** FCM validates the message without sending it. Others have no equivalent. */
   readonly isValidateOnly?: boolean | undefined;
 }
 

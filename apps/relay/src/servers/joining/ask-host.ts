@@ -4,7 +4,7 @@ import { ProtocolError, refused } from '@waxwing/protocol';
 import { readAnswerText } from '@waxwing/service/http';
 import type { Dispatcher } from 'undici';
 import type { OutgoingAuthorities } from '../../network/outgoing-authorities.js';
-import { isPublicAddress } from './public-addresses.js';
+import { isPublicAddress } from '../../network/public-addresses.js';
 
 /** Network access for requests to servers' hosts. Tests replace it. */
 export interface HostNetwork {

@@ -3,15 +3,15 @@ import type { Log } from '@waxwing/service/logging';
 import { Agent, type buildConnector, Pool } from 'undici';
 import { authoritiesSetting } from '../../../network/outgoing-authorities.js';
 import type { Delivery } from '../../delivery.js';
+import { connectThrough } from '../connect-through.js';
 import type { HttpProxy } from '../http-proxy.js';
 import { ReachLog } from '../reach-log.js';
 import { SendGate } from '../send-gate.js';
+import { StaleConnections } from '../stale-connections.js';
 import type { SendOptions, UnansweredReason, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { FcmApp } from './app.js';
-import { connectThrough } from './connect-through.js';
 import { buildFcmMessage } from './message.js';
 import { readFcmRefusal } from './read-refusal.js';
-import { StaleConnections } from './stale-connections.js';
 import { AccessToken } from './token.js';
 
 export interface FcmSenderOptions {

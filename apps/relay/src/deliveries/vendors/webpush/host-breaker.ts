@@ -1,0 +1,52 @@
+import { backOffMilliseconds, type Clock } from '@waxwing/service/lifecycle';
+
+const failuresUntilOpen = 3;
+const backOff = { firstMilliseconds: 10_000, capMilliseconds: 5 * 60_000 };
+
+/**
+ * Circuit breaker of one push service. Opens after three requests in a row without an answer; then one probe at a time,
+ * after 10 seconds up to 5 minutes.
+ */
+export class HostBreaker {
+  readonly #clock: Clock;
+  #failures = 0;
+  #probeAt = 0;
+  #isProbing = false;
+  /** Whether the host has answered, and has not failed since. */
+  isProven = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Whether the breaker holds requests back. */
+  get isOpen(): boolean {
+    return this.#failures >= failuresUntilOpen;
+  }
+
+  /** Whether {@link admit} would refuse now. */
+  get refuses(): boolean {
+    return this.isOpen && (this.#isProbing || this.#clock() < this.#probeAt);
+  }
+
+  /** Whether a request may be sent now. The caller reports its end with {@link settle} or {@link release}. */
+  admit(): boolean {
+    if (this.refuses) return false;
+    this.#isProbing = this.isOpen;
+    return true;
+  }
+
+  /** Ends a request that says nothing about the host. */
+  release(): void {
+    this.#isProbing = false;
+  }
+
+  settle(isAnswered: boolean): void {
+    this.#isProbing = false;
+    this.isProven = isAnswered;
+    this.#failures = isAnswered ? 0 : this.#failures + 1;
+    if (!this.isOpen) return;
+    const attempt = this.#failures - failuresUntilOpen + 1;
+    this.#probeAt = this.#clock() + backOffMilliseconds({ attempt, ...backOff });
+  }
+}

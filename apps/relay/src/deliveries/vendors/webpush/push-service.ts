@@ -1,0 +1,72 @@
+import type { Clock } from '@waxwing/service/lifecycle';
+import { type buildConnector, type Dispatcher, Pool } from 'undici';
+import { SendGate } from '../send-gate.js';
+import type { StaleConnections } from '../stale-connections.js';
+import { HostBreaker } from './host-breaker.js';
+
+export interface PushServiceOptions {
+  readonly origin: string;
+  readonly clock: Clock;
+  readonly connect: buildConnector.connector;
+  readonly staleConnections: StaleConnections;
+  /** Of one request, from the first byte to the end of the answer. */
+  readonly timeoutMilliseconds: number;
+}
+
+const provenConnections = 64;
+const unprovenConnections = 4;
+const maximumWaiting = { proven: 4096, unproven: 64 };
+
+/** One push service: its connections, its concurrency limit and its circuit breaker. */
+export class PushService {
+  readonly breaker: HostBreaker;
+  /** Few requests until the host has answered one, then up to 64. */
+  readonly gate: SendGate;
+  /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
+  readonly connectionErrors = new WeakSet<Error>();
+  readonly #options: PushServiceOptions;
+  readonly #pool: Pool;
+  /** For resends: opens a connection for each request, since other idle connections may be stale too. */
+  readonly #freshPool: Pool;
+
+  constructor(options: PushServiceOptions) {
+    this.#options = options;
+    this.breaker = new HostBreaker(options.clock);
+    this.gate = new SendGate(
+      () => (this.breaker.isProven ? provenConnections : unprovenConnections),
+      options.clock,
+      () => (this.breaker.isProven ? maximumWaiting.proven : maximumWaiting.unproven),
+    );
+    this.#pool = this.#openPool();
+    this.#freshPool = this.#openPool();
+  }
+
+  request(
+    options: Omit<Dispatcher.RequestOptions, 'origin'>,
+    { isResend }: { readonly isResend: boolean },
+  ): Promise<Dispatcher.ResponseData> {
+    const signal = AbortSignal.timeout(this.#options.timeoutMilliseconds);
+    return (isResend ? this.#freshPool : this.#pool).request({ ...options, reset: isResend, signal });
+  }
+
+  /** Ends idle connections at once, and others after their requests. */
+  async close(): Promise<void> {
+    await Promise.all([this.#pool.close(), this.#freshPool.close()]);
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([this.#pool.destroy(), this.#freshPool.destroy()]);
+  }
+
+  #openPool(): Pool {
+    const { origin, connect, staleConnections, timeoutMilliseconds } = this.#options;
+    const pool = new Pool(origin, {
+      connections: provenConnections,
+      headersTimeout: timeoutMilliseconds,
+      bodyTimeout: timeoutMilliseconds,
+      connect: staleConnections.watching(connect),
+    });
+    pool.on('connectionError', (_origin, _targets, error) => this.connectionErrors.add(error));
+    return pool;
+  }
+}

@@ -1,0 +1,42 @@
+import { readAnswerText } from '@waxwing/service/http';
+import type { Dispatcher } from 'undici';
+import type { VendorAnswer } from '../vendor-sender.js';
+
+/** Longer bodies are not read to the end; their connection is closed. */
+const maximumReadBytes = 16 * 1024;
+
+/** Statuses of acceptance: RFC 8030 has 201 and 202, and some UnifiedPush servers answer 200 or 204. */
+const accepted: ReadonlySet<number> = new Set([200, 201, 202, 204]);
+
+/** Reasons by status, since the texts of push services are their own. https://www.rfc-editor.org/rfc/rfc8030 */
+const reasons: Readonly<Record<number, string>> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'SUBSCRIPTION_UNKNOWN',
+  410: 'SUBSCRIPTION_GONE',
+  413: 'BODY_TOO_LARGE',
+  429: 'TOO_MANY_REQUESTS',
+};
+
+/** Reads the answer of a push service to the end, so that its connection can be used again. */
+export async function readWebPushAnswer({
+  statusCode,
+  headers,
+  body,
+}: Dispatcher.ResponseData): Promise<VendorAnswer> {
+  await readAnswerText(body, maximumReadBytes);
+  if (accepted.has(statusCode)) return { kind: 'accepted' };
+  const retryAfter = headers['retry-after'];
+  return {
+    kind: 'refused',
+    httpStatus: statusCode,
+    reason: reasonOf(statusCode),
+    retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+  };
+}
+
+function reasonOf(statusCode: number): string {
+  if (statusCode < 400) return 'UNEXPECTED_ANSWER';
+  return reasons[statusCode] ?? (statusCode < 500 ? 'UNKNOWN' : 'SERVICE_UNAVAILABLE');
+}
