@@ -4,6 +4,7 @@ import { ruleFields } from '#vendors/faults/rule-fields.js';
 import { appleReasons } from '#vendors/reasons/apple-reasons.js';
 import { googleErrors } from '#vendors/reasons/google-errors.js';
 import { oauthErrors } from '#vendors/reasons/oauth-errors.js';
+import { pushServiceReasons } from '#vendors/reasons/push-service-reasons.js';
 import { startTestVendors, type TestVendors } from './vendor-clients.js';
 
 const page = await readFile(new URL('../../../docs/vendors.md', import.meta.url), 'utf8');
@@ -24,14 +25,14 @@ describe('the page on the vendors', () => {
     ]);
     const fields = Object.entries(ruleFields).map(([name, { vendors }]) => [
       name,
-      vendors.length === 3 ? 'all' : vendors.join(', '),
+      vendors.length === 4 ? 'all' : vendors.join(', '),
     ]);
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(fields));
   });
 
   it('names the usual reason of every status', () => {
     const [, text = ''] = /^The usual reasons: ([\s\S]*?)\.\n\n/m.exec(page) ?? [];
-    const [apple, google, oauth] = text
+    const [apple, google, oauth, webPush] = text
       .split(';')
       .map((part) =>
         Object.fromEntries(
@@ -45,6 +46,7 @@ describe('the page on the vendors', () => {
     expect(apple).toEqual(usual(Object.entries(appleReasons)));
     expect(google).toEqual(usual(statusOf(googleErrors)));
     expect(oauth).toEqual(usual(statusOf(oauthErrors)));
+    expect(webPush).toEqual(usual(Object.entries(pushServiceReasons)));
   });
 
   it('has examples', () => {

@@ -37,7 +37,7 @@ const apnsEntry = z.strictObject({
   topics: z.union([z.literal('*'), z.array(bundleId).min(1)], 'must be "*" or a list of bundle ids'),
   filtering_entitlement: z.boolean().default(false),
 });
-const contact = z
+const contactUrl = z
   .string()
   .regex(
     /^(?:mailto:[^\s@<>"]+@[^\s@<>"]+|https:\/\/[^\s"]+)$/,
@@ -52,7 +52,7 @@ const pushHost = z
   );
 const webPushEntry = z.strictObject({
   name: z.string().regex(webPushAppName, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
-  contact,
+  contact: contactUrl,
   servers: z.array(uuid).default([]),
   realms: z.array(uuid).default([]),
   hosts: z.union([z.literal('*'), z.array(pushHost).min(1)], 'must be "*" or a list of hosts'),
