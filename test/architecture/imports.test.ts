@@ -86,7 +86,7 @@ describe('the import table', () => {
 
   it('lets only the key ring see the relay private keys: no other file of the relay imports its inner files', () => {
     const doors =
-      /keyring\/(?:open-key-ring|watch-keys|check-stored-ring|live\/keys-readiness|live\/live-key-ring|uses\/key-use-counter|storage\/key-ring-configuration|storage\/key-ring-tables|commands\/key-ring-commands|list\/key-list-operation|administration\/(?:key-operations|ring-overview))\.js$/;
+      /keyring\/(?:open-key-ring|watch-keys|check-stored-ring|live\/keys-readiness|live\/live-key-ring|uses\/key-use-counter|storage\/key-ring-configuration|storage\/key-ring-tables|commands\/(?:key-ring|vapid)-commands|vapid\/vapid-keys|ring\/web-push-app-name|list\/key-list-operation|administration\/(?:key-operations|ring-overview))\.js$/;
     const inside = sourceFiles(join(root, 'apps/relay/src')).filter((file) => !file.includes('/keyring/'));
     const found = inside.flatMap((file) =>
       importsOf(file)

@@ -11,7 +11,7 @@ import { freePort } from '../support/free-ports.js';
 import { SpawnedProcess } from '../support/spawned-process.js';
 import { hasChromium, launch } from './open-page.js';
 
-const portsOfQuickstart = 23;
+const portsOfQuickstart = 24;
 /** Text of the notification that the curl line sends. */
 const curlWords = 'look here';
 

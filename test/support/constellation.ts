@@ -224,6 +224,7 @@ export function relayEnvironment(
         topics: '*',
       },
     ],
+    webpush: [{ name: 'web', contact: 'mailto:operator@relay.example', hosts: '*' }],
   };
   writeFileSync(join(dir, 'apps.json'), JSON.stringify(apps), { mode: 0o600 });
   return {
@@ -236,6 +237,8 @@ export function relayEnvironment(
     RELAY_APNS_PRODUCTION_URL: urls.apnsProduction,
     RELAY_APNS_SANDBOX_URL: urls.apnsSandbox,
     RELAY_APNS_CA_FILE: credentials.caFile,
+    RELAY_CA_FILE: credentials.caFile,
+    RELAY_WEB_PUSH_PRIVATE_HOSTS: new URL(urls.webPush).host,
   };
 }
 

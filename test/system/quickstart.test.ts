@@ -33,7 +33,7 @@ interface QuickstartFile {
 }
 
 // It uses some of the first twenty-three ports from --port-base.
-const portsOfQuickstart = 23;
+const portsOfQuickstart = 24;
 
 /** Folder and ports of a quickstart. */
 interface Place {

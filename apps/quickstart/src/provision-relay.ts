@@ -22,6 +22,7 @@ export async function provisionRelay(
         topics: '*',
       },
     ],
+    webpush: [{ name: 'quickstart', contact: 'mailto:operator@quickstart.example', hosts: '*' }],
   };
   await writePrivateFile(paths.apps, `${JSON.stringify(apps, undefined, 2)}\n`);
   if (!(await fileExists(paths.adminToken))) {

@@ -54,6 +54,7 @@ export function relayEnvironment(
     readonly fcm: string;
     readonly apnsProduction: string;
     readonly apnsSandbox: string;
+    readonly webPush: string;
     readonly caFile: string;
   },
 ): Record<string, string> {
@@ -69,6 +70,8 @@ export function relayEnvironment(
     RELAY_APNS_PRODUCTION_URL: vendors.apnsProduction,
     RELAY_APNS_SANDBOX_URL: vendors.apnsSandbox,
     RELAY_APNS_CA_FILE: vendors.caFile,
+    RELAY_CA_FILE: vendors.caFile,
+    RELAY_WEB_PUSH_PRIVATE_HOSTS: new URL(vendors.webPush).host,
   };
 }
 

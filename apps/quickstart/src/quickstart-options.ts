@@ -20,9 +20,10 @@ export interface QuickstartPorts {
   readonly vendorsHttp: number;
   readonly apnsProduction: number;
   readonly apnsSandbox: number;
+  readonly webPush: number;
 }
 
-const highestPortBase = 65_535 - 22;
+const highestPortBase = 65_535 - 23;
 
 /** Reads the command line. Prints usage and exits if it is invalid, asks for help, or has a secret by mistake. */
 export function readQuickstartOptions(argv: readonly string[]): QuickstartOptions {
@@ -37,7 +38,7 @@ export function readQuickstartOptions(argv: readonly string[]): QuickstartOption
     )
     .option('--data-dir <dir>', 'folder for all data', '.waxwing')
     .addOption(
-      new Option('--port-base <n>', 'server on n, page on n+1, relay on n+10, vendors on n+20 to n+22')
+      new Option('--port-base <n>', 'server on n, page on n+1, relay on n+10, vendors on n+20 to n+23')
         .default(8310)
         .argParser(parsePortBase),
     )
@@ -67,6 +68,7 @@ function portsFrom(base: number): QuickstartPorts {
     vendorsHttp: base + 20,
     apnsProduction: base + 21,
     apnsSandbox: base + 22,
+    webPush: base + 23,
   };
 }
 

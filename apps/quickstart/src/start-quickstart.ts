@@ -100,6 +100,7 @@ async function startParts(
     httpPort: ports.vendorsHttp,
     apnsProductionPort: ports.apnsProduction,
     apnsSandboxPort: ports.apnsSandbox,
+    webPushPort: ports.webPush,
   });
   closers.push(() => vendors.close());
 

@@ -2,7 +2,7 @@ import { readAuthorities, type StartCheck } from '@waxwing/service/config';
 import { AdminToken } from '@waxwing/service/dashboard';
 import type { RelayConfiguration } from './configuration.js';
 import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
-import { readAppsFile } from './deliveries/apps/read-apps-file.js';
+import { readConfiguredApps } from './deliveries/apps/read-configured-apps.js';
 import { authoritiesSetting } from './network/outgoing-authorities.js';
 
 /** The files of the settings, other than the key ring's: credentials, certificate authorities and the dashboard's token. */
@@ -13,7 +13,7 @@ export function relayFileChecks({ deliveries, caFile, dashboard }: RelayConfigur
       name: 'apps',
       async check() {
         if (apps.kind === 'not-configured') return 'RELAY_APPS_FILE is not set: nothing is delivered';
-        await readAppsFile(apps.file);
+        await readConfiguredApps(deliveries);
         return undefined;
       },
     },

@@ -66,8 +66,8 @@ interface Listeners {
 }
 
 /**
- * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials in the data
- * directory; later starts reuse them.
+ * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials
+ * in the data directory; later starts reuse them.
  * @throws the listener's error with `code` EADDRINUSE if a port is in use. Everything that it started is stopped then.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
@@ -117,19 +117,8 @@ function createListeners(
   const mintIntervalSeconds = () => faults.mintIntervalSeconds;
   const providerTokens = new ProviderTokens({ ...apns, clock, mintIntervalSeconds });
   const { connections, counts } = newCounts();
-  const statistics = () => ({
-    http: connections.http.toJson(),
-    fcm: counts.fcm.toJson(),
-    oauth: { ...counts.oauth.toJson(), access_tokens_issued: accessTokens.issuedCount },
-    apns: {
-      production: { ...connections.production.toJson(), ...counts.production.toJson() },
-      sandbox: { ...connections.sandbox.toJson(), ...counts.sandbox.toJson() },
-      provider_tokens_accepted: providerTokens.acceptedCount,
-    },
-    webpush: { ...connections.webPush.toJson(), ...counts.webPush.toJson() },
-    deliveries: { kept: deliveries.kept, forgotten: deliveries.forgotten },
-    faults_fired: faults.fired,
-  });
+  const statistics = () =>
+    describe({ connections, counts, accessTokens, providerTokens, deliveries, faults });
   const shared = { deliveries, faults, clock, log };
   const apnsListener = (environment: AppleSystem) =>
     new ApnsListener({
@@ -156,6 +145,37 @@ function createListeners(
       counts: counts.webPush,
       connections: connections.webPush,
     }),
+  };
+}
+
+interface Counted extends ReturnType<typeof newCounts> {
+  readonly accessTokens: AccessTokens;
+  readonly providerTokens: ProviderTokens;
+  readonly deliveries: DeliveryLog;
+  readonly faults: Faults;
+}
+
+/** The answer of `/stats`. */
+function describe({
+  connections,
+  counts,
+  accessTokens,
+  providerTokens,
+  deliveries,
+  faults,
+}: Counted): object {
+  return {
+    http: connections.http.toJson(),
+    fcm: counts.fcm.toJson(),
+    oauth: { ...counts.oauth.toJson(), access_tokens_issued: accessTokens.issuedCount },
+    apns: {
+      production: { ...connections.production.toJson(), ...counts.production.toJson() },
+      sandbox: { ...connections.sandbox.toJson(), ...counts.sandbox.toJson() },
+      provider_tokens_accepted: providerTokens.acceptedCount,
+    },
+    webpush: { ...connections.webPush.toJson(), ...counts.webPush.toJson() },
+    deliveries: { kept: deliveries.kept, forgotten: deliveries.forgotten },
+    faults_fired: faults.fired,
   };
 }
 

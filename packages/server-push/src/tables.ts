@@ -6,6 +6,7 @@ import type {
   PushKeyId,
   RelayDeviceId,
   TokenId,
+  TokenKind,
   UserId,
 } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
@@ -47,11 +48,11 @@ export interface ServerPushTables extends RelayAccountTables, PushStatusTables {
     changed_at: number;
     /** When the newest registration was accepted; `null` in rows of earlier versions, where `changed_at` stands in. */
     registered_at: number | null;
-    pending_token_kind: 'fcm' | 'apns' | null;
+    pending_token_kind: TokenKind | null;
     pending_push_public_key: string | null;
     pending_bouncer_public_key: string | null;
     pending_encrypted_registration: string | null;
-    token_kind: 'fcm' | 'apns' | null;
+    token_kind: TokenKind | null;
     push_public_key: string | null;
     relay_device_id: RelayDeviceId | null;
     active_generation: number | null;

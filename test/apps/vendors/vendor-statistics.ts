@@ -19,6 +19,7 @@ export interface VendorStatistics {
     readonly sandbox: Connections & Requests;
     readonly provider_tokens_accepted: number;
   };
+  readonly webpush: Connections & Requests;
   readonly deliveries: { readonly kept: number; readonly forgotten: number };
   /** How often each scripted fault occurred, in script order. */
   readonly faults_fired: readonly number[];

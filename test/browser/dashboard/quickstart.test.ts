@@ -7,7 +7,7 @@ import { freePort } from '../../support/free-ports.js';
 import { SpawnedProcess } from '../../support/spawned-process.js';
 import { hasChromium, launch } from '../open-page.js';
 
-const portsOfQuickstart = 23;
+const portsOfQuickstart = 24;
 
 describe.runIf(hasChromium())('The dashboard of the quickstart', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-dashboard-'));

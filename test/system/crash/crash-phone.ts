@@ -1,7 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { encodePushRegistration, type PushRegistration, type PushTarget, parseJson } from '@waxwing/protocol';
+import {
+  encodePushRegistration,
+  type JsonObject,
+  type PushRegistration,
+  type PushTarget,
+  parseJson,
+  type TokenKind,
+} from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
 import { computeTokenId } from '#relay/registrations/store/addressee.js';
+import { WebPushPhone } from '../../apps/relay/deliveries/web-push-phone.js';
 import { AccountKey, SecretKey } from './crash-keys.js';
 
 export type Generation = 'older' | 'newer';
@@ -9,7 +17,9 @@ export type Generation = 'older' | 'newer';
 export interface CrashPhoneOptions {
   readonly sodium: Sodium;
   readonly bouncerPublicKey: string;
-  readonly tokenKind: 'fcm' | 'apns';
+  readonly tokenKind: TokenKind;
+  /** URL of the push service; required for `webpush`. */
+  readonly webPushUrl?: string;
   /** Its protocol generation. Default: `older`. */
   readonly generation?: Generation;
 }
@@ -17,7 +27,9 @@ export interface CrashPhoneOptions {
 /** A minimal phone: a token, an account and a key of its own. */
 export class CrashPhone {
   readonly token: string;
-  readonly tokenKind: 'fcm' | 'apns';
+  /** Its name at the vendor: the token, or the endpoint of its subscription. */
+  readonly address: string;
+  readonly tokenKind: TokenKind;
   readonly generation: Generation;
   /** Decimal text. */
   readonly pushAccountId: string;
@@ -26,12 +38,17 @@ export class CrashPhone {
   readonly sealedRegistration: string;
   readonly #sodium: Sodium;
   readonly #key: AccountKey | SecretKey;
+  readonly #subscription: WebPushPhone | undefined;
 
-  constructor({ sodium, bouncerPublicKey, tokenKind, generation = 'older' }: CrashPhoneOptions) {
+  constructor({ sodium, bouncerPublicKey, tokenKind, webPushUrl, generation = 'older' }: CrashPhoneOptions) {
     this.#sodium = sodium;
     const account = new AccountKey(sodium);
     this.#key = generation === 'older' ? account : new SecretKey();
-    this.token = randomBytes(32).toString('hex');
+    const random = randomBytes(32).toString('hex');
+    this.#subscription =
+      tokenKind === 'webpush' ? new WebPushPhone(`${webPushUrl}/push/${random}`) : undefined;
+    this.token = this.#subscription?.token ?? random;
+    this.address = this.#subscription?.endpoint ?? random;
     this.tokenKind = tokenKind;
     this.generation = generation;
     this.pushAccountId = account.id;
@@ -54,7 +71,7 @@ export class CrashPhone {
   sealRegistration(more: Partial<Pick<PushRegistration, 'timestamp' | 'sequence'>> = {}): string {
     const { token, tokenKind } = this;
     const target: PushTarget =
-      tokenKind === 'fcm'
+      tokenKind !== 'apns'
         ? { tokenKind, token }
         : { tokenKind, token, iosAppId: 'org.example.app', apnsEnvironment: 'production' };
     const timestamp = Math.floor(Date.now() / 1000);
@@ -85,6 +102,12 @@ export class CrashPhone {
       bouncer_public_key: this.bouncerPublicKey,
       encrypted_push_registration: this.sealedRegistration,
     };
+  }
+
+  /** Decrypts a push to its subscription (RFC 8291), and returns the payload's JSON. */
+  openPush(body: Buffer): JsonObject {
+    if (this.#subscription === undefined) throw new TypeError('the phone has no subscription');
+    return parseJson(this.#subscription.open(body)) as JsonObject;
   }
 
   /** The ciphertext of a notification for this phone, in base64. */

@@ -104,7 +104,7 @@ async function createLoads(
   const { sodium } = await loadFastestSodium();
   const { bouncerPublicKey, realmUuid, relayUrl, serverEnv, serverUrl } = constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;
-  const phone = { sodium, bouncerPublicKey };
+  const phone = { sodium, bouncerPublicKey, webPushUrl: constellation.vendors.urls.webPush };
   const servers = [
     { realmUuid, authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()) },
     await constellation.addRelayServer(),
@@ -163,6 +163,8 @@ const stormyVendors = [
   { vendor: 'fcm', status: 503, rate: 0.25 },
   { vendor: 'apns', reset: 'before', rate: 0.1 },
   { vendor: 'apns', goaway_every: 50 },
+  { vendor: 'webpush', status: 503, rate: 0.25 },
+  { vendor: 'webpush', reset: 'before', rate: 0.05 },
 ];
 
 async function setFaults({ vendors }: Constellation, rules: readonly object[]): Promise<void> {
@@ -188,7 +190,8 @@ async function countOutcome(
   for (const load of loads.relay) await load.notifyAll();
   await loads.server.notifyAll(isOver);
   for (;;) {
-    const deliveries = await readDeliveries(vendors.urls.http);
+    const openPush = (endpoint: string, body: Buffer) => ledger.openPush(endpoint, body);
+    const deliveries = await readDeliveries(vendors.urls.http, openPush);
     const missing = ledger.missing(deliveries);
     if (missing.length === 0 || isOver()) {
       for (const what of missing) tell(`lost: ${what}`);

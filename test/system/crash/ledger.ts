@@ -46,7 +46,12 @@ export class Ledger {
 
   /** Adds a phone that may get notifications. */
   know(phone: CrashPhone): void {
-    this.#phones.set(phone.token, phone);
+    this.#phones.set(phone.address, phone);
+  }
+
+  /** Decrypts a push to a known phone. */
+  openPush(endpoint: string, body: Buffer): JsonObject | undefined {
+    return this.#phones.get(endpoint)?.openPush(body);
   }
 
   registrationAcknowledged(phone: CrashPhone): void {

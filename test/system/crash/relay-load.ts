@@ -5,6 +5,7 @@ import {
   relayRegisterManyPath,
   relayRegisterPath,
   stringifyJson,
+  tokenKinds,
 } from '@waxwing/protocol';
 import { type Asked, ask, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
@@ -17,7 +18,7 @@ export interface RelayLoadOptions {
   relayUrl(): string;
   readonly authorization: string;
   readonly realmUuid: string;
-  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
+  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>;
   /** Minimum number of phones to register. Default: as many as time permits. */
   readonly phones?: number;
   readonly random: () => number;
@@ -124,7 +125,7 @@ export class RelayLoad {
     const { ledger, phone: phoneOptions, random } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: random() < 0.5 ? 'fcm' : 'apns',
+      tokenKind: tokenKinds[Math.floor(random() * tokenKinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);
@@ -185,7 +186,7 @@ function pushRequest({ phone, deviceId }: RegisteredPhone, encrypted: string): J
     ...(isNewer ? { token_id: phone.tokenId } : { device_id: deviceId }),
     notification_id: randomUUID(),
   };
-  if (phone.tokenKind === 'fcm') return { ...shared, fcm_priority: 'high', payload };
+  if (phone.tokenKind !== 'apns') return { ...shared, fcm_priority: 'high', payload };
   const aps = { 'mutable-content': 1, alert: { title: 'New notification' } };
   return {
     ...shared,

@@ -1,4 +1,4 @@
-import { type JsonObject, stringifyJson, testNotificationPath } from '@waxwing/protocol';
+import { type JsonObject, stringifyJson, testNotificationPath, tokenKinds } from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
@@ -11,7 +11,7 @@ export interface ServerLoadOptions {
   /** The current URL of a server, perhaps of another one each time. */
   serverUrl(): string;
   readonly users: readonly ConstellationUser[];
-  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey'>;
+  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>;
   readonly random: () => number;
 }
 
@@ -118,7 +118,7 @@ export class ServerLoad {
     const { ledger, phone: phoneOptions, random } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: random() < 0.5 ? 'fcm' : 'apns',
+      tokenKind: tokenKinds[Math.floor(random() * tokenKinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);

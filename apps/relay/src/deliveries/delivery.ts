@@ -76,9 +76,9 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
 }
 
 /**
- * Derives the collapse id for vendors, 43 characters; Apple allows 64 bytes, and push services 32 characters. Vendors distinguish notifications
- * only by phone and app: with the server's own id, two organizations on one phone would replace each other's
- * notifications.
+ * Derives the collapse id for vendors, 43 characters; Apple allows 64 bytes, and push services 32 characters. Vendors
+ * distinguish notifications only by phone and app: with the server's own id, two organizations on one phone would
+ * replace each other's notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
   const { relayDeviceId, addressee, collapseId } = notification;

@@ -4,7 +4,7 @@ import type { RelayDeviceId } from '@waxwing/protocol';
 import type { Delivery } from '#relay/deliveries/delivery.js';
 import { WebPushSender, type WebPushSenderOptions } from '#relay/deliveries/vendors/webpush/sender.js';
 import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
-import { newVapidKey } from '#relay/keyring/vapid/vapid-key.js';
+import { newVapidKey } from '#relay/keyring/ring/vapid-key.js';
 import { VapidKeys } from '#relay/keyring/vapid/vapid-keys.js';
 import type { RealmId } from '#relay/servers/server-tables.js';
 import { sodium } from '../keyring/ring-material.js';

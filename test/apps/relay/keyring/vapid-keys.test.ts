@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { checkKeyRing } from '#relay/keyring/ring/check-key-ring.js';
 import { describeChanges } from '#relay/keyring/ring/key-ring-changes.js';
 import { newKeyRing } from '#relay/keyring/ring/new-key-ring.js';
+import { newVapidKey, signingKeyOf } from '#relay/keyring/ring/vapid-key.js';
 import { wipeKeyRing } from '#relay/keyring/ring/wipe-key-ring.js';
 import { decodeKeyRing, encodeKeyRing } from '#relay/keyring/storage/key-ring-document.js';
-import { newVapidKey, signingKeyOf } from '#relay/keyring/vapid/vapid-key.js';
 import { addVapidKeys, VapidKeys } from '#relay/keyring/vapid/vapid-keys.js';
 import { privateTexts, ringOnDisk, sodium, startedAt } from './ring-material.js';
 

@@ -36,10 +36,13 @@ eachBackend((backend) => {
     expect(lines.toSorted()).toEqual([
       'waxwing_relay_devices{generation="plaintext",vendor="apns"} 0',
       'waxwing_relay_devices{generation="plaintext",vendor="fcm"} 1',
+      'waxwing_relay_devices{generation="plaintext",vendor="webpush"} 0',
       'waxwing_relay_devices{generation="v1",vendor="apns"} 2',
       'waxwing_relay_devices{generation="v1",vendor="fcm"} 4000',
+      'waxwing_relay_devices{generation="v1",vendor="webpush"} 0',
       'waxwing_relay_devices{generation="v2",vendor="apns"} 4000',
       'waxwing_relay_devices{generation="v2",vendor="fcm"} 2',
+      'waxwing_relay_devices{generation="v2",vendor="webpush"} 0',
     ]);
   });
 });

@@ -48,9 +48,9 @@ eachBackend((backend) => {
     expect(body.results.map(({ status }) => status).sort()).toEqual(['gone', 'sent']);
     const shown = await show();
     expect(shown.devices).toEqual({
-      v1: { fcm: 1, apns: 0 },
-      v2: { fcm: 1, apns: 0 },
-      plaintext: { fcm: 0, apns: 0 },
+      v1: { fcm: 1, apns: 0, webpush: 0 },
+      v2: { fcm: 1, apns: 0, webpush: 0 },
+      plaintext: { fcm: 0, apns: 0, webpush: 0 },
     });
     expect(shown.last_day).toEqual({ sent: 1, gone: 1, rejected: 0 });
     expect(Date.parse(shown.last_seen_at)).toBeGreaterThanOrEqual(begun);

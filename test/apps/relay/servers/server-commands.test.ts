@@ -128,7 +128,11 @@ eachBackend((backend) => {
           deactivated_at: null,
           last_seen_at: null,
           realms: [realm],
-          devices: { v1: { fcm: 0, apns: 0 }, v2: { fcm: 0, apns: 0 }, plaintext: { fcm: 0, apns: 0 } },
+          devices: {
+            v1: { fcm: 0, apns: 0, webpush: 0 },
+            v2: { fcm: 0, apns: 0, webpush: 0 },
+            plaintext: { fcm: 0, apns: 0, webpush: 0 },
+          },
           last_day: { sent: 0, gone: 0, rejected: 0 },
           quota_used: 0,
         },

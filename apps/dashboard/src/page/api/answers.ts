@@ -1,6 +1,6 @@
 // Responses of the relay's admin API. Times are Unix milliseconds; 64-bit ids are decimal strings.
 
-export type Vendor = 'fcm' | 'apns';
+export type Vendor = 'fcm' | 'apns' | 'webpush';
 export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
 
 interface Check {

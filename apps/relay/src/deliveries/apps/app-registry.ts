@@ -18,14 +18,16 @@ import type { VendorSender } from '../vendors/vendor-sender.js';
 import type { WebPushApp } from '../vendors/webpush/app.js';
 import { WebPushSender } from '../vendors/webpush/sender.js';
 import type { VapidSigner } from '../vendors/webpush/token.js';
-import { type AppSet, readAppsFile } from './read-apps-file.js';
+import { type App, describeCredential, identify } from './credential-names.js';
+import type { AppSet } from './read-apps-file.js';
+import { readConfiguredApps } from './read-configured-apps.js';
 
 /** Route of one app's notifications to their vendor. */
 export interface AppRoute {
   /**
-   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the apps file serves
-   * without listing them. Key of breakers and metrics. Phones cannot create new ids: a bundle id that the file does not
-   * list becomes `*`.
+   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the
+   * apps file serves without listing them. Key of breakers and metrics. Phones cannot create new ids: a bundle id that
+   * the file does not list becomes `*`.
    */
   readonly appId: string;
   readonly vendor: Vendor;
@@ -41,8 +43,6 @@ interface Served {
   readonly credential: string;
   readonly sender: VendorSender;
 }
-
-export type App = FcmApp | ApnsApp | WebPushApp;
 
 export interface ServedApp {
   readonly app: App;
@@ -87,10 +87,8 @@ export class AppRegistry {
 
   /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
-    const { apps } = options.configuration;
     const apnsCa = await readApnsCa(options.configuration);
-    const set = apps.kind === 'configured' ? await readApps(apps.file, options) : noApps;
-    return new AppRegistry(options, apnsCa, set);
+    return new AppRegistry(options, apnsCa, await readApps(options));
   }
 
   get isConfigured(): boolean {
@@ -174,7 +172,7 @@ export class AppRegistry {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
     const apnsCa = await readApnsCa(this.#options.configuration);
-    this.#apps = await readApps(apps.file, this.#options);
+    this.#apps = await readApps(this.#options);
     this.#apnsCa = apnsCa;
     const former = this.#senders();
     this.#served = this.#serve(this.#apps, former);
@@ -270,48 +268,10 @@ async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<stri
   return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, apnsAuthoritiesSetting);
 }
 
-const noApps: AppSet = { fcm: [], apns: [], webpush: [] };
-
-/** Reads the apps file, and makes the missing VAPID key pairs of its Web Push apps. */
-async function readApps(
-  file: string,
-  { configuration, vapidKeys, clock }: Pick<AppRegistryOptions, 'configuration' | 'vapidKeys' | 'clock'>,
-): Promise<AppSet> {
-  const apps = await readAppsFile(file);
-  const open = apps.webpush.filter(({ hosts }) => hosts === '*');
-  if (configuration.proxyUrl !== undefined && open.length > 0) {
-    throw new ConfigurationError(
-      open.map(
-        ({ name }) =>
-          `The Web Push app ${name} in ${file} allows every host, but the proxy of RELAY_PROXY looks up names that phones choose: list its push services in "hosts", or unset RELAY_PROXY.`,
-      ),
-    );
-  }
-  await vapidKeys.ensure(
-    apps.webpush.map(({ name }) => name),
-    clock(),
-  );
+/** Reads the apps, and makes the missing VAPID key pairs of those of Web Push. */
+async function readApps({ configuration, vapidKeys, clock }: AppRegistryOptions): Promise<AppSet> {
+  const apps = await readConfiguredApps(configuration);
+  const names = apps.webpush.map(({ name }) => name);
+  await vapidKeys.ensure(names, clock());
   return apps;
-}
-
-function identify(app: App, ca: string | string[] | undefined): string {
-  switch (app.vendor) {
-    case 'apns':
-      return `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`;
-    case 'fcm':
-      return `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint} ${ca}`;
-    case 'webpush':
-      return `webpush ${app.name} ${app.contact} ${app.hosts} ${ca}`;
-  }
-}
-
-function describeCredential(app: App): string {
-  switch (app.vendor) {
-    case 'apns':
-      return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
-    case 'fcm':
-      return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
-    case 'webpush':
-      return `the VAPID key of the Web Push app ${app.name}`;
-  }
 }

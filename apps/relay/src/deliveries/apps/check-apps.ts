@@ -9,8 +9,9 @@ import type { ApnsApp } from '../vendors/apns/app.js';
 import type { FcmApp } from '../vendors/fcm/app.js';
 import type { VendorAnswer, VendorSender } from '../vendors/vendor-sender.js';
 import type { WebPushApp } from '../vendors/webpush/app.js';
-import type { App, AppRegistry } from './app-registry.js';
+import type { AppRegistry } from './app-registry.js';
 import { describeApnsTrouble, describeFcmTrouble } from './check-sentences.js';
+import type { App } from './credential-names.js';
 
 export interface AppCheck {
   /** The app's id, as in `apps status`. */

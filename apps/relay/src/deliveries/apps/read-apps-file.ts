@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { parseJson, uuid } from '@waxwing/protocol';
 import { ConfigurationError, isPrintablePath, readPrivateFile } from '@waxwing/service/config';
 import { z } from 'zod';
-import { webPushAppName } from '../../keyring/vapid/vapid-key.js';
+import { webPushAppName } from '../../keyring/ring/web-push-app-name.js';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import type { FcmApp } from '../vendors/fcm/app.js';
 import type { WebPushApp } from '../vendors/webpush/app.js';

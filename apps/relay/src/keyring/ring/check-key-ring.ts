@@ -1,8 +1,8 @@
 import { decodeBase64, encodeBase64 } from '@waxwing/protocol';
 import type { Sodium } from '@waxwing/sodium';
-import { isVapidPair, type VapidKey } from '../vapid/vapid-key.js';
 import { exampleKeys } from './example-keys.js';
 import type { BouncerKey, KeyRing, SigningKey } from './key-ring.js';
+import { isVapidPair, type VapidKey } from './vapid-key.js';
 
 /**
  * Validates a key ring. Returns one sentence with the problem and its remedy, or `undefined` if the ring is valid. A

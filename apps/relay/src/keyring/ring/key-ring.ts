@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '@waxwing/service/config';
-import type { VapidKey } from '../vapid/vapid-key.js';
+import type { VapidKey } from './vapid-key.js';
 
 /** Public key that clients seal registrations to: canonical base64, as on the wire. */
 export type BouncerPublicKey = string & { readonly brand: 'BouncerPublicKey' };

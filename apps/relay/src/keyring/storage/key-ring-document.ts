@@ -11,7 +11,8 @@ import {
   type TokenKey,
   tokenFormat,
 } from '../ring/key-ring.js';
-import { type VapidKey, webPushAppName } from '../vapid/vapid-key.js';
+import type { VapidKey } from '../ring/vapid-key.js';
+import { webPushAppName } from '../ring/web-push-app-name.js';
 import { placeholderPattern, SecretWriter, takeSecrets } from './document-secrets.js';
 
 /**

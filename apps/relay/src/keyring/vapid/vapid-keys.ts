@@ -1,7 +1,7 @@
 import { sign } from 'node:crypto';
 import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyRing } from '../ring/key-ring.js';
-import { newVapidKey, signingKeyOf, type VapidKey } from './vapid-key.js';
+import { newVapidKey, signingKeyOf, type VapidKey } from '../ring/vapid-key.js';
 
 /** What a push service learns from the relay's signature (https://www.rfc-editor.org/rfc/rfc8292#section-2). */
 export interface VapidClaims {

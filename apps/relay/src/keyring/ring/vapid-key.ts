@@ -16,9 +16,6 @@ export interface VapidKey {
   readonly createdAt: number;
 }
 
-/** A name of a Web Push app in the apps file. */
-export const webPushAppName = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
-
 const curve = 'prime256v1';
 const scalarBytes = 32;
 

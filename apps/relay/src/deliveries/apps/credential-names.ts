@@ -1,0 +1,29 @@
+import type { ApnsApp } from '../vendors/apns/app.js';
+import type { FcmApp } from '../vendors/fcm/app.js';
+import type { WebPushApp } from '../vendors/webpush/app.js';
+
+export type App = FcmApp | ApnsApp | WebPushApp;
+
+/** Text that differs between two senders: of credentials, and of settings that are fixed when a sender is created. */
+export function identify(app: App, ca: string | string[] | undefined): string {
+  switch (app.vendor) {
+    case 'apns':
+      return `apns ${app.fingerprint} ${app.hasFilteringEntitlement} ${ca}`;
+    case 'fcm':
+      return `fcm ${app.projectId} ${app.addressBy} ${app.usesAndroidV2} ${app.fingerprint} ${ca}`;
+    case 'webpush':
+      return `webpush ${app.name} ${app.contact} ${app.hosts} ${ca}`;
+  }
+}
+
+/** The credential and its file, in words for people. */
+export function describeCredential(app: App): string {
+  switch (app.vendor) {
+    case 'apns':
+      return `the APNs key ${app.keyId} of team ${app.teamId} (${app.keyFile})`;
+    case 'fcm':
+      return `the service account of Firebase project ${app.projectId} (${app.serviceAccountFile})`;
+    case 'webpush':
+      return `the VAPID key of the Web Push app ${app.name}`;
+  }
+}
