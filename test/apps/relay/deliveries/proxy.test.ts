@@ -1,5 +1,9 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { ConfigurationError } from '@waxwing/service/config';
+import { startVendors } from '@waxwing/vendors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startConnectProxy } from '../../../support/connect-proxy.js';
 import {
@@ -9,6 +13,7 @@ import {
   fcmRequest,
   startDeliveriesUnderTest,
 } from './deliveries-under-test.js';
+import { WebPushPhone } from './web-push-phone.js';
 
 let proxy: Awaited<ReturnType<typeof startConnectProxy>>;
 beforeAll(async () => {
@@ -54,6 +59,36 @@ describe('a relay with RELAY_PROXY', () => {
         );
       }
     });
+  });
+
+  it('reaches a listed push service through the proxy by its name, and no other', async () => {
+    const vendors = await startVendors({ dataDir: mkdtempSync(join(tmpdir(), 'waxwing-proxied-')) });
+    const { host, port } = new URL(vendors.urls.webPush);
+    const entry = { name: 'web', contact: 'mailto:operator@relay.example', hosts: [`localhost:${port}`] };
+    const relay = await startDeliveriesUnderTest({
+      vendors,
+      apps: () => ({ webpush: [entry] }),
+      environment: {
+        RELAY_PROXY: proxy.url.replace('//', '//user:hunter%202@'),
+        RELAY_CA_FILE: vendors.credentials.caFile,
+      },
+    });
+    try {
+      const before = proxy.tunnels.length;
+      const send = async (endpoint: string) => {
+        const id = await relay.addWebPush(new WebPushPhone(endpoint).token);
+        return (await relay.notify([fcmRequest(id)])).body.results[0];
+      };
+      expect(await send(`https://localhost:${port}/push/a`)).toMatchObject({ status: 'sent' });
+      expect(await send(`https://${host}/push/a`)).toMatchObject({ reason: 'ENDPOINT_REFUSED' });
+      expect(proxy.tunnels.slice(before).map(({ to }) => to)).toEqual([`localhost:${port}`]);
+
+      relay.writeApps({ webpush: [{ ...entry, hosts: '*' }] });
+      await expect(relay.reloadCredentials()).rejects.toThrow('the proxy of RELAY_PROXY looks up names');
+    } finally {
+      await relay.close();
+      await vendors.close();
+    }
   });
 
   it('logs that the proxy cannot be reached', async () => {

@@ -269,9 +269,12 @@ async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<stri
 }
 
 /** Reads the apps, and makes the missing VAPID key pairs of those of Web Push. */
-async function readApps({ configuration, vapidKeys, clock }: AppRegistryOptions): Promise<AppSet> {
+async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOptions): Promise<AppSet> {
   const apps = await readConfiguredApps(configuration);
   const names = apps.webpush.map(({ name }) => name);
+  const missing = names.filter((name) => vapidKeys.publicKeyOf(name) === undefined);
   await vapidKeys.ensure(names, clock());
+  // A warning: after a restore of an older key ring, phones that subscribed with the lost key must subscribe again.
+  if (missing.length > 0) log.warn({ apps: missing }, 'new VAPID keys of Web Push apps: see "apps vapid"');
   return apps;
 }

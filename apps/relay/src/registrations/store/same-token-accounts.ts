@@ -66,7 +66,7 @@ export class SameTokenAccounts {
    */
   #lookups({ tokenKind, token }: PushTarget): readonly string[] {
     const compact = compactApnsToken(token);
-    const tokens = tokenKind === 'fcm' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];
+    const tokens = tokenKind !== 'apns' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];
     return [...new Set(tokens)].flatMap((each) => this.#options.tokenVault.lookups(each));
   }
 }
