@@ -11,6 +11,7 @@ import { chooseApp } from '#relay/deliveries/vendors/choose-app.js';
 import { apnsRequest, apnsToken, appsFor, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-apps-'));
+const webPushEntry = { name: 'web', contact: 'mailto:operator@relay.example', hosts: '*' };
 const apnsEntry = {
   team_id: 'TEAM123456',
   key_id: 'KEY1234567',
@@ -85,6 +86,21 @@ describe('the apps file', () => {
     expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
     expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST123456');
     expect(chooseApp(apps.fcm, serverId, realmUuid)).toBeUndefined();
+  });
+
+  it('may list Web Push apps alone, chosen by realm, by server, and by default', async () => {
+    const id = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
+    const other = '11111111-2222-4333-8444-555555555555';
+    const { webpush } = await read({
+      webpush: [
+        webPushEntry,
+        { ...webPushEntry, name: 'of-server', servers: [id], hosts: ['*.push.example:8443', 'push.lan'] },
+        { ...webPushEntry, name: 'of-realm', realms: [id] },
+      ],
+    });
+    expect(chooseApp(webpush, other, other)?.name).toBe('web');
+    expect(chooseApp(webpush, id, other)?.name).toBe('of-server');
+    expect(chooseApp(webpush, id, id)?.name).toBe('of-realm');
   });
 
   it('distinguishes two keys with the same id', async () => {
@@ -185,6 +201,25 @@ describe('the apps file', () => {
       },
       'every other topic',
     ],
+    ...[
+      [{ name: '../web' }, 'webpush.0.name must be 1 to 64 letters'],
+      [{ name: undefined }, 'webpush.0.name is missing'],
+      [{ contact: 'operator@relay.example' }, 'webpush.0.contact must be a mailto: or https: URL'],
+      [{ contact: 'http://relay.example' }, 'webpush.0.contact must be a mailto: or https: URL'],
+      [{ hosts: [] }, 'webpush.0.hosts'],
+      [{ hosts: ['https://push.example'] }, 'webpush.0.hosts'],
+      [{ hosts: ['PUSH.example'] }, 'webpush.0.hosts'],
+      [{ hosts: ['push.*.example'] }, 'webpush.0.hosts'],
+      [{ colour: 1 }, 'there are name, contact, servers, realms, hosts.'],
+    ].map(([more, problem]): [object, string] => [
+      { webpush: [{ ...webPushEntry, ...(more as object) }] },
+      problem as string,
+    ]),
+    [{ webpush: [webPushEntry, { ...webPushEntry, name: 'b' }] }, 'claims the default Web Push app'],
+    [
+      { webpush: [webPushEntry, { ...webPushEntry, realms: ['9aa61d0b-8ce5-488d-8e9e-fedc346e6836'] }] },
+      'claims the Web Push name web more than once',
+    ],
   ])('%j is refused: %s', async (apps, problem) => {
     expect((await problemsOf(apps)).join('\n')).toContain(problem);
   });
@@ -198,6 +233,8 @@ describe('the apps file', () => {
 describe('the settings of deliveries', () => {
   it.each([
     [{ RELAY_FCM_BASE_URL: 'http://127.0.0.1:1' }, 'RELAY_FCM_BASE_URL is set but RELAY_APPS_FILE is not'],
+    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan, https://a' }, 'HOSTS has "https://a", which is no host'],
+    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan:99999' }, 'HOSTS has "push.lan:99999", which is no host'],
     [{ RELAY_APNS_CA_FILE: 'ca.pem' }, 'RELAY_APNS_CA_FILE is set but RELAY_APPS_FILE is not'],
     [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs is spoken over TLS alone'],
   ])('%j are half a configuration', (environment, problem) => {

@@ -7,6 +7,7 @@ import {
   fcmRequest,
   pushAccountId,
   type RunningVendors,
+  realmUuid,
   startDeliveriesUnderTest,
 } from './deliveries-under-test.js';
 import { WebPushPhone } from './web-push-phone.js';
@@ -163,6 +164,23 @@ describe('a notification for a Web Push device', () => {
     ]);
     expect(await opened(phone)).toEqual([]);
   });
+});
+
+it('a subscription whose public key is not on the curve is the fault of its registration', async () => {
+  const point = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
+  const { token } = newPhone();
+  const id = await relay.addWebPush(token.replace(/"p256dh":"[^"]+"/, `"p256dh":"${point}"`));
+  const { body } = await relay.notify([fcmRequest(id)]);
+  expect(body.results).toMatchObject([
+    { status: 'rejected', reason: 'ENDPOINT_REFUSED', fault: 'registration' },
+  ]);
+  expect((await relay.device(id)).expired_at).toBeNull();
+});
+
+it('the relay reports to its server whether it can deliver to Web Push', async () => {
+  const { serverId = '' } = relay.server ?? {};
+  const { apps } = await relay.deliveries.appsOf({ serverId, realmId: relay.realmId, realmUuid });
+  expect(apps).toEqual([{ vendor: 'webpush', devices: expect.any(Number), trouble: null }]);
 });
 
 describe('the answer of a push service', () => {
