@@ -58,7 +58,7 @@ describe('waxwing-vendors', () => {
         urls: Record<string, string>;
         credentials: Record<string, string>;
       };
-      expect(Object.keys(urls).sort()).toEqual(['apnsProduction', 'apnsSandbox', 'fcm', 'http']);
+      expect(Object.keys(urls).sort()).toEqual(['apnsProduction', 'apnsSandbox', 'fcm', 'http', 'webPush']);
       const account = JSON.parse(await readFile(credentials.serviceAccountFile ?? '', 'utf8')) as {
         token_uri: string;
       };
@@ -67,8 +67,8 @@ describe('waxwing-vendors', () => {
     },
   );
 
-  it('takes three ports in a row, and says where to put each setting', async () => {
-    const base = await freePort(3);
+  it('takes four ports in a row, and says where to put each setting', async () => {
+    const base = await freePort(4);
     const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
     await until('Ctrl-C');
     expect((await fetch(`http://127.0.0.1:${base}/deliveries`)).status).toBe(200);
@@ -78,6 +78,7 @@ describe('waxwing-vendors', () => {
       `http://127.0.0.1:${base}\n`,
       `https://127.0.0.1:${base + 1}\n`,
       `https://127.0.0.1:${base + 2}\n`,
+      `https://127.0.0.1:${base + 3}/push/phone-1\n`,
       join(directory, 'fcm-service-account.json'),
       join(directory, 'apns-ca.pem'),
       'AuthKey_',
@@ -124,7 +125,7 @@ describe('waxwing-vendors', () => {
   });
 
   it.each([
-    [['--port-base', '65534'], /must be a port from 0 to 65533/],
+    [['--port-base', '65534'], /must be a port from 0 to 65532/],
     [['--port-base', 'x'], /must be a port/],
     [['--port'], /there is no option --port/],
     [['extra'], /too many arguments \(1, and it takes 0\)/],

@@ -13,7 +13,7 @@ describe('PUT /faults', () => {
   const shown = async () => (await fetch(`${test.vendors.urls.http}/faults`)).json();
 
   const refused: [object, RegExp][] = [
-    [{}, /^rules\[0\]\.vendor must be "fcm" or "apns" or "oauth"$/],
+    [{}, /^rules\[0\]\.vendor must be "fcm", "apns", "oauth" or "webpush"$/],
     [{ vendor: 'gcm', status: 500 }, /^rules\[0\]\.vendor must be/],
     [{ vendor: 'fcm' }, /^rules\[0\] does nothing: give it a status/],
     [{ vendor: 'fcm', token: 't', rate: 0.5, times: 1 }, /does nothing/],
@@ -27,7 +27,7 @@ describe('PUT /faults', () => {
     [{ vendor: 'fcm', status: 500, token: '' }, /\.token must be a text of 1 to 4096 characters/],
     [
       { vendor: 'oauth', status: 500, token: 't' },
-      /\.token does not go with vendor "oauth", only with fcm and apns/,
+      /\.token does not go with vendor "oauth", only with fcm and apns and webpush/,
     ],
     [{ vendor: 'fcm', status: 500, topic: 't' }, /\.topic does not go with vendor "fcm"/],
     [{ vendor: 'fcm', status: 500, environment: 'sandbox' }, /\.environment does not go with vendor "fcm"/],
