@@ -14,6 +14,7 @@ import {
   signingPublicKeyBytes,
 } from './byte-sizes.js';
 import { isUsablePublicKey } from './low-order-points.js';
+import { requireBytes } from './require-bytes.js';
 import type { Sodium } from './sodium.js';
 
 /** A backend without argument checks. It may assume valid lengths and usable public keys. */
@@ -104,12 +105,6 @@ function checkAead(bare: BareSodium): Pick<Sodium, 'sealAead' | 'openAead'> {
         : bare.openAead(sealed, additionalData, nonce, key);
     },
   };
-}
-
-function requireBytes(argument: string, bytes: Uint8Array, expectedBytes: number): void {
-  if (bytes.length !== expectedBytes) {
-    throw new RangeError(`${argument} must be ${expectedBytes} bytes, but has ${bytes.length}.`);
-  }
 }
 
 function requireUsablePublicKey(publicKey: Uint8Array): void {

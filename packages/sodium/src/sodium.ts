@@ -97,3 +97,6 @@ export interface Sodium {
   /** Overwrites `bytes` with zeros. */
   wipe(bytes: Uint8Array): void;
 }
+
+/** The part of {@link Sodium} that opens notifications. */
+export type OpeningSodium = Pick<Sodium, 'openSealed' | 'openSecretBox'>;

@@ -51,6 +51,8 @@ it('adds no native code to an app and runs no install script: installing the cli
     toVisit.push(...installedWith(manifest).filter((other) => !toVisit.includes(other)));
   }
   expect([...manifests.keys()].sort()).toEqual([
+    '@noble/ciphers',
+    '@noble/curves',
     '@noble/hashes',
     '@waxwing/client',
     '@waxwing/protocol',

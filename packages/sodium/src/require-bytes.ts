@@ -1,0 +1,6 @@
+/** @throws RangeError that names the argument, if it has another length. */
+export function requireBytes(argument: string, bytes: Uint8Array, expectedBytes: number): void {
+  if (bytes.length !== expectedBytes) {
+    throw new RangeError(`${argument} must be ${expectedBytes} bytes, but has ${bytes.length}.`);
+  }
+}

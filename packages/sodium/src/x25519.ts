@@ -1,0 +1,29 @@
+import { montgomery } from '@noble/curves/abstract/montgomery.js';
+
+const prime = 2n ** 255n - 19n;
+
+/**
+ * X25519 (RFC 7748) in JavaScript. The library's own one comes with all of Ed25519, which quadruples its size.
+ * Refuses low-order points with an `Error`.
+ */
+export const x25519 = /* @__PURE__ */ montgomery({
+  P: prime,
+  type: 'x25519',
+  adjustScalarBytes(bytes: Uint8Array) {
+    // RFC 7748 section 5, decodeScalar25519.
+    bytes[0] = (bytes[0] ?? 0) & 248;
+    bytes[31] = ((bytes[31] ?? 0) & 127) | 64;
+    return bytes;
+  },
+  powPminus2: inverse,
+});
+
+/** `x` to the power of `prime - 2`, which is its inverse (Fermat). Branches on bits of the exponent, which is public. */
+function inverse(x: bigint): bigint {
+  let power = 1n;
+  for (const bit of (prime - 2n).toString(2)) {
+    power = (power * power) % prime;
+    if (bit === '1') power = (power * x) % prime;
+  }
+  return power;
+}
