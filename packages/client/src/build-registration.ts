@@ -10,6 +10,8 @@ import { requirePushToken } from './require-push-token.js';
 /** A push token from the phone's system. It is passed on unchanged, including its letter case. */
 export type PushToken =
   | { readonly tokenKind: 'fcm'; readonly token: string }
+  /** Web Push and UnifiedPush: `fromPushSubscription` and `fromUnifiedPush` make it. */
+  | { readonly tokenKind: 'webpush'; readonly token: string }
   | {
       readonly tokenKind: 'apns';
       readonly token: string;

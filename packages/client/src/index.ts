@@ -30,3 +30,4 @@ export type { SyncOptions } from './registration/sync-options.js';
 export * from './seal-registration.js';
 export * from './server-clock.js';
 export * from './stores/text-stores.js';
+export * from './web-push-token.js';

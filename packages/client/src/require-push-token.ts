@@ -1,3 +1,5 @@
+import { requireWebPushToken } from './web-push-token.js';
+
 /**
  * Validates a push token at run time, for callers without types.
  *
@@ -11,14 +13,20 @@ export function requirePushToken(given: unknown): void {
     );
   }
   const { tokenKind, token, iosAppId, apnsEnvironment } = given as Readonly<Record<string, unknown>>;
-  if (tokenKind !== 'fcm' && tokenKind !== 'apns') {
-    throw new RangeError(`pushToken.tokenKind must be 'fcm' or 'apns', but is ${shown(tokenKind)}.`);
+  if (tokenKind !== 'fcm' && tokenKind !== 'apns' && tokenKind !== 'webpush') {
+    throw new RangeError(
+      `pushToken.tokenKind must be 'fcm', 'apns' or 'webpush', but is ${shown(tokenKind)}.`,
+    );
   }
   if (typeof token !== 'string' || token === '') {
     throw new RangeError('pushToken.token is missing: it must be the text that the phone’s system gave.');
   }
   if (tokenKind === 'fcm') {
     requireFcmToken(token);
+    return;
+  }
+  if (tokenKind === 'webpush') {
+    requireWebPushToken(token);
     return;
   }
   if (typeof iosAppId !== 'string' || iosAppId === '') {
@@ -56,8 +64,9 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as an ID token of Firebase: take the token of getToken'],
   [
     /^[a-z][a-z0-9+.-]*:\/\//i,
-    'a URL, such as the endpoint of a Web Push subscription: take the one of Firebase',
+    'a URL, such as the endpoint of a Web Push subscription: use fromPushSubscription, or take the token of Firebase',
   ],
+  [/^\{"endpoint"/, 'a Web Push subscription: use fromPushSubscription'],
   [/^[{"]/, 'JSON: take the text inside that Firebase gave'],
   [/^arn:/, 'a name in Amazon SNS: take the token of Firebase that it was made from'],
   [

@@ -27,10 +27,15 @@ describe('What an app without types hands over', () => {
     [
       'another kind',
       { tokenKind: 'gcm', token: 'secret' },
-      "pushToken.tokenKind must be 'fcm' or 'apns', but is 'gcm'",
+      "pushToken.tokenKind must be 'fcm', 'apns' or 'webpush', but is 'gcm'",
     ],
     ['no kind', { token: 'secret' }, 'pushToken.tokenKind must be'],
     ['no token', { tokenKind: 'fcm' }, 'pushToken.token is missing'],
+    [
+      'no subscription',
+      { tokenKind: 'webpush', token: 'https://push.example.com/secret' },
+      'make the token with fromPushSubscription or fromUnifiedPush',
+    ],
     ['no bundle id', { tokenKind: 'apns', token: 'c0ffee' }, 'pushToken.iosAppId is missing'],
     [
       'another environment',
@@ -69,7 +74,8 @@ describe('What an app without types hands over', () => {
     [`B${'Ab-_01'.repeat(14)}xy`, 'VAPID'],
     ['eyJhbGciOiJFUzI1NiJ9.eyJhcHBJZCI6IjE6MSJ9.c2lnbmF0dXJl', 'JWT'],
     ['https://fcm.googleapis.com/fcm/send/abc:APA91b', 'Web Push'],
-    ['{"endpoint":"https://push.example.com","keys":{}}', 'JSON'],
+    ['{"endpoint":"https://push.example.com","keys":{}}', 'fromPushSubscription'],
+    ['{"token":"fcm-token-1:APA91bExample_-"}', 'JSON'],
     ['"fcm-token-1:APA91bExample_-"', 'JSON'],
     ['arn:aws:sns:us-east-1:1:endpoint/GCM/app/1', 'Amazon SNS'],
     ['undefined', 'await the token'],

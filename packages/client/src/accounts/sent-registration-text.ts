@@ -38,7 +38,7 @@ function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: Registr
 /** Replaces an invalid token with one that no phone has, so that the phone registers again. */
 function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
   if (typeof token !== 'string') return noToken;
-  if (tokenKind === 'fcm') return { tokenKind, token };
+  if (tokenKind === 'fcm' || tokenKind === 'webpush') return { tokenKind, token };
   if (tokenKind !== 'apns' || typeof iosAppId !== 'string') return noToken;
   if (apnsEnvironment === undefined) return { tokenKind, token, iosAppId };
   if (apnsEnvironment !== 'production' && apnsEnvironment !== 'sandbox') return noToken;

@@ -19,6 +19,7 @@ import { type EventQueue, parseEventQueue, parseEvents, type ServerEvent } from 
 import { type Fetch, platformFetch } from './fetch.js';
 import { encodeForm, type FormFields } from './form.js';
 import { fieldsOfRevocation } from './relay-api.js';
+import { withKnownTokenKind } from './with-known-token-kind.js';
 
 /** Options of {@link createChatApi}. */
 export interface ChatApiOptions {
@@ -104,13 +105,15 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
   });
   const credentials = encodeBase64(new TextEncoder().encode(`${email}:${apiKey}`));
   const asUser = { timeoutMilliseconds, headers: { authorization: `Basic ${credentials}` } };
+  const register = (path: string, given: FormFields) =>
+    withKnownTokenKind(given, (fields) => send('POST', path, fields, asUser));
   const getOwnUserId = async () => (await send('GET', '/api/v1/users/me', {}, asUser)).user_id;
 
   return {
     serverClock,
-    ...clientDeviceApi((path, fields) => send('POST', path, fields, asUser)),
+    ...clientDeviceApi(register),
     async registerPushDevice(request) {
-      await send('POST', registerPushDevicePath, fieldsOf(request), asUser);
+      await register(registerPushDevicePath, fieldsOf(request));
     },
     async unregisterPushDevice(pushAccountId) {
       await send('DELETE', registerPushDevicePath, { push_account_id: pushAccountId }, asUser);

@@ -63,7 +63,7 @@ function isSameToken(left: PushToken, right: PushToken): boolean {
 }
 
 function appOf(token: PushToken): string {
-  return token.tokenKind === 'fcm'
-    ? 'fcm'
-    : `apns ${token.iosAppId} ${token.apnsEnvironment ?? 'production'}`;
+  return token.tokenKind === 'apns'
+    ? `apns ${token.iosAppId} ${token.apnsEnvironment ?? 'production'}`
+    : token.tokenKind;
 }

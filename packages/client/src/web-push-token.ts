@@ -1,0 +1,70 @@
+import { encodeWebPushToken, parseWebPushToken } from '@waxwing/protocol/phone';
+import type { PushToken } from './build-registration.js';
+
+/** A push token made from a Web Push subscription; its text is the subscription as JSON. */
+export type WebPushToken = Extract<PushToken, { readonly tokenKind: 'webpush' }>;
+
+/** The part of a browser's `PushSubscription`, or of what its `toJSON` returns, that {@link fromPushSubscription} reads. */
+export interface PushSubscriptionLike {
+  readonly endpoint?: string | null | undefined;
+  readonly keys?: { readonly [name: string]: string } | undefined;
+  toJSON?(): { readonly keys?: { readonly [name: string]: string } | undefined };
+}
+
+/** A UnifiedPush endpoint as connector libraries give it to an app: with its Web Push keys in base64url. */
+export interface UnifiedPushEndpoint {
+  readonly url: string;
+  readonly pubKeySet?: { readonly pubKey: string; readonly auth: string } | null | undefined;
+}
+
+/**
+ * Makes a push token of a browser's `PushSubscription`, or of its `toJSON()`.
+ *
+ * @throws RangeError that names the missing or wrong field. The message contains no key.
+ */
+export function fromPushSubscription(subscription: PushSubscriptionLike): WebPushToken {
+  const { endpoint } = Object(subscription) as PushSubscriptionLike;
+  if (typeof endpoint !== 'string') {
+    throw new RangeError(
+      'subscription must be a PushSubscription, or what its toJSON returns: it has no endpoint.',
+    );
+  }
+  const keys = subscription.keys ?? subscription.toJSON?.().keys;
+  return tokenOf('subscription', { endpoint, p256dh: keys?.p256dh, auth: keys?.auth });
+}
+
+/**
+ * Makes a push token of a UnifiedPush endpoint. Requires a connector that gives `pubKeySet` (version 3 or later): without
+ * keys the endpoint cannot receive encrypted messages of Web Push.
+ *
+ * @throws RangeError that names the missing or wrong field. The message contains no key.
+ */
+export function fromUnifiedPush(endpoint: UnifiedPushEndpoint): WebPushToken {
+  const { url, pubKeySet } = Object(endpoint) as UnifiedPushEndpoint;
+  if (typeof url !== 'string') {
+    throw new RangeError('endpoint must be what the UnifiedPush connector gave: it has no url.');
+  }
+  return tokenOf('endpoint', { endpoint: url, p256dh: pubKeySet?.pubKey, auth: pubKeySet?.auth });
+}
+
+function tokenOf(
+  name: string,
+  { endpoint, p256dh, auth }: { endpoint: string; p256dh: string | undefined; auth: string | undefined },
+): WebPushToken {
+  if (typeof p256dh !== 'string' || typeof auth !== 'string') {
+    throw new RangeError(`${name} has no keys: it must contain the public key and the secret of Web Push.`);
+  }
+  try {
+    return { tokenKind: 'webpush', token: encodeWebPushToken({ endpoint, p256dh, auth }) };
+  } catch (error) {
+    throw new RangeError(`${name} cannot be used: ${(error as RangeError).message}.`, { cause: error });
+  }
+}
+
+/** @throws RangeError for a text that is not a token of this kind. The message does not contain the text. */
+export function requireWebPushToken(token: string): void {
+  if (parseWebPushToken(token) !== undefined) return;
+  throw new RangeError(
+    'pushToken.token of Web Push is not a subscription: make the token with fromPushSubscription or fromUnifiedPush.',
+  );
+}
