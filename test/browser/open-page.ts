@@ -66,7 +66,8 @@ export async function openPage(entryFile: string, serveRest: RequestListener): P
   };
 }
 
-async function bundle(entryFile: string, outDir: string): Promise<string> {
+/** Bundles a module and what it imports into one file with vite. Returns its text. */
+export async function bundle(entryFile: string, outDir: string): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'silent',

@@ -29,5 +29,7 @@ export * from './registration/registration-status.js';
 export type { SyncOptions } from './registration/sync-options.js';
 export * from './seal-registration.js';
 export * from './server-clock.js';
+export * from './stores/indexed-db-storage.js';
 export * from './stores/text-stores.js';
+export * from './subscribe-to-pushes.js';
 export * from './web-push-token.js';

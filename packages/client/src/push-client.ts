@@ -85,8 +85,8 @@ export interface PushClient {
    */
   registrar(account: SignedInAccount): Registrar;
   /**
-   * Opens a push from FCM or APNs, for any account of the app. Never throws because of the push's contents; errors of
-   * the stores pass through.
+   * Opens a push from FCM, APNs or Web Push, for any account of the app. Never throws because of the push's contents;
+   * errors of the stores pass through.
    */
   open(received: ReceivedPush): Promise<OpenedNotification>;
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, it } from 'vitest';
@@ -25,13 +27,30 @@ async function gzippedKilobytes(entry: string, external: string[] = []): Promise
   return gzipSync(chunk.code, { level: 9 }).length / 1000;
 }
 
-it(`adds at most ${mostKilobytes} kB to a browser's bundle, gzipped and beside libsodium`, async () => {
-  const entryOf = (name: string) => import.meta.resolve(name).replace('file://', '');
+const entryOf = (name: string) => import.meta.resolve(name).replace('file://', '');
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/client.md'), 'utf8').replace(/\s+/g, ' ');
+
+/** Expects that the page states these sizes in kB, in the order of the pattern's groups, to within 1 kB. */
+function expectStated(pattern: RegExp, kilobytes: readonly number[]): void {
+  const stated = (pattern.exec(page) ?? []).slice(1).map(Number);
+  const wrong = kilobytes.filter((measured, index) => !(Math.abs(measured - Number(stated[index])) < 1));
+  expect(wrong, `the page states ${stated.join(' and ')}`).toEqual([]);
+}
+
+it(`adds at most ${mostKilobytes} kB to a browser's bundle beside libsodium, and what the page says`, async () => {
   const client = await gzippedKilobytes(entryOf('@waxwing/client'), ['libsodium-wrappers']);
   const libsodium = await gzippedKilobytes(entryOf('libsodium-wrappers'));
   console.log(
     `client ${client.toFixed(1)} kB gzipped, all of it; libsodium ${libsodium.toFixed(1)} kB beside it`,
   );
-  expect(client).toBeGreaterThan(1);
   expect(client).toBeLessThanOrEqual(mostKilobytes);
+  expectStated(/bundle grows by (\d+) kB plus libsodium's (\d+) kB/, [client, libsodium]);
+});
+
+it('adds to a service worker what the page says, without libsodium', async () => {
+  const worker = await gzippedKilobytes(entryOf('@waxwing/client/service-worker'));
+  const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
+  console.log(`service worker ${worker.toFixed(1)} kB gzipped; opening alone ${opener.toFixed(1)} kB`);
+  expectStated(/service worker grows by (\d+) kB, and opening alone takes (\d+) kB/, [worker, opener]);
 });

@@ -1,19 +1,22 @@
-import type { Sodium } from '@waxwing/sodium';
+import type { OpeningSodium } from '@waxwing/sodium';
 import { secretBoxNonceBytes } from '@waxwing/sodium/byte-sizes';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { ParsedPush } from './received-push.js';
 
+/** The part of an account table that opening reads. */
+export type AccountReader = Pick<PushAccountStore, 'get' | 'list'>;
+
 /** The ciphertext of a push, and the account whose key it names. */
 export interface Box {
   readonly account: PushAccount;
   /** Returns `undefined` if the box does not open, for any reason. */
-  open(sodium: Sodium): Uint8Array | undefined;
+  open(sodium: OpeningSodium): Uint8Array | undefined;
 }
 
 /** Finds the account whose key a push names. Returns `undefined` if no account of the phone has the key. */
 export async function findBox(
-  accounts: PushAccountStore,
+  accounts: AccountReader,
   push: Extract<ParsedPush, { ciphertext: Uint8Array }>,
 ): Promise<Box | undefined> {
   const { ciphertext } = push;
@@ -30,7 +33,11 @@ export async function findBox(
 }
 
 /** The nonce comes before the box. */
-function openSecretBox(sodium: Sodium, ciphertext: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+function openSecretBox(
+  sodium: OpeningSodium,
+  ciphertext: Uint8Array,
+  key: Uint8Array,
+): Uint8Array | undefined {
   if (ciphertext.length < secretBoxNonceBytes) return undefined;
   return sodium.openSecretBox(
     ciphertext.subarray(secretBoxNonceBytes),

@@ -5,11 +5,10 @@ import {
   parseNotification,
   type RemoveNotification,
 } from '@waxwing/protocol/phone';
-import type { Sodium } from '@waxwing/sodium';
+import type { OpeningSodium } from '@waxwing/sodium';
 import { isSameAccount, type PushAccount, type PushAccountIdentity } from '../accounts/push-account.js';
-import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { jsonSafe } from '../json-safe.js';
-import { findBox } from './find-box.js';
+import { type AccountReader, findBox } from './find-box.js';
 import { parseReceivedPush, type ReceivedPush } from './received-push.js';
 import type { SeenNotifications } from './seen-notifications.js';
 
@@ -45,13 +44,14 @@ export type OpenedNotification =
 
 /** Dependencies of {@link openNotification}. */
 export interface OpenNotificationContext {
-  readonly sodium: Sodium;
-  readonly accounts: PushAccountStore;
+  /** A `Sodium`, or `openingSodium` of the entry point `open`. */
+  readonly sodium: OpeningSodium;
+  readonly accounts: AccountReader;
   readonly seen: SeenNotifications;
 }
 
 /**
- * Opens a push from FCM or APNs: finds the account, opens the box, checks that `realm_url` and `user_id` match the
+ * Opens a push from FCM, APNs or Web Push: finds the account, opens the box, checks that `realm_url` and `user_id` match the
  * account, and drops replays of all types except removals. Never throws because of the push's contents; errors of the
  * stores pass through.
  */

@@ -1,5 +1,4 @@
 import {
-  formatPushAccountId,
   isJsonObject,
   type JsonObject,
   type JsonValue,
@@ -18,14 +17,6 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodeKeyListState, type KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import {
-  decodeSeen,
-  encodeSeen,
-  mergeSeen,
-  noneSeen,
-  type SeenOfAccount,
-  withNotification,
-} from '../notifications/seen-of-account.js';
-import {
   createStoredTexts,
   exclusively,
   requireTextStorage,
@@ -33,6 +24,7 @@ import {
   type TextStorage,
 } from './stored-texts.js';
 import { createTextPushAccountStore } from './text-account-store.js';
+import { createTextSeenNotifications } from './text-seen-notifications.js';
 
 export type { TextStorage } from './stored-texts.js';
 
@@ -46,8 +38,6 @@ export interface TextStores {
 
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-// 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
-const seenOfEachAccount = 150;
 /** One set of stores per storage, so that two clients on it share the locks of their account table. */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
@@ -139,31 +129,4 @@ function decodeRevocation(row: JsonValue): readonly SealedRevocation[] {
   const { bouncerPublicKey, encryptedPushRevocation } = row;
   if (typeof bouncerPublicKey !== 'string' || typeof encryptedPushRevocation !== 'string') return [];
   return [{ bouncerPublicKey, encryptedPushRevocation }];
-}
-
-function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {
-  const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
-  async function read(name: string): Promise<SeenOfAccount> {
-    const text = await texts.read(name);
-    if (text === undefined) return noneSeen;
-    const seen = decodeSeen(text);
-    if (encodeSeen(seen) !== text) texts.noteDamage(name, text);
-    return seen;
-  }
-  return {
-    addIfNew: (notification) =>
-      exclusively(async () => {
-        const name = textName(notification.pushAccountId);
-        const seen = withNotification(await read(name), notification, seenOfEachAccount);
-        if (seen === undefined) return false;
-        await texts.write(name, encodeSeen(seen));
-        return true;
-      }),
-    copy: (from, to) =>
-      exclusively(async () => {
-        const merged = mergeSeen(await read(textName(to)), await read(textName(from)), seenOfEachAccount);
-        await texts.write(textName(to), encodeSeen(merged));
-      }),
-    forget: (id) => exclusively(() => texts.remove(textName(id))),
-  };
 }

@@ -1,0 +1,27 @@
+import { openingSodium } from '@waxwing/sodium/opening';
+import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
+import type { ReceivedPush } from './notifications/received-push.js';
+import { createStoredTexts, requireTextStorage, type TextStorage } from './stores/stored-texts.js';
+import { createTextPushAccountStore } from './stores/text-account-store.js';
+import { createTextSeenNotifications } from './stores/text-seen-notifications.js';
+
+export { openingSodium } from '@waxwing/sodium/opening';
+export * from './notifications/open-notification.js';
+export type { ReceivedPush } from './notifications/received-push.js';
+export { createIndexedDbStorage } from './stores/indexed-db-storage.js';
+export type { TextStorage } from './stores/stored-texts.js';
+
+/**
+ * Returns a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this
+ * storage. Like `PushClient.open`, it drops repeats and never throws because of a push's contents; errors of the storage
+ * pass through.
+ *
+ * @throws RangeError if the storage lacks a method.
+ */
+export function createOpener(storage: TextStorage): (received: ReceivedPush) => Promise<OpenedNotification> {
+  requireTextStorage(storage);
+  const texts = createStoredTexts(storage);
+  const accounts = createTextPushAccountStore(texts);
+  const seen = createTextSeenNotifications(texts);
+  return (received) => openNotification({ sodium: openingSodium, accounts, seen }, received);
+}

@@ -1,0 +1,86 @@
+import type { PushAccountIdentity } from '../accounts/push-account.js';
+import { createMutex } from '../mutex.js';
+import type { IgnoredReason } from '../notifications/open-notification.js';
+import { createOpener } from '../open.js';
+import { createIndexedDbStorage } from '../stores/indexed-db-storage.js';
+import type { TextStorage } from '../stores/stored-texts.js';
+import {
+  type DescribedNotification,
+  describeNotification,
+  type ShownNotification,
+} from './describe-notification.js';
+import { followClick } from './follow-click.js';
+import { renewSubscription } from './renew-subscription.js';
+import { retract, show, showQuietly } from './visible-notifications.js';
+import type { WorkerEvents, WorkerScope } from './worker-scope.js';
+
+/** Options of {@link handlePushes}. */
+export interface PushHandlerOptions {
+  /** The storage that the app's `createTextStores` uses. Default: `createIndexedDbStorage()`. */
+  readonly storage?: TextStorage;
+  /**
+   * Returns what a notification says, and where a click on it leads. Default: sender or topic, the message, and the
+   * worker's scope. Spread `describeNotification(notification)` to change only a part.
+   */
+  readonly describe?: (
+    notification: ShownNotification,
+    account: PushAccountIdentity,
+  ) => DescribedNotification;
+  /** Shown for a push that cannot be opened; default `New notification`. */
+  readonly unreadableTitle?: string;
+  /** Shown, without a sound, for a push that has nothing to show and leaves nothing visible; default `No new messages`. */
+  readonly nothingNewTitle?: string;
+}
+
+/** Reasons for which the user has missed nothing. */
+const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-account']);
+
+/**
+ * Makes the service worker open pushes and show notifications, retract them, open the app at a click, and renew a
+ * subscription that the browser replaces. Call it when the worker's script starts: browsers refuse later listeners.
+ *
+ * @throws RangeError if the storage lacks a method.
+ */
+export function handlePushes(options: PushHandlerOptions = {}): void {
+  const scope = globalThis as unknown as WorkerScope;
+  const open = createOpener(options.storage ?? createIndexedDbStorage());
+  const oneAfterTheOther = createMutex();
+  scope.addEventListener('push', (event) =>
+    event.waitUntil(oneAfterTheOther(() => handlePush(scope, open, event, options))),
+  );
+  scope.addEventListener('notificationclick', (event) =>
+    event.waitUntil(followClick(scope, event.notification)),
+  );
+  scope.addEventListener('pushsubscriptionchange', (event) =>
+    event.waitUntil(renewSubscription(scope, event)),
+  );
+}
+
+async function handlePush(
+  scope: WorkerScope,
+  open: ReturnType<typeof createOpener>,
+  { data }: WorkerEvents['push'],
+  { describe = describeNotification, ...titles }: PushHandlerOptions,
+): Promise<void> {
+  const { unreadableTitle = 'New notification', nothingNewTitle = 'No new messages' } = titles;
+  try {
+    const opened = await open(data?.text() ?? '');
+    if (opened.kind === 'ignored') {
+      const isNews = !nothingNew.has(opened.reason);
+      const hasVisible = (await scope.registration.getNotifications()).length > 0;
+      if (isNews) await showQuietly(scope, unreadableTitle);
+      else if (!hasVisible) await showQuietly(scope, nothingNewTitle);
+      return;
+    }
+    const { notification, account } = opened;
+    if (notification.type !== 'remove') {
+      await show(scope, notification, account, describe(notification, account));
+      return;
+    }
+    if (!(await retract(scope, notification, account))) await showQuietly(scope, nothingNewTitle);
+  } catch (error) {
+    // The storage or `describe` failed: the browser's console shows the error, and the user still learns of the push.
+    await showQuietly(scope, unreadableTitle);
+    throw error;
+  }
+}

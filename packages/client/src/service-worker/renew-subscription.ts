@@ -1,0 +1,20 @@
+import type { WorkerEvents, WorkerScope } from './worker-scope.js';
+
+/** The message that windows of the app get when the browser has replaced the subscription. */
+export const subscriptionChangedMessage = 'waxwing.subscription-changed';
+
+/**
+ * Subscribes again if the browser has not, and notifies the app's windows, which call `sync`. Without a window, the next
+ * start of the app does.
+ */
+export async function renewSubscription(
+  { registration, clients }: WorkerScope,
+  { oldSubscription, newSubscription }: WorkerEvents['pushsubscriptionchange'],
+): Promise<void> {
+  const key = oldSubscription?.options.applicationServerKey ?? null;
+  if (key !== null && (newSubscription ?? null) === null) {
+    await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  }
+  const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  for (const window of windows) window.postMessage(subscriptionChangedMessage);
+}

@@ -1,0 +1,115 @@
+import type { RemoveNotification } from '@waxwing/protocol/phone';
+import type { PushAccountIdentity } from '../accounts/push-account.js';
+import { type DescribedNotification, type ShownNotification, tagOf } from './describe-notification.js';
+import type { VisibleNotification, WorkerScope } from './worker-scope.js';
+
+const quietTag = 'waxwing quiet';
+const mostLines = 4;
+const mostKeptMessages = 50;
+
+/** What is stored with a visible notification. */
+interface ShownData {
+  readonly waxwing: {
+    readonly pushAccountId: string;
+    /** Absolute. */
+    readonly url: string;
+    /** Messages of the conversation, oldest first. */
+    readonly messages: readonly { readonly id: string; readonly body: string }[];
+  };
+}
+
+/**
+ * Shows a notification. The messages of one conversation are lines of one notification. Call it for one push after the
+ * other: it reads what is visible first.
+ */
+export async function show(
+  { registration }: WorkerScope,
+  notification: ShownNotification,
+  account: PushAccountIdentity,
+  described: DescribedNotification,
+): Promise<void> {
+  const tag = tagOf(notification, account);
+  const [visible] = await registration.getNotifications({ tag });
+  const id = notification.type === 'message' ? String(notification.message_id) : '';
+  const before = visible === undefined ? [] : (dataOf(visible)?.messages ?? []);
+  const messages = [...before, { id, body: described.body }].slice(-mostKeptMessages);
+  const url = new URL(described.url ?? '', registration.scope).href;
+  const data: ShownData = { waxwing: { pushAccountId: String(account.pushAccountId), url, messages } };
+  const { title, icon } = described;
+  await registration.showNotification(title, {
+    ...textOf(messages),
+    tag,
+    silent: false,
+    renotify: true,
+    ...(icon === undefined ? {} : { icon }),
+    data,
+  });
+  for (const quiet of await registration.getNotifications({ tag: quietTag })) quiet.close();
+}
+
+/**
+ * Removes messages from the visible notifications of an account, and closes the ones that become empty. Returns whether
+ * any notification stays. (Browsers may list a notification for a while after it was closed.)
+ */
+export async function retract(
+  { registration }: WorkerScope,
+  { message_ids: ids }: RemoveNotification,
+  { pushAccountId }: PushAccountIdentity,
+): Promise<boolean> {
+  const retracted = new Set(ids.map(String));
+  const all = await registration.getNotifications();
+  let closed = 0;
+  for (const visible of all) {
+    const data = dataOf(visible);
+    if (data === undefined || data.pushAccountId !== String(pushAccountId)) continue;
+    const messages = data.messages.filter(({ id }) => !retracted.has(id));
+    if (messages.length === data.messages.length) continue;
+    if (messages.length === 0) {
+      visible.close();
+      closed += 1;
+      continue;
+    }
+    const { title, tag, icon } = visible;
+    const options = { ...textOf(messages), tag, silent: true, renotify: false };
+    await registration.showNotification(title, {
+      ...options,
+      ...(icon === undefined || icon === '' ? {} : { icon }),
+      data: { waxwing: { ...data, messages } } satisfies ShownData,
+    });
+  }
+  return closed < all.length;
+}
+
+/**
+ * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows something
+ * (`userVisibleOnly`); otherwise they show a text that they choose, or end the subscription.
+ */
+export async function showQuietly({ registration, clients }: WorkerScope, title: string): Promise<void> {
+  const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+  const isVisible = windows.some(
+    ({ url, visibilityState }) => visibilityState === 'visible' && url.startsWith(registration.scope),
+  );
+  if (isVisible) return;
+  const data: ShownData = { waxwing: { pushAccountId: '', url: registration.scope, messages: [] } };
+  await registration.showNotification(title, {
+    body: '',
+    tag: quietTag,
+    silent: true,
+    renotify: false,
+    data,
+  });
+}
+
+/** Where a click on a notification leads; `undefined` if another part of the app has shown it. */
+export function urlOf(notification: VisibleNotification): string | undefined {
+  return dataOf(notification)?.url;
+}
+
+function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
+  return (data as Partial<ShownData> | null)?.waxwing;
+}
+
+function textOf(messages: readonly { readonly body: string }[]): { readonly body: string } {
+  const lines = messages.slice(-mostLines).map(({ body }) => body);
+  return { body: lines.join('\n') };
+}

@@ -1,0 +1,42 @@
+import { formatPushAccountId, type PushAccountId } from '@waxwing/protocol/phone';
+import type { SeenNotifications } from '../notifications/seen-notifications.js';
+import {
+  decodeSeen,
+  encodeSeen,
+  mergeSeen,
+  noneSeen,
+  type SeenOfAccount,
+  withNotification,
+} from '../notifications/seen-of-account.js';
+import { exclusively, type StoredTexts } from './stored-texts.js';
+
+// 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
+const seenOfEachAccount = 150;
+
+/** Replay protection with one text for each account. */
+export function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {
+  const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
+  async function read(name: string): Promise<SeenOfAccount> {
+    const text = await texts.read(name);
+    if (text === undefined) return noneSeen;
+    const seen = decodeSeen(text);
+    if (encodeSeen(seen) !== text) texts.noteDamage(name, text);
+    return seen;
+  }
+  return {
+    addIfNew: (notification) =>
+      exclusively(async () => {
+        const name = textName(notification.pushAccountId);
+        const seen = withNotification(await read(name), notification, seenOfEachAccount);
+        if (seen === undefined) return false;
+        await texts.write(name, encodeSeen(seen));
+        return true;
+      }),
+    copy: (from, to) =>
+      exclusively(async () => {
+        const merged = mergeSeen(await read(textName(to)), await read(textName(from)), seenOfEachAccount);
+        await texts.write(textName(to), encodeSeen(merged));
+      }),
+    forget: (id) => exclusively(() => texts.remove(textName(id))),
+  };
+}

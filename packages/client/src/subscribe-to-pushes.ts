@@ -1,0 +1,66 @@
+import { fromPushSubscription, type PushSubscriptionLike, type WebPushToken } from './web-push-token.js';
+
+/** The part of a `ServiceWorkerRegistration` that {@link subscribeToPushes} uses. */
+export interface PushRegistrationLike {
+  /** Absent in browsers without Web Push. */
+  readonly pushManager?: {
+    getSubscription(): Promise<BrowserSubscription | null>;
+    subscribe(options: { userVisibleOnly: true; applicationServerKey: string }): Promise<BrowserSubscription>;
+  };
+}
+
+const longestSubscribingSeconds = 30;
+
+type BrowserSubscription = PushSubscriptionLike & {
+  readonly options?: { readonly applicationServerKey?: ArrayBuffer | null };
+  unsubscribe(): Promise<boolean>;
+};
+
+/**
+ * Returns the push token of a browser, for the option `pushToken`: subscribes with the relay's VAPID key unless it
+ * already is. Returns `undefined` if the browser has no Web Push, or while the user has not allowed notifications: ask
+ * with `Notification.requestPermission()` in the handler of a click, and then call `sync`.
+ *
+ * @param vapidPublicKey base64url of 65 bytes, from the relay's operator.
+ *
+ * @throws the browser's error if its push service refuses or the key is invalid, and an `Error` if the service does not
+ * answer for 30 seconds.
+ */
+export async function subscribeToPushes(
+  { pushManager }: PushRegistrationLike,
+  vapidPublicKey: string,
+): Promise<WebPushToken | undefined> {
+  const { Notification: permissions } = globalThis as { Notification?: { readonly permission: string } };
+  if (pushManager === undefined || permissions?.permission !== 'granted') return undefined;
+  const existing = await pushManager.getSubscription();
+  if (existing !== null && isFor(existing, vapidPublicKey)) return fromPushSubscription(existing);
+  // A subscription is bound to one VAPID key, and a browser refuses a second one with another.
+  await existing?.unsubscribe();
+  const options = { userVisibleOnly: true, applicationServerKey: vapidPublicKey } as const;
+  return fromPushSubscription(await inTime(pushManager.subscribe(options)));
+}
+
+/** A browser without a connection to its push service may wait for it without end, and `sync` would too. */
+async function inTime<Result>(work: Promise<Result>): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(
+        new Error(`The browser's push service did not answer for ${longestSubscribingSeconds} seconds.`),
+      );
+    }, longestSubscribingSeconds * 1000);
+  });
+  try {
+    return await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function isFor({ options }: BrowserSubscription, vapidPublicKey: string): boolean {
+  const key = options?.applicationServerKey;
+  // Browsers that do not say it have no such subscription to compare.
+  if (key === undefined || key === null) return true;
+  const text = btoa(String.fromCharCode(...new Uint8Array(key)));
+  return text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') === vapidPublicKey;
+}

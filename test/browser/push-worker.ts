@@ -1,0 +1,26 @@
+import { handlePushes } from '@waxwing/client/service-worker';
+
+interface LongEvent {
+  waitUntil(work: Promise<unknown>): void;
+}
+
+/**
+ * Announces each event that the worker has handled. Chromium may lose a notification if a page lists the notifications
+ * while the worker shows it, so a test must not poll them.
+ */
+const handled = new BroadcastChannel('handled');
+const { prototype } = (globalThis as unknown as { ExtendableEvent: { prototype: LongEvent } })
+  .ExtendableEvent;
+const { waitUntil } = prototype;
+prototype.waitUntil = function (work) {
+  const announce = (outcome: string) => handled.postMessage(outcome);
+  waitUntil.call(
+    this,
+    work.then(
+      () => announce('done'),
+      (error: Error) => announce(String(error)),
+    ),
+  );
+};
+
+handlePushes();

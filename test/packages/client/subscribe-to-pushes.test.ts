@@ -1,0 +1,78 @@
+import { fromPushSubscription, subscribeToPushes } from '@waxwing/client';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+
+const keys = { p256dh: `BD${'aZ0-_b'.repeat(14)}k`, auth: 'k8JV6sjdbhAi1n3_LDBLvA' };
+const vapidKey = `BD${'bZ0-_c'.repeat(14)}s`;
+const otherVapidKey = `BD${'cZ0-_d'.repeat(14)}s`;
+
+/** A browser's push manager. */
+class PushManager {
+  subscription: ReturnType<PushManager['made']> | null = null;
+  made(applicationServerKey: string) {
+    return {
+      endpoint: `https://push.example.com/${applicationServerKey.slice(2, 8)}`,
+      keys,
+      options: { applicationServerKey: bytesOf(applicationServerKey) },
+      unsubscribe: async () => {
+        this.subscription = null;
+        return true;
+      },
+    };
+  }
+  getSubscription = async () => this.subscription;
+  async subscribe(options: { userVisibleOnly: true; applicationServerKey: string }) {
+    if (this.subscription !== null)
+      throw new Error('InvalidStateError: there is a subscription for another key');
+    this.subscription = this.made(options.applicationServerKey);
+    return this.subscription;
+  }
+}
+
+function bytesOf(base64Url: string): ArrayBuffer {
+  return Uint8Array.from(Buffer.from(base64Url, 'base64url')).buffer;
+}
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+describe('Subscribing to pushes', () => {
+  it('returns the token of a new subscription, and of the same one from then on', async () => {
+    vi.stubGlobal('Notification', { permission: 'granted' });
+    const pushManager = new PushManager();
+    const token = await subscribeToPushes({ pushManager }, vapidKey);
+    expect(token).toEqual(fromPushSubscription(pushManager.made(vapidKey)));
+    expect(await subscribeToPushes({ pushManager }, vapidKey)).toEqual(token);
+  });
+
+  it('replaces a subscription for another VAPID key', async () => {
+    vi.stubGlobal('Notification', { permission: 'granted' });
+    const pushManager = new PushManager();
+    const before = await subscribeToPushes({ pushManager }, otherVapidKey);
+    expect(await subscribeToPushes({ pushManager }, vapidKey)).not.toEqual(before);
+  });
+
+  it.each(['default', 'denied'])('returns no token while the permission is %s', async (permission) => {
+    vi.stubGlobal('Notification', { permission });
+    const pushManager = new PushManager();
+    expect(await subscribeToPushes({ pushManager }, vapidKey)).toBeUndefined();
+    expect(pushManager.subscription).toBeNull();
+  });
+
+  it('returns no token in a browser without Web Push', async () => {
+    vi.stubGlobal('Notification', { permission: 'granted' });
+    expect(await subscribeToPushes({}, vapidKey)).toBeUndefined();
+  });
+
+  it('gives up on a push service that does not answer', async () => {
+    vi.stubGlobal('Notification', { permission: 'granted' });
+    vi.useFakeTimers();
+    const pushManager = { getSubscription: async () => null, subscribe: () => new Promise<never>(() => {}) };
+    const refused = expect(subscribeToPushes({ pushManager }, vapidKey)).rejects.toThrow(
+      "The browser's push service did not answer for 30 seconds.",
+    );
+    await vi.advanceTimersByTimeAsync(30_000);
+    await refused;
+  });
+});
