@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer as createPlainServer } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -40,6 +41,17 @@ describe('The status of an unreachable server names the cause', () => {
     const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     expect(status).toMatchObject({ code: 'unreachable', cause: 'tls' });
     expect(status.warning).toContain('its certificate is not trusted');
+    server.close();
+    await once(server, 'close');
+  });
+
+  it('when plain http answers at an https address', async () => {
+    const server = createPlainServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(status).toMatchObject({ code: 'unreachable', cause: 'tls' });
+    expect(status.warning).toContain('what answers there is not TLS, but possibly plain http');
+    server.closeAllConnections();
     server.close();
     await once(server, 'close');
   });

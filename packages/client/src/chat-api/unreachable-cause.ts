@@ -6,7 +6,7 @@ import type { Fetch } from './fetch.js';
  *
  * - `dns`: the server's name cannot be resolved
  * - `refused`: the connection was refused
- * - `tls`: the certificate is not trusted
+ * - `tls`: the certificate is not trusted, or the answer is not TLS
  * - `timeout`: no answer in time
  * - `cors`: the server does not allow requests from the page's origin
  * - `foreign-answer`: something other than the chat server answered
@@ -33,6 +33,9 @@ const probeMilliseconds = 5000;
 export async function explainFailure(fetch: Fetch, url: string, thrown: unknown): Promise<Explanation> {
   const code = codeOf(thrown);
   const reason = code === undefined ? undefined : reasonOfCode(code);
+  if (reason === 'tls' && /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(String(code))) {
+    return { reason, sentence: `: what answers there is not TLS, but possibly plain http (${code})` };
+  }
   if (reason !== undefined) return { reason, sentence: `${sentences[reason]} (${code})` };
   if (code === undefined && (await isBlockedByBrowser(fetch, url))) {
     const { origin } = globalThis.location;
