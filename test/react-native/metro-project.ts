@@ -55,13 +55,12 @@ export async function createMetroProject(files: Readonly<Record<string, string>>
   };
 }
 
-/** Installs only what is published, as `npm pack` decides, and no sources. */
+/** Installs only the client's tarball, as `npm pack` makes it. It contains the other two packages of the phone. */
 async function installPackages(modules: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });
   const packed = join(modules, '.packed');
   await mkdir(packed, { recursive: true });
-  const folders = ['client', 'protocol', 'sodium'].map((name) => `./packages/${name}`);
-  const packing = ['pack', ...folders, '--json', '--pack-destination', packed];
+  const packing = ['pack', './packages/client', '--json', '--pack-destination', packed];
   const { stdout } = await run('npm', packing, { cwd: root });
   for (const { name, filename } of JSON.parse(stdout) as { name: string; filename: string }[]) {
     const target = join(modules, name);

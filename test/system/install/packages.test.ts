@@ -136,7 +136,11 @@ eachPostgres(() => {
         const first = files.map((file) => file.split('/')[1]);
         const parts = ['LICENSE', 'README.md', 'dist', 'package.json', 'src'];
         expect([...new Set(first)].sort()).toEqual(
-          [...parts, ...(manifest.bin === undefined ? [] : ['bin'])].sort(),
+          [
+            ...parts,
+            ...(manifest.bin === undefined ? [] : ['bin']),
+            ...(manifest.bundleDependencies === undefined ? [] : ['node_modules']),
+          ].sort(),
         );
         expect(files.filter((file) => file.includes('tsbuildinfo'))).toEqual([]);
         const unpacked = join(installation.dir, 'unpacked', name, 'package');
