@@ -24,11 +24,14 @@ const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:
  */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
-const configurations = {
+const configurations: Record<string, object> = {
   nodenext: { ...strict, module: 'NodeNext', outDir: 'out' },
   bundler: { ...strict, module: 'Preserve', moduleResolution: 'Bundler', noEmit: true },
   'nodenext-without-dom': { ...plain, module: 'NodeNext' },
   'bundler-without-dom': { ...plain, module: 'Preserve', moduleResolution: 'Bundler' },
+  'source-condition': { ...plain, module: 'NodeNext', customConditions: ['source'] },
+  'node16-commonjs': { ...strict, module: 'Node16', noEmit: true },
+  'node18-commonjs': { ...strict, module: 'Node18', noEmit: true },
 };
 
 /** Opens the first delivery for a token at the stand-in for Google. */
@@ -61,11 +64,13 @@ eachPostgres(() => {
       mkdirSync(app);
       vendorsUrl = (await installation.run()).urls.http;
       await installation.shell(linesMarked('run by a test: app'), app);
-      writeFileSync(join(app, 'app.ts'), readFileSync(join(import.meta.dirname, 'app.ts')));
+      for (const name of ['app.ts', 'app.cts']) {
+        writeFileSync(join(app, name), readFileSync(join(import.meta.dirname, 'app.ts')));
+      }
       for (const [name, compilerOptions] of Object.entries(configurations)) {
         writeFileSync(
           join(app, `tsconfig.${name}.json`),
-          JSON.stringify({ compilerOptions, include: ['app.ts'] }),
+          JSON.stringify({ compilerOptions, files: [name.endsWith('commonjs') ? 'app.cts' : 'app.ts'] }),
         );
       }
       // Half a minute on a quiet machine: npm unpacks two hundred packages.
@@ -139,7 +144,7 @@ eachPostgres(() => {
           [
             ...parts,
             ...(manifest.bin === undefined ? [] : ['bin']),
-            ...(manifest.bundleDependencies === undefined ? [] : ['node_modules']),
+            ...(manifest.bundleDependencies === undefined ? [] : ['commonjs', 'node_modules']),
           ].sort(),
         );
         expect(files.filter((file) => file.includes('tsbuildinfo'))).toEqual([]);
@@ -162,6 +167,15 @@ eachPostgres(() => {
       const tsc = join(root, 'node_modules/.bin/tsc');
       const run = spawnSync(tsc, ['-p', `tsconfig.${name}.json`], { cwd: app, encoding: 'utf8' });
       expect([run.status, run.stdout]).toEqual([0, '']);
+    });
+
+    it('can be required', () => {
+      const script = `
+        const { createPushClient } = require('@waxwing/client');
+        const { createOpener } = require('@waxwing/client/open');
+        console.log(typeof createPushClient, typeof createOpener);`;
+      const run = spawnSync(process.execPath, ['--eval', script], { cwd: app, encoding: 'utf8' });
+      expect([run.stdout, run.stderr]).toEqual(['function function\n', '']);
     });
 
     it('lets that app register, and open a notification in Node', async () => {
