@@ -8,8 +8,8 @@ const packageTests = ['test/packages/!(markdown)/**/*.test.ts', 'test/contracts/
 const measuringTests = ['test/system/attacks/**/*.test.ts'];
 
 export default defineConfig({
-  resolve: { conditions: ['source'] },
-  ssr: { resolve: { conditions: ['source'] } },
+  resolve: { conditions: ['@waxwing/source'] },
+  ssr: { resolve: { conditions: ['@waxwing/source'] } },
   test: {
     setupFiles: ['test/support/observe-answers.ts'],
     globalSetup: ['test/support/provoked-codes.ts'],

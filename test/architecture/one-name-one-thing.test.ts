@@ -15,7 +15,7 @@ function doorsOf(unit: string): string[] {
   const visit = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     for (const [key, value] of Object.entries(node)) {
-      if (key === 'source' && typeof value === 'string') found.push(join(unit, value));
+      if (key === '@waxwing/source' && typeof value === 'string') found.push(join(unit, value));
       else visit(value);
     }
   };

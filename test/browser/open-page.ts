@@ -72,7 +72,7 @@ export async function bundle(entryFile: string, outDir: string): Promise<string>
     configFile: false,
     logLevel: 'silent',
     root: import.meta.dirname,
-    resolve: { conditions: ['source', 'browser'] },
+    resolve: { conditions: ['@waxwing/source', 'browser'] },
     build: {
       outDir,
       modulePreload: false,

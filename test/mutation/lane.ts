@@ -156,7 +156,7 @@ export class Lane {
   #holdTests(): ChildProcess {
     const held = fork(join(this.#folder, 'test/mutation/held-tests.ts'), {
       cwd: this.#folder,
-      execArgv: ['--conditions=source', '--import', 'tsx'],
+      execArgv: ['--conditions=@waxwing/source', '--import', 'tsx'],
       stdio: 'ignore',
       detached: true,
     });

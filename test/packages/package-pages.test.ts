@@ -51,7 +51,7 @@ it.each(['protocol', 'markdown'])('the example of %s prints what its comments sa
   const [example = ''] = blocksOf(pageOf(name), 'js');
   const said = [...example.matchAll(/^console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
   expect(said.length).toBeGreaterThan(2);
-  const flags = ['--conditions=source', '--import=tsx', '--input-type=module', '--eval', example];
+  const flags = ['--conditions=@waxwing/source', '--import=tsx', '--input-type=module', '--eval', example];
   const run = spawnSync(process.execPath, flags, {
     cwd: join(root, 'packages/client'),
     encoding: 'utf8',

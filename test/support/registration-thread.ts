@@ -14,7 +14,7 @@ await build({
   root,
   configFile: false,
   logLevel: 'error',
-  ssr: { noExternal: [/^@waxwing\//], resolve: { conditions: ['source'] } },
+  ssr: { noExternal: [/^@waxwing\//], resolve: { conditions: ['@waxwing/source'] } },
   build: {
     ssr: join(root, 'apps/relay/src/registration-thread', `${entry}.ts`),
     outDir: folder,

@@ -5,7 +5,7 @@ export default defineConfig({
   root: import.meta.dirname,
   base: './',
   logLevel: 'warn',
-  resolve: { conditions: ['source', 'browser'] },
+  resolve: { conditions: ['@waxwing/source', 'browser'] },
   build: {
     outDir: '../dist/browser',
     emptyOutDir: true,

@@ -23,9 +23,13 @@ describe('waxwing-vendors', () => {
   });
 
   function run(...flags: string[]) {
-    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', main, ...flags], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@waxwing/source', '--import', 'tsx', main, ...flags],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     children.push(child);
     const output = { out: '', err: '' };
     child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -13,7 +13,7 @@ async function gzippedKilobytes(entry: string, external: string[] = []): Promise
     configFile: false,
     logLevel: 'silent',
     root: import.meta.dirname,
-    resolve: { conditions: ['source', 'browser'] },
+    resolve: { conditions: ['@waxwing/source', 'browser'] },
     build: {
       write: false,
       modulePreload: false,

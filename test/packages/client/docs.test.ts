@@ -58,7 +58,7 @@ it('the examples for app developers type-check under strict, without types of No
     exactOptionalPropertyTypes: true,
     module: 'Preserve',
     moduleResolution: 'Bundler',
-    customConditions: ['source'],
+    customConditions: ['@waxwing/source'],
     noEmit: true,
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));

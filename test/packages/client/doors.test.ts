@@ -26,14 +26,14 @@ async function bundle(conditions: string[]) {
 
 describe('The client, bundled', () => {
   it('is one file for browsers without imports, in particular none of Node', async () => {
-    const chunk = await bundle(['source', 'browser']);
+    const chunk = await bundle(['@waxwing/source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);
     expect(chunk.exports).toContain('createPushClient');
   });
 
   it('imports only react-native-libsodium on React Native, and contains no WebAssembly', async () => {
-    const chunk = await bundle(['react-native', 'source']);
+    const chunk = await bundle(['react-native', '@waxwing/source']);
     expect(chunk.imports).toEqual(['react-native-libsodium']);
     expect(chunk.exports).toContain('createPushClient');
     expect(chunk.moduleIds.filter((id) => id.includes('libsodium-wrappers'))).toEqual([]);
@@ -43,7 +43,12 @@ describe('The client, bundled', () => {
     const { default: manifest } = await import('../../../packages/client/package.json', {
       with: { type: 'json' },
     });
-    const { 'react-native': reactNative, source, types, default: main } = manifest.exports['.'];
-    expect(reactNative).toEqual({ source, types, default: main });
+    const {
+      'react-native': reactNative,
+      '@waxwing/source': source,
+      types,
+      default: main,
+    } = manifest.exports['.'];
+    expect(reactNative).toEqual({ '@waxwing/source': source, types, default: main });
   });
 });

@@ -50,7 +50,7 @@ async function expectToWork(door: typeof mainDoor, backend: string): Promise<voi
 
 describe('The main door, bundled by vite', () => {
   it('is one file without imports, and works', async () => {
-    const chunk = await bundle(['source', 'browser']);
+    const chunk = await bundle(['@waxwing/source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);
     await expectToWork(await run(chunk.code), 'wasm');
@@ -61,7 +61,7 @@ describe('The main door under the react-native condition', () => {
   it('exports the same names, on react-native-libsodium and without WebAssembly', async () => {
     const standIn = `import libsodium from 'libsodium-wrappers'; export default libsodium;`;
     const chunk = await bundle(
-      ['react-native', 'source'],
+      ['react-native', '@waxwing/source'],
       [virtualModule('react-native-libsodium', standIn)],
     );
     const door = await run(chunk.code);

@@ -157,7 +157,7 @@ describe('the write-ahead log of a SQLite file', () => {
     const { database, path } = await open();
     const other = spawn(
       process.execPath,
-      ['--conditions=source', '--import', 'tsx', writerProgram, path, '40'],
+      ['--conditions=@waxwing/source', '--import', 'tsx', writerProgram, path, '40'],
       { stdio: ['ignore', 'inherit', 'inherit'] },
     );
     const ended = once(other, 'exit');

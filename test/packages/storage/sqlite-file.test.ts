@@ -136,7 +136,13 @@ describe('a SQLite file', () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
     await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
-    const other = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', holder, pathOf(url)]);
+    const other = spawn(process.execPath, [
+      '--conditions=@waxwing/source',
+      '--import',
+      'tsx',
+      holder,
+      pathOf(url),
+    ]);
     const said: string[] = [];
     other.stderr.setEncoding('utf8').on('data', (text: string) => said.push(text));
     other.stdout.once('data', () => other.kill());
@@ -185,9 +191,13 @@ describe('a SQLite file', () => {
 
   it('is unlocked at once, and complete, when its process is killed', async () => {
     const url = await backend.freshUrl();
-    const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', holder, pathOf(url)], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
+    const child = spawn(
+      process.execPath,
+      ['--conditions=@waxwing/source', '--import', 'tsx', holder, pathOf(url)],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
     await once(child.stdout, 'data');
     await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
     child.kill('SIGKILL');

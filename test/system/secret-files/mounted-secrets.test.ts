@@ -19,7 +19,7 @@ const program = fileURLToPath(new URL('../../support/read-private-files.ts', imp
 
 /** Runs a program as `user` on files that root has set up. Returns its results. */
 function readAsUser(...paths: string[]): string[] {
-  const args = ['--conditions=source', '--import', 'tsx', program, ...paths];
+  const args = ['--conditions=@waxwing/source', '--import', 'tsx', program, ...paths];
   // The loader's cache is in a folder that this user may not write.
   const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
   const options = { uid: user, gid: user, env, encoding: 'utf8' } as const;

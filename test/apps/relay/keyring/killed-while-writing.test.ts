@@ -12,7 +12,7 @@ const atOnce = 4;
 /** Lets a process change the ring, and kills it `delayMilliseconds` after its first change, as a power cut would. */
 async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, delayMilliseconds: number) {
   const script = join(import.meta.dirname, 'rotate-without-end.ts');
-  const flags = ['--conditions=source', '--import', 'tsx', script];
+  const flags = ['--conditions=@waxwing/source', '--import', 'tsx', script];
   const child = spawn(process.execPath, [...flags, path, identityPath, auditPath], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -26,7 +26,7 @@ async function swing(heapMebibytes: number): Promise<number> {
     ...['--no-incremental-marking', '--single-threaded-gc', '--max-semi-space-size=1'],
     `--max-old-space-size=${heapMebibytes}`,
   ];
-  const source = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval'];
+  const source = ['--conditions=@waxwing/source', '--import', 'tsx', '--input-type=module', '--eval'];
   const code = `${run}${replaceWithoutEnd}`;
   const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...source, code]);
   expect(Number(stdout)).toBeGreaterThan(1);

@@ -11,7 +11,7 @@ async function runWithLog(code: string, onOutput: (child: ChildProcess) => void 
     ${code}`;
   const child = spawn(
     process.execPath,
-    ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval', source],
+    ['--conditions=@waxwing/source', '--import', 'tsx', '--input-type=module', '--eval', source],
     {
       stdio: ['ignore', 'pipe', 'ignore'],
     },
