@@ -115,6 +115,7 @@ describe('the import table', () => {
     const page = sourceFiles(join(root, 'apps/quickstart/page')).flatMap(importsOf);
     expect([...new Set(page.filter((specifier) => !specifier.startsWith('.')))].sort()).toEqual([
       '@waxwing/client',
+      '@waxwing/client/service-worker',
       'vite',
     ]);
   });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import axe from 'axe-core';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { WebPushPhone } from '../apps/relay/deliveries/web-push-phone.js';
 import { freePort } from '../support/free-ports.js';
 import { SpawnedProcess } from '../support/spawned-process.js';
 import { hasChromium, launch } from './open-page.js';
@@ -25,6 +26,36 @@ function ask(url: string, headers: Record<string, string>): Promise<{ status: nu
     });
     asked.once('error', reject).end();
   });
+}
+
+/** The FCM token of the page's phone. */
+function storedToken(page: Page): Promise<string> {
+  return page.evaluate(async () => {
+    const [{ name = '' } = {}] = await indexedDB.databases();
+    const opening = indexedDB.open(name);
+    await new Promise((resolve) => opening.addEventListener('success', resolve));
+    const reading = opening.result.transaction('texts').objectStore('texts').get('token');
+    await new Promise((resolve) => reading.addEventListener('success', resolve));
+    opening.result.close();
+    return String(reading.result);
+  });
+}
+
+/** Lets the page subscribe at a push service of ours: Debian's Chromium knows only Google's. */
+async function subscribeAt(page: Page, { token }: WebPushPhone): Promise<void> {
+  await page.evaluate((text) => {
+    const { endpoint, p256dh, auth } = JSON.parse(text);
+    let made: object | null = null;
+    Object.assign(PushManager.prototype, {
+      getSubscription: async () => made,
+      async subscribe({ applicationServerKey }: { applicationServerKey: string }) {
+        const binary = atob(applicationServerKey.replace(/-/g, '+').replace(/_/g, '/'));
+        const key = Uint8Array.from(binary, (character) => character.charCodeAt(0)).buffer;
+        made = { endpoint, keys: { p256dh, auth }, options: { applicationServerKey: key } };
+        return made;
+      },
+    });
+  }, token);
 }
 
 describe.runIf(hasChromium())('The page of the quickstart', () => {
@@ -75,8 +106,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
       /[A-Za-z0-9+/]{96}…\s+\d+ bytes\..*[\s\S]*Not found in its database/,
     );
     expect(await cards()).not.toContain(curlWords);
-    const token = await page.evaluate('Object.entries(sessionStorage).find(([n]) => n.endsWith("token"))[1]');
-    expect(await cards()).not.toContain(token);
+    expect(await cards()).not.toContain(await storedToken(page));
     expect(await page.locator('.columns .bad').count()).toBe(0);
   }, 60_000);
 
@@ -127,6 +157,53 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.getByText('On its way to 2 devices').waitFor();
     await page.locator('.phone').getByText('Once only, please').waitFor();
     expect(await page.locator('.notifications li').count()).toBe(1);
+  }, 60_000);
+
+  it('uses a push service of the browser: a service worker shows what the relay sent', async () => {
+    const { web_push_url: webPushUrl, url: vendorsUrl } = JSON.parse(
+      readFileSync(join(folder, 'data/quickstart.json'), 'utf8'),
+    ).vendors as { web_push_url: string; url: string };
+    const pushes = new WebPushPhone(`${webPushUrl}/push/chromium`);
+    await browser.grantPermissions(['notifications'], { origin: new URL(link).origin });
+    await subscribeAt(page, pushes);
+    const debug = await browser.newCDPSession(page);
+    let registrationId = '';
+    debug.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+      registrationId = registrations.at(-1)?.registrationId ?? registrationId;
+    });
+    await debug.send('ServiceWorker.enable');
+    await page.getByRole('button', { name: 'Use this browser’s push service' }).click();
+    await page.getByText('Notifications come from this browser’s push service').waitFor();
+
+    const words = 'A kingfisher, through another door';
+    await page.getByLabel('What it says').fill(words);
+    await page.getByRole('button', { name: 'Send' }).click();
+    const [body] = await vi.waitFor(async () => {
+      const answer = await fetch(`${vendorsUrl}/deliveries?token=${encodeURIComponent(pushes.endpoint)}`);
+      const { deliveries } = (await answer.json()) as { deliveries: { body: string }[] };
+      expect(deliveries).toHaveLength(1);
+      return deliveries.map((delivery) => delivery.body);
+    }, 20_000);
+    // Chromium would decrypt what its push service hands it. DevTools deliver what it would have decrypted.
+    const data = pushes.open(Buffer.from(body ?? '', 'base64'));
+    expect(data).not.toContain(words);
+    await debug.send('ServiceWorker.deliverPushMessage', {
+      origin: new URL(link).origin,
+      registrationId,
+      data,
+    });
+    await page.locator('.phone').getByText(words).waitFor();
+    await page.locator('#relay-words.good').waitFor();
+    const shown = await vi.waitFor(async () => {
+      const texts = await page.evaluate(async () => {
+        const registration = await navigator.serviceWorker.ready;
+        return (await registration.getNotifications()).map((each) => each.body);
+      });
+      expect(texts).toHaveLength(1);
+      return texts;
+    });
+    expect(shown).toEqual([words]);
+    expect(await page.locator('.columns .bad').count()).toBe(0);
   }, 60_000);
 
   it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {

@@ -1,19 +1,27 @@
 import {
+  createIndexedDbStorage,
   createPushClient,
   createTextStores,
   type PushClient,
   type Registrar,
   type SentRegistration,
+  subscribeToPushes,
   type TextStorage,
 } from '@waxwing/client';
 import type { PhoneFacts } from './page-api.js';
+import { storageName, storagePrefix } from './shared-names.js';
+import { startWorker } from './start-worker.js';
 
-/** A phone that lives in this browser tab. Its data ends with the tab's session storage. */
+/** A phone that lives in this browser, until the quickstart that made its link ends. */
 export interface BrowserPhone {
   readonly client: PushClient;
   readonly registrar: Registrar;
   /** A made-up FCM registration token. */
   readonly token: string;
+  /** The token in use: the FCM token, or the endpoint of the browser's push service. */
+  tokenInUse(): Promise<string>;
+  /** Changes to the browser's own push service, and stays with it. @throws the browser's error if it has none. */
+  usePushService(): Promise<void>;
   /** The latest registration that the phone sent; `undefined` before the first one. */
   registration(): Promise<SentRegistration | undefined>;
   /** Base64 of the latest sealed push token that the phone sent; `undefined` before the first one. */
@@ -21,10 +29,12 @@ export interface BrowserPhone {
 }
 
 const sealedField = 'encrypted_push_registration';
+const pushServiceName = 'push-service';
 
 export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhone> {
   // Each start of the quickstart has its own token in the address, and so its own phone.
-  const storage = storageBelow(location.pathname);
+  const storage = createIndexedDbStorage(storageName());
+  await forgetEarlierPhones();
   const { accounts, seen, keyList: store } = createTextStores(storage);
   const token = await keptToken(storage);
   const { bouncer_public_key, signing_public_key, recovery_public_key } = facts.keys;
@@ -35,7 +45,11 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
       ...(recovery_public_key === null ? {} : { recoveryPublicKey: recovery_public_key }),
       store,
     },
-    pushToken: () => ({ tokenKind: 'fcm', token }),
+    async pushToken() {
+      const isOn = (await storage.getItem(pushServiceName)) === 'on';
+      const webPush = isOn ? await subscribe(facts.vapid_public_key) : undefined;
+      return webPush ?? { tokenKind: 'fcm', token };
+    },
     accounts,
     seen,
     fetch: async (url, init) => {
@@ -51,6 +65,18 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
     client,
     registrar: client.registrar({ realmUrl, userId, email, apiKey }),
     token,
+    async tokenInUse() {
+      const [account] = await accounts.list();
+      const sent = (account?.device?.sent ?? account?.registration)?.pushToken;
+      return sent?.tokenKind === 'webpush'
+        ? (JSON.parse(sent.token) as { endpoint: string }).endpoint
+        : token;
+    },
+    async usePushService() {
+      if ((await subscribe(facts.vapid_public_key)) === undefined)
+        throw new Error('The browser does not allow notifications of this page.');
+      await storage.setItem(pushServiceName, 'on');
+    },
     async registration() {
       const [account] = await accounts.list();
       return account?.device?.sent ?? account?.registration;
@@ -59,12 +85,15 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
   };
 }
 
-function storageBelow(prefix: string): TextStorage {
-  return {
-    getItem: (name) => sessionStorage.getItem(prefix + name),
-    setItem: (name, text) => sessionStorage.setItem(prefix + name, text),
-    removeItem: (name) => sessionStorage.removeItem(prefix + name),
-  };
+async function subscribe(vapidPublicKey: string) {
+  return subscribeToPushes(await startWorker(), vapidPublicKey);
+}
+
+/** Each start of the quickstart has another link, and nothing uses the data of earlier ones. */
+async function forgetEarlierPhones(): Promise<void> {
+  for (const { name = '' } of (await indexedDB.databases?.()) ?? []) {
+    if (name.startsWith(storagePrefix) && name !== storageName()) indexedDB.deleteDatabase(name);
+  }
 }
 
 async function keptToken(storage: TextStorage): Promise<string> {

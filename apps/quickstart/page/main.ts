@@ -1,8 +1,9 @@
 import { createBrowserPhone } from './browser-phone.js';
 import { byId, make } from './elements.js';
 import { fetchPhoneFacts, sendText } from './page-api.js';
+import { openedChannelName } from './shared-names.js';
 import { keepRegistered } from './show-keys.js';
-import { type Push, showPush } from './show-notification.js';
+import { type OpenedByWorker, type Push, showOpened, showPush } from './show-notification.js';
 
 const facts = await fetchPhoneFacts();
 // One span per word, so that lines break only between words. Copying gives the command unchanged.
@@ -34,6 +35,27 @@ pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
     .catch((error: Error) => {
       byId('send-status').textContent = error.message;
     });
+});
+
+new BroadcastChannel(openedChannelName()).addEventListener(
+  'message',
+  ({ data }: MessageEvent<OpenedByWorker>) => {
+    showing = showing.then(() => showOpened(phone, data));
+  },
+);
+
+byId('use-push-service').addEventListener('click', async () => {
+  const status = byId('push-service-status');
+  status.textContent = 'Subscribing …';
+  try {
+    await Notification.requestPermission();
+    await phone.usePushService();
+    await phone.registrar.sync();
+    status.textContent =
+      'Notifications come from this browser’s push service, also while this page is closed.';
+  } catch (error) {
+    status.textContent = `It cannot be used: ${(error as Error).message}`;
+  }
 });
 
 await keepRegistered(phone);

@@ -11,6 +11,8 @@ export interface PhoneFacts {
     readonly signing_public_key: string;
     readonly recovery_public_key: string | null;
   };
+  /** Base64url; browsers subscribe to pushes with it. */
+  readonly vapid_public_key: string;
   readonly send_command: string;
 }
 

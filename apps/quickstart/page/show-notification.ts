@@ -11,6 +11,12 @@ export interface Push {
   readonly data: Record<string, string>;
 }
 
+/** A notification that the service worker has opened. */
+export interface OpenedByWorker {
+  readonly title: string;
+  readonly body: string;
+}
+
 /** Shows a push on the phone unless it has shown the message before, and what the other parties could read of it. */
 export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
   const opened = await phone.client.open(data);
@@ -24,19 +30,29 @@ export async function showPush(phone: BrowserPhone, { data }: Push): Promise<voi
   await showHolders(phone, words);
 }
 
+/** Shows a notification that the service worker has opened. Its push service, not Google's stand-in, delivered it. */
+export async function showOpened(phone: BrowserPhone, { title, body }: OpenedByWorker): Promise<void> {
+  add(title, body);
+  await showHolders(phone, body);
+}
+
 /** Shows a notification on the phone. Returns its text. */
 function showOnPhone({ notification }: Extract<OpenedNotification, { kind: 'notification' }>): string {
-  byId('nothing-yet').hidden = true;
   const words =
     notification.type === 'message' ? notification.content : `A ${notification.type} notification`;
   const from = notification.type === 'message' ? notification.sender_full_name : 'Waxwing';
-  const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
-  byId('notifications').prepend(make('li', [make('strong', from), make('time', time), make('p', words)]));
+  add(from, words);
   return words;
 }
 
+function add(from: string, words: string): void {
+  byId('nothing-yet').hidden = true;
+  const time = new Date().toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hour12: false });
+  byId('notifications').prepend(make('li', [make('strong', from), make('time', time), make('p', words)]));
+}
+
 async function showHolders(phone: BrowserPhone, words: string): Promise<void> {
-  const { text, token } = await searchHolders(words, phone.token);
+  const { text, token } = await searchHolders(words, await phone.tokenInUse());
   tellSearched('server-token', token.server, 'its database and log');
   tellSearched('relay-token', token.relay, 'its log or in its database, which holds it only encrypted');
   if (words.length < leastSearchedCharacters) {

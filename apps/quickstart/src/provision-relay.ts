@@ -41,6 +41,15 @@ export interface RelayPublicKeys {
   readonly recovery_public_key: string | null;
 }
 
+/** Returns the public VAPID key that browsers subscribe with. The relay makes it when it first starts. */
+export async function vapidKeyOf(environment: Environment): Promise<string> {
+  const { keys } = await captureJson<{ keys: { public_key: string }[] }>(runRelayCommand, environment, [
+    'apps',
+    'vapid',
+  ]);
+  return keys[0]?.public_key ?? '';
+}
+
 /** Returns the current public keys. The bouncer key changes with every rotation. */
 export function publicKeysOf(environment: Environment): Promise<RelayPublicKeys> {
   return captureJson(runRelayCommand, environment, ['keys', 'export-public']);

@@ -16,7 +16,7 @@ export interface QuickstartFacts {
     readonly users: readonly QuickstartUser[];
     readonly environment: Environment;
   };
-  readonly vendors: { readonly urls: { readonly http: string } };
+  readonly vendors: { readonly urls: { readonly http: string; readonly webPush: string } };
 }
 
 /** Writes the facts that programs need to use this quickstart. Atomic; only the owner can read the file. */
@@ -40,7 +40,7 @@ export async function writeQuickstartFile(
       users: server.users,
       env: server.environment,
     },
-    vendors: { url: vendors.urls.http },
+    vendors: { url: vendors.urls.http, web_push_url: vendors.urls.webPush },
   };
   await writePrivateFile(path, `${JSON.stringify(facts, undefined, 2)}\n`);
 }

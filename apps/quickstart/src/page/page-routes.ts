@@ -4,6 +4,7 @@ import { runRelayCommand } from '@waxwing/relay';
 import { runServerCommand } from '@waxwing/server';
 import type { Environment } from '@waxwing/service/config';
 import { captureJson } from '../captured-command.js';
+import { vapidKeyOf } from '../provision-relay.js';
 import type { QuickstartUser } from '../provision-server.js';
 import { findHolders, type SearchedStores } from './find-holders.js';
 import { forward } from './forward.js';
@@ -63,8 +64,10 @@ export function answerWith(response: ServerResponse, body: object, status = 200)
 async function showPhone(context: PageContext, { response }: PageRequest): Promise<void> {
   const { serverUrl, relayEnvironment, user, sendCommand } = context;
   const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);
+  const vapid_public_key = await vapidKeyOf(relayEnvironment);
   const { user_id, email, api_key } = user;
-  answerWith(response, { realm_url: serverUrl, user_id, email, api_key, keys, send_command: sendCommand });
+  const signIn = { realm_url: serverUrl, user_id, email, api_key };
+  answerWith(response, { ...signIn, keys, vapid_public_key, send_command: sendCommand });
 }
 
 async function showHolders(context: PageContext, { request, response }: PageRequest): Promise<void> {
