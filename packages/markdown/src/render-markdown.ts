@@ -3,6 +3,7 @@ import { escapeHtml } from './escape-html.js';
 import { type MarkdownFacts, ResolvedFacts } from './markdown-facts.js';
 import { markdownParser, maxNesting } from './markdown-parser.js';
 import { environmentOf, type Rendering } from './rendering.js';
+import { hasVisibleCharacter } from './visible-text.js';
 
 /** The result of `renderMarkdown`: HTML and references. */
 export interface RenderedMarkdown extends References {
@@ -27,7 +28,6 @@ const visibleElement =
   /<(?:hr|img|audio|video|iframe|svg)\b|border-(?:bottom-width|style|right-style)|border-right-width:(?!0em|-)[^;]*;border-top-width:(?!0em|-)/;
 /** Invisible parts of a rendered formula: its source, and phantoms. */
 const unseen = /<annotation\b.*?<\/annotation>|<mphantom>.*?<\/mphantom>|transparent;">[^<]*/gs;
-const visibleCharacter = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u;
 
 /**
  * Renders chat Markdown as HTML and collects its references. Pure: the result depends on the arguments alone. Names
@@ -60,9 +60,7 @@ export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMark
 }
 
 function showsNothing(html: string): boolean {
-  return (
-    !visibleElement.test(html) && !visibleCharacter.test(html.replace(unseen, '').replace(/<[^>]*>/g, ''))
-  );
+  return !visibleElement.test(html) && !hasVisibleCharacter(html.replace(unseen, '').replace(/<[^>]*>/g, ''));
 }
 
 function asTyped(source: string, isMeMessage: boolean): RenderedMarkdown {

@@ -79,11 +79,14 @@ eachBackend((backend) => {
         expect(body).toMatchObject({ code: 'EXPECTATION_MISMATCH', field_name: 'prev_content_sha256' });
     });
 
-    it('replaces a blank one by the text (deleted), and truncates a long one', async () => {
+    it('replaces one that shows nothing by the text (deleted), and truncates a long one', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
-      await edit('member', id, { content: ' \n ' });
-      expect((await stored(organisation, id))?.content).toBe('(deleted)');
+      for (const content of [' \n ', '\u200b', '\u3164\u2800', '\u{e0061}\ufe0f\n\u00a0']) {
+        await edit('member', id, { content: 'hello' });
+        expect((await edit('member', id, { content })).status).toBe(200);
+        expect((await stored(organisation, id))?.content).toBe('(deleted)');
+      }
       await edit('member', id, { content: 'x'.repeat(10_001) });
       const content = (await stored(organisation, id))?.content ?? '';
       expect([content.length, content.endsWith('x\n[message truncated]')]).toEqual([10_000, true]);

@@ -1,4 +1,4 @@
-import { contentHtmlDiff, type RenderedMarkdown } from '@waxwing/markdown';
+import { contentHtmlDiff, hasVisibleCharacter, type RenderedMarkdown } from '@waxwing/markdown';
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
@@ -14,7 +14,7 @@ import { type EditRequest, wantedMove } from './edit-request.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Stored in place of blank content. */
+/** Stored in place of content that shows nothing. */
 const blankContent = '(deleted)';
 
 /** New content as it is stored, and its rendering. */
@@ -31,7 +31,7 @@ export async function renderNewContent(
   actor: PermissionHolder,
   { content, before }: { readonly content: string; readonly before: string },
 ): Promise<RenderedContent> {
-  const source = content.trim() === '' ? blankContent : readNewContent(content);
+  const source = hasVisibleCharacter(content) ? readNewContent(content) : blankContent;
   const [rendered] = (await renderContents(db, context, actor, [source])) as [RenderedMarkdown];
   await context.nextTick?.();
   return { source, rendered, diff: { before, html: contentHtmlDiff(before, rendered.html) } };

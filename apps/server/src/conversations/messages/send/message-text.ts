@@ -1,3 +1,4 @@
+import { hasVisibleCharacter } from '@waxwing/markdown';
 import { refused } from '@waxwing/protocol';
 import { realmLimits } from '../../../people/realm/realm-limits.js';
 
@@ -6,11 +7,11 @@ const cutEnding = '\n[message truncated]';
 /**
  * Normalizes a new message's text: removes leading newlines and trailing whitespace, and truncates it to the limit in
  * code points.
- * @throws ProtocolError BAD_REQUEST if nothing is left.
+ * @throws ProtocolError BAD_REQUEST if nothing that readers see is left.
  */
 export function readNewContent(text: string): string {
   const content = text.replace(/^\n+/, '').trimEnd();
-  if (content === '') throw refused('Message must not be empty');
+  if (!hasVisibleCharacter(content)) throw refused('Message must not be empty');
   // Fast path: a text has at most as many code points as code units.
   if (content.length <= realmLimits.max_message_length) return content;
   const characters = [...content];
