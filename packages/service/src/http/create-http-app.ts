@@ -6,6 +6,7 @@ import type { Metrics } from '../metrics/metrics.js';
 import { rewritePath } from './bodies/percent-encoding.js';
 import { acceptBodies, acceptFiles } from './bodies/received-body.js';
 import { Connections } from './connections/connections.js';
+import { describeHostProblem } from './connections/host-header.js';
 import {
   errorAnswer,
   json,
@@ -193,10 +194,11 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     request[factsKey] = facts;
     if (readiness.isDraining || exchange.isSurplus) exchange.response.shouldKeepAlive = false;
     exchange.onEnd(() => recordRequest(facts, options));
+    const hostProblem = describeHostProblem(request.raw);
+    if (hostProblem !== undefined) return next(refused(hostProblem));
     if (asksForHealth(request)) return next();
     if (closing.aborted) return next(unavailable('shutdown'));
     if (exchange.isSurplus) return next(unavailable('connections'));
-    if (lacksHost(request)) return next(refused('A request must have a Host header'));
     try {
       connections.countForwarded(exchange);
     } catch (error) {
@@ -205,11 +207,6 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     // Not in Fastify's 404 handler, which runs after the body is read.
     next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
-}
-
-/** HTTP/1.1 requires the header (RFC 9112, section 3.2). */
-function lacksHost({ raw }: FastifyRequest): boolean {
-  return raw.headers.host === undefined && raw.httpVersion === '1.1';
 }
 
 function operationOf(request: FastifyRequest): ServedOperation | undefined {

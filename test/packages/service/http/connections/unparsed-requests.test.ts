@@ -67,6 +67,45 @@ describe('text that is not a request is answered like every other refusal:', () 
     expect((await send('GET /open HTTP/1.0\r\n\r\n'))[0]?.[0]).toBe(200);
   });
 
+  it.each([
+    ['the same', 'host: x\r\nhost: x\r\n'],
+    ['different', 'host: x\r\nHOST: y\r\n'],
+    ['an empty', 'host:\r\nhost: x\r\n'],
+  ])('a request with two hosts, of %s name', async (_what, fields) => {
+    await start();
+    for (const line of ['/open HTTP/1.1', '/open HTTP/1.0', '/nowhere HTTP/1.1', '/health/live HTTP/1.1']) {
+      const answers = await send(`GET ${line}\r\n${fields}connection: close\r\n\r\n`);
+      expect(answers).toEqual(refusal(400, 'BAD_REQUEST', 'A request must have only one Host header'));
+    }
+    expect(app.handled).toBe(0);
+  });
+
+  it.each(['a b', 'a/b', 'user@x', 'http://x', 'x, y', 'x:y', '[x', 'x?', '<x>'])(
+    'a request whose host is not valid: %s',
+    async (host) => {
+      await start();
+      const answers = await send(`GET /open HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+      const message = 'The Host header must be a host name or address, with a port or without';
+      expect(answers).toEqual(refusal(400, 'BAD_REQUEST', message));
+    },
+  );
+
+  it.each([
+    '',
+    'x',
+    'a.example:443',
+    'my_host:',
+    '127.0.0.1:80',
+    '[::1]:9',
+    '[fe80::1%25en0]',
+    'x%41',
+    'xn--p1ai',
+  ])('but a request with the host %j is served', async (host) => {
+    await start();
+    const answers = await send(`GET /open HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    expect(answers[0]?.[0]).toBe(200);
+  });
+
   it('a tunnel, and every method that no operation has', async () => {
     await start();
     expect(await send('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n')).toEqual(
