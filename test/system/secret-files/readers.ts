@@ -3,6 +3,8 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { encodeBase64 } from '@waxwing/protocol';
+import { readEnvironmentFile } from '@waxwing/service/config';
+import { AdminToken } from '@waxwing/service/dashboard';
 import { openDatabase } from '@waxwing/storage';
 import { generateX25519Identity } from 'age-encryption';
 import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
@@ -91,6 +93,11 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
       const { error } = await keyTerminal().run('import', path, '--dry-run');
       if (error !== undefined) throw new Error(error);
     },
+  },
+  'the token of a dashboard': { content: `${'a1'.repeat(32)}\n`, read: AdminToken.open },
+  'an environment file with a secret': {
+    content: 'SERVER_DATABASE=postgres://me:hunter2@db.example/waxwing\n',
+    read: readEnvironmentFile,
   },
   "the server's key": {
     content: 'a-key\n',

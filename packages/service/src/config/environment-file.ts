@@ -1,11 +1,15 @@
-import { createReadStream } from 'node:fs';
+import { constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
 import { ConfigurationError } from './configuration-error.js';
 import { fileTrouble } from './file-trouble.js';
+import { describeWrongKind } from './find-private-file.js';
 import { holdsPassword } from './misplaced-secret.js';
 import { type ParsedEnvironment, parseEnvironment } from './parse-environment.js';
 import { readPrivateFile } from './private-file.js';
 
 const maximumBytes = 64 * 1024;
+// O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
+const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
 
 /**
@@ -17,8 +21,9 @@ export async function readEnvironmentFile(path: string): Promise<ParsedEnvironme
   const subject = `The environment file ${path}`;
   let text: string;
   try {
-    text = await readStart(path);
+    text = await readStart(path, subject);
   } catch (cause) {
+    if (cause instanceof ConfigurationError) throw cause;
     throw new ConfigurationError([`${subject} cannot be read: ${fileTrouble(cause)}.`], { cause });
   }
   if (Buffer.byteLength(text) > maximumBytes) {
@@ -30,11 +35,23 @@ export async function readEnvironmentFile(path: string): Promise<ParsedEnvironme
   return parseEnvironment(await readPrivateFile(path, 'it contains a secret'), subject);
 }
 
-/** Reads at most one byte more than is allowed: the path may lead to a device without an end. */
-async function readStart(path: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(path, { end: maximumBytes })) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
+/**
+ * Reads at most one byte more than is allowed. The path must lead to a regular file, or to `/dev/null`, which stands for
+ * no settings.
+ */
+async function readStart(path: string, subject: string): Promise<string> {
+  const wrongKind = describeWrongKind(await stat(path));
+  if (wrongKind !== undefined && path !== '/dev/null')
+    throw new ConfigurationError([`${subject} ${wrongKind}.`]);
+  const file = await open(path, openFlags);
+  try {
+    const chunks: Buffer[] = [];
+    const stream = file.createReadStream({ end: maximumBytes, autoClose: false });
+    for await (const chunk of stream) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString('utf8');
+  } finally {
+    await file.close();
+  }
 }
 
 function isSecret([name, value = '']: [string, string | undefined]): boolean {

@@ -49,8 +49,8 @@ export function describeUntrustedFile(
   file: FileFacts & FileKind,
   { isWrittenByProgram = false, own = ownUid }: PrivateFileRule = {},
 ): string | undefined {
-  if (file.isDirectory()) return 'is a folder: name a file';
-  if (!file.isFile()) return `is a ${kindOf(file)}: name a regular file`;
+  const wrongKind = describeWrongKind(file);
+  if (wrongKind !== undefined) return wrongKind;
   if (!isTrustedOwner(file, own)) {
     return `belongs to user ${file.uid}, who is neither root nor the user of this program (${own}): run this as the owner, or run chown ${own} ${path} and ask who may have read or changed it`;
   }
@@ -59,6 +59,12 @@ export function describeUntrustedFile(
   // With mode 0600, a program that runs as another user could not read root's file.
   const remedy = mayBeReadByGroup && own !== 0 ? `chmod 440 ${path}` : `chmod 600 ${path}`;
   return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
+}
+
+/** Explains why a path does not lead to a regular file, as the rest of a sentence. */
+export function describeWrongKind(file: FileKind): string | undefined {
+  if (file.isDirectory()) return 'is a folder: name a file';
+  return file.isFile() ? undefined : `is a ${kindOf(file)}: name a regular file`;
 }
 
 function kindOf(file: FileKind): string {

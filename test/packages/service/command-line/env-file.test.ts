@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,16 +151,26 @@ it.each([
   });
 });
 
-it('has a largest size, and a device without an end is read no further', async () => {
+it('has a largest size', async () => {
   write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 9)}`);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0 });
-  for (const file of [otherFile, '/dev/zero']) {
-    if (file === otherFile) write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 8)}`);
-    expect(await run({}, 'birds', 'list', '--env-file', file)).toMatchObject({
-      status: 1,
-      said: `waxwing-test: The environment file ${file} is larger than 64 KiB: name a file with settings, one NAME=value per line.`,
-    });
-  }
+  write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 8)}`);
+  expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({
+    status: 1,
+    said: `waxwing-test: The environment file ${otherFile} is larger than 64 KiB: name a file with settings, one NAME=value per line.`,
+  });
+});
+
+it('must be a regular file: a command waits for no writer, and reads no device without an end', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', ['-m', '600', pipe]);
+  const said = async (path: string) => (await run({}, 'birds', 'list', '--env-file', path)).said;
+  expect(await said(pipe)).toBe(
+    `waxwing-test: The environment file ${pipe} is a named pipe: name a regular file.`,
+  );
+  expect(await said('/dev/zero')).toContain('/dev/zero is a device: name a regular file.');
+  expect(await said(folder)).toContain(`${folder} is a folder: name a file.`);
+  expect(await run({}, 'birds', 'list', '--env-file', '/dev/null')).toMatchObject({ status: 0, said: '' });
 });
 
 it('a wrong setting is named with the line of the file that sets it', async () => {
