@@ -46,6 +46,7 @@ export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
 
 export const jobMigrations: MigrationSet = {
   unit: 'jobs',
+  isShared: true,
   migrations: {
     '0001-jobs': {
       async up(db: Kysely<unknown>): Promise<void> {

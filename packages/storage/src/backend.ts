@@ -42,7 +42,7 @@ export type DatabaseRole = 'serving' | 'visiting' | 'helping';
 export interface BackendOptions {
   readonly url: string;
   readonly role: DatabaseRole;
-  /** The units that have tables in this program's databases. */
+  /** The units whose tables identify this program's databases. */
   readonly units: readonly string[];
   /** Maximum connections, on PostgreSQL. */
   readonly connections: number;

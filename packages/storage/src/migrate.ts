@@ -13,6 +13,14 @@ export interface MigrationSet {
    * the tables be emptied one by one.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
+  /** Whether several programs have this unit, so that its tables alone do not show whose database it is; default: no. */
+  readonly isShared?: boolean;
+}
+
+/** The units whose tables identify a program's database. */
+export function identifyingUnits(sets: readonly MigrationSet[]): string[] {
+  const own = sets.filter(({ isShared }) => isShared !== true);
+  return (own.length === 0 ? sets : own).map(({ unit }) => unit);
 }
 
 /** Completed and pending migrations of one unit, in order. */

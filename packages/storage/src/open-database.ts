@@ -7,6 +7,7 @@ import { describeWrongLocation } from './database-file.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import {
+  identifyingUnits,
   type MigrationSet,
   type MigrationStatus,
   migrate,
@@ -97,7 +98,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
   const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
   const onError = (error: unknown): void => options.onError(error);
   requireUsable(url);
-  const units = migrations.map(({ unit }) => unit);
+  const units = identifyingUnits(migrations);
   const missing = remedyIfMissing === undefined ? undefined : missingFile(url);
   if (missing !== undefined) {
     throw new DatabaseUnusableError(`There is no database file ${resolve(missing)}: ${remedyIfMissing}.`);
@@ -185,7 +186,7 @@ export async function migrationStatus(
   const backend = await openBackend<unknown>({
     url,
     role: 'visiting',
-    units: migrations.map(({ unit }) => unit),
+    units: identifyingUnits(migrations),
     connections: 2,
     onError: () => undefined,
   });

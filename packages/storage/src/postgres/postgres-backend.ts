@@ -61,7 +61,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
-/** Refuses a database in which none of our units has its migrations table. */
+/** Refuses a database in which no unit that identifies the program has its migrations table. */
 async function refuseEmpty<Tables>(
   db: Kysely<Tables>,
   url: string,
@@ -73,7 +73,9 @@ async function refuseEmpty<Tables>(
     db,
   );
   if (rows.length > 0 || remedyIfMissing === undefined) return;
-  throw new DatabaseUnusableError(`The ${describeLocation(url)}, is empty: ${remedyIfMissing}.`);
+  const others = await sql`select from pg_tables where schemaname = 'public' limit 1`.execute(db);
+  const problem = others.rows.length === 0 ? 'is empty' : 'has no tables of this program';
+  throw new DatabaseUnusableError(`The ${describeLocation(url)}, ${problem}: ${remedyIfMissing}.`);
 }
 
 /** Runs without timeouts: changing large tables takes long, and other processes wait for the migration lock. */

@@ -25,6 +25,8 @@ const openingTimeoutMilliseconds = 10_000;
 // A commit of many messages touches thousands of index pages, which would be read repeatedly with a smaller cache.
 const writerCacheKibibytes = 32_768;
 
+type IdentityOptions = Pick<BackendOptions, 'mayHoldOthers' | 'units' | 'remedyIfMissing'>;
+
 /**
  * Opens (or creates, mode 0600) a database file with settings that make commits durable. The file must be empty or
  * contain the tables of one of `units`, unless `mayHoldOthers` is set.
@@ -33,11 +35,7 @@ const writerCacheKibibytes = 32_768;
  */
 export function openSqlite(
   path: string,
-  {
-    units,
-    remedyIfMissing,
-    mayHoldOthers,
-  }: Pick<BackendOptions, 'mayHoldOthers' | 'units' | 'remedyIfMissing'>,
+  { units, remedyIfMissing, mayHoldOthers }: IdentityOptions,
 ): SqliteFile {
   refuseUnusable(path);
   try {
@@ -46,7 +44,7 @@ export function openSqlite(
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
     // Checked before anything in the file changes.
-    if (mayHoldOthers !== true) refuseForeign(writer, path, { units, remedyIfMissing });
+    refuseForeign(writer, path, { units, remedyIfMissing, mayHoldOthers });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
     writer.exec('pragma foreign_keys = on');
@@ -69,11 +67,14 @@ function refuseUnusable(path: string): void {
   if (problem !== undefined) throw new DatabaseUnusableError(problem);
 }
 
-/** Refuses a file with tables in which none of our units has its migrations table. */
+/**
+ * Refuses a file in which no unit that identifies the program has its migrations table. A new file, or one that may hold
+ * others' tables, is refused only with a `remedyIfMissing`.
+ */
 function refuseForeign(
   database: SqliteDatabase,
   path: string,
-  { units, remedyIfMissing }: Pick<BackendOptions, 'units' | 'remedyIfMissing'>,
+  { units, remedyIfMissing, mayHoldOthers }: IdentityOptions,
 ): void {
   const tables = database
     .prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite%' order by name")
@@ -81,11 +82,13 @@ function refuseForeign(
     .map(({ name }) => name);
   const isOurs = units.some((unit) => tables.includes(`${unit}_migrations`));
   const isEmpty = tables.length === 0;
-  if (isOurs || (isEmpty && remedyIfMissing === undefined)) return;
+  const mayBecomeOurs = isEmpty || mayHoldOthers === true;
+  if (isOurs || (mayBecomeOurs && remedyIfMissing === undefined)) return;
   database.close();
+  const problem = isEmpty ? 'is empty' : 'has no tables of this program';
   throw new DatabaseUnusableError(
-    isEmpty
-      ? `The database file ${path} is empty: ${remedyIfMissing}.`
+    mayBecomeOurs
+      ? `The database file ${path} ${problem}: ${remedyIfMissing}.`
       : `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,
   );
 }
