@@ -54,7 +54,10 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       refuseSecrets(command);
       const { json, envFile } = command.optsWithGlobals<{ json?: true; envFile?: string }>();
       isForMachines = json === true;
-      file = envFile === undefined ? await readDefault(terminal, settings) : await readSettings(envFile);
+      file =
+        envFile === undefined
+          ? await readDefault(terminal, settings)
+          : await readNamed(terminal, settings, envFile);
       const read = file?.values ?? {};
       const drivers = Object.entries(read).filter(
         ([name]) => driverVariable.test(name) && !(name in environment),
@@ -76,6 +79,24 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
       if (database !== undefined && !isForMachines) terminal.print(`Database: ${database}`);
     },
   };
+}
+
+/**
+ * Reads the file of `--env-file`.
+ * @throws ConfigurationError if neither it nor the environment has a setting of the program: its defaults would name
+ * another database than the one that is meant.
+ */
+async function readNamed(
+  { environment }: Terminal,
+  { prefix }: ProgramSettings,
+  path: string,
+): Promise<SettingsFile> {
+  const file = await readSettings(path);
+  const names = Object.keys({ ...file.values, ...environment });
+  if (names.some((name) => name.startsWith(prefix))) return file;
+  throw new ConfigurationError([
+    `The environment file ${path} has no setting that begins with ${prefix}: name the file of this program.`,
+  ]);
 }
 
 async function readSettings(path: string): Promise<SettingsFile> {

@@ -96,12 +96,29 @@ it.each([
   ['TEST_API_KEY=hunter2'],
 ])('%s is a secret, so that the file must be private', async (line) => {
   write(otherFile, `${line}\n`, 0o644);
-  const { status, said } = await run({}, 'birds', 'list', '--env-file', otherFile);
+  const { status, said } = await run({ TEST_PORT: '1' }, 'birds', 'list', '--env-file', otherFile);
   expect([status, said]).toEqual([1, expect.stringContaining('has mode 0644, which lets others use it')]);
   expect(said).not.toContain('hunter2');
   chmodSync(otherFile, 0o600);
-  expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
+  const read = await run({ TEST_PORT: '1' }, 'birds', 'list', '--env-file', otherFile);
+  expect(read).toMatchObject({ status: 0, said: '' });
 });
+
+it.each(['', '# nothing\n', 'OTHER_DATABASE=sqlite:other.sqlite\n'])(
+  'refuses a file without a setting of the program, unless the environment has one: %j',
+  async (text) => {
+    write(otherFile, text);
+    for (const words of [['birds', 'list'], ['serve']]) {
+      expect(await run({ PATH: '/bin' }, ...words, '--env-file', otherFile)).toEqual({
+        status: 1,
+        said: `waxwing-test: The environment file ${otherFile} has no setting that begins with TEST_: name the file of this program.`,
+        seen: undefined,
+      });
+    }
+    const { status, seen } = await run({ TEST_PORT: '1' }, 'birds', 'list', '--env-file', otherFile);
+    expect([status, seen]).toEqual([0, expect.objectContaining({ TEST_PORT: '1' })]);
+  },
+);
 
 it('gives the process the variables that the PostgreSQL driver reads there, and no others', async () => {
   const lines = ['PGPASSWORD=hunter2', 'PGUSER=file', 'PGHOST=db.example', 'TEST_DATABASE=postgres:///birds'];
