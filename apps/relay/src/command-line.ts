@@ -86,6 +86,7 @@ function administered(terminal: Terminal): AdministeredDatabase {
       await recordAct(transaction, { actor: 'command line', action, subject, at: terminal.clock() });
     },
     migrations: async () => (await import('./tables.js')).relayMigrations,
+    jobKinds: async () => (await import('./job-kinds.js')).relayJobKinds,
     shownPayloadFields: [
       'serverId',
       'realmId',

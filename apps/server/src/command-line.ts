@@ -80,6 +80,7 @@ function administered(terminal: Terminal): AdministeredDatabase {
     isDatabaseChosen: () => Boolean(terminal.environment.SERVER_DATABASE),
     remedyIfMissing,
     migrations: async () => (await import('./tables.js')).serverMigrations,
+    jobKinds: async () => (await import('./job-kinds.js')).serverJobKinds,
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
 }

@@ -14,6 +14,7 @@ export type AdministeredDatabase = Pick<
   | 'remedyIfMissing'
   | 'migrations'
   | 'recordJobAct'
+  | 'jobKinds'
   | 'shownPayloadFields'
 >;
 

@@ -31,9 +31,11 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
     .option('--limit <count>', 'maximum to list (default 100)')
     .action(async (flags: ListFlags) => {
       const filter = await readFilter(flags, options);
-      const count = await withJobs(options, (queue) => {
+      const count = await withJobs(options, async (queue) => {
+        const found = await queue.list(filter);
+        if (found.length === 0) await requireKind(flags.kind, options);
         async function* pages() {
-          yield await queue.list(filter);
+          yield found;
         }
         return printListing(options, flags, {
           name: 'jobs',
@@ -109,6 +111,16 @@ async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }
     ...(known === undefined ? {} : { state: known }),
     ...(kind === undefined ? {} : { kind }),
   };
+}
+
+/** @throws the refusal if no job has this kind: a mistyped one must not look as if nothing waited. */
+async function requireKind(kind: string | undefined, options: AdministrationOptions): Promise<void> {
+  if (kind === undefined || kind.startsWith('schedule/')) return;
+  const known = await options.jobKinds();
+  if (known.includes(kind)) return;
+  throw options.refusal(
+    `There is no kind "${kind}": it is one of ${known.join(', ')}, or schedule/ and a name.`,
+  );
 }
 
 function noSuchJob(id: string, { refusal }: AdministrationOptions): Error {

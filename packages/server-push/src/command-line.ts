@@ -58,6 +58,7 @@ function administered({ environment }: Terminal): AdministeredDatabase {
     isDatabaseChosen: () => Boolean(environment.SERVER_PUSH_DATABASE),
     remedyIfMissing,
     migrations: async () => [(await import('./tables.js')).serverPushMigrations],
+    jobKinds: async () => (await import('./push-job-kinds.js')).allPushJobKinds,
     shownPayloadFields: ['userId', 'type', 'push_device_id', 'generation', 'relayDeviceId'],
   };
 }

@@ -15,6 +15,7 @@ export { findUserWithDevice, type SentTest, sendTest } from './notifications/sen
 export * from './open-push-database.js';
 export { serverPushOperations } from './operations.js';
 export * from './own-events/state-shapes.js';
+export { allPushJobKinds } from './push-job-kinds.js';
 export { PushAccountError } from './relay-account/account-errors.js';
 export type { ConfiguredRelay } from './relay-account/account-link.js';
 export {

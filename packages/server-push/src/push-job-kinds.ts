@@ -1,6 +1,7 @@
 import { forwardFurtherTokenJob, forwardTokenJob } from './client-devices/forward-token.js';
 import { tokenRemoving } from './client-devices/remove-tokens.js';
 import { deliverNotificationJob } from './notifications/deliver-notification.js';
+import { readReceiptsJob } from './notifications/read-receipts.js';
 import {
   forwardFurtherRegistrationJob,
   forwardRegistrationJob,
@@ -26,3 +27,6 @@ export const endingJobKinds = [
 
 /** Kinds of all jobs that ask the relay. */
 export const pushJobKinds = [...urgentJobKinds, ...endingJobKinds] as const;
+
+/** Kinds of all jobs of push, except those of schedules. */
+export const allPushJobKinds: readonly string[] = [...pushJobKinds, readReceiptsJob];

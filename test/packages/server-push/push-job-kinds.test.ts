@@ -1,7 +1,7 @@
 import { createServerPush, openPushDatabase } from '@waxwing/server-push';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { readReceiptsJob } from '#server-push/notifications/read-receipts.js';
-import { pushJobKinds } from '#server-push/push-job-kinds.js';
+import { allPushJobKinds, pushJobKinds } from '#server-push/push-job-kinds.js';
 import { sqliteBackend } from '../../support/test-databases.js';
 
 let database: Awaited<ReturnType<typeof openPushDatabase>>;
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('the kinds of jobs that a status checks are those that push handles', async () => {
+it('the kinds of jobs that commands know and a status checks are those that push handles', async () => {
   const handle = vi.spyOn(database.jobs, 'handle');
   const push = await createServerPush({
     database,
@@ -21,5 +21,6 @@ it('the kinds of jobs that a status checks are those that push handles', async (
   await push.close();
   const kinds = handle.mock.calls.map(([kind]) => kind).filter((kind) => !kind.startsWith('schedule/'));
   // A pending receipt is not a fault.
-  expect(kinds.sort()).toEqual([...pushJobKinds, readReceiptsJob].sort());
+  expect(kinds.sort()).toEqual([...allPushJobKinds].sort());
+  expect([...allPushJobKinds].sort()).toEqual([...pushJobKinds, readReceiptsJob].sort());
 });

@@ -26,6 +26,7 @@ async function run(url: string, argv: readonly string[], agrees = true) {
     isDatabaseChosen: () => true,
     remedyIfMissing: 'name it in TEST_DATABASE',
     migrations: async () => [],
+    jobKinds: async () => ['dies', 'rests'],
     clock: () => now,
     print: (text) => void printed.push(text),
     say: (text) => void said.push(text),
@@ -208,7 +209,13 @@ describe('the commands about the queue', () => {
         'more than these 1: --limit',
       );
       expect((await run(url, ['queue', 'list'])).said).toBe('');
-      expect((await run(url, ['queue', 'list', '--kind', 'none'])).printed).toBe('There are no such jobs.');
+      for (const kind of ['rests', 'schedule/clean']) {
+        const { printed } = await run(url, ['queue', 'list', '--kind', kind]);
+        expect(printed).toBe('There are no such jobs.');
+      }
+      await expect(run(url, ['queue', 'list', '--kind', 'typo'])).rejects.toThrow(
+        'There is no kind "typo": it is one of dies, rests, or schedule/ and a name.',
+      );
       const { printed } = await run(url, ['queue', 'list']);
       expect(printed).toMatch(/^│ id +│ kind +│ state +│ attempts +│ at +│ last reason +│$/m);
       expect(printed).toMatch(/ dies +│ dead +│ 1 +│ 2027-01-15T08:00:00.000Z │ the relay refused it │$/m);

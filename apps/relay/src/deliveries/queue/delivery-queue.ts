@@ -33,7 +33,8 @@ export interface DeliveryQueueOptions {
   onSettled(): void;
 }
 
-const jobKind = 'deliver-notification';
+/** The kind of the relay's only jobs, besides those of schedules. */
+export const deliveryJobKind = 'deliver-notification';
 const concurrency = 500;
 const patienceMilliseconds = 60_000;
 const givenUp = 'EXPIRED_';
@@ -51,7 +52,7 @@ export class DeliveryQueue {
       run: (job) => this.#run(job),
       giveUp: (job, reason) => (transaction) => this.#giveUp(transaction, job, reason),
     };
-    this.#jobs.handle(jobKind, handler);
+    this.#jobs.handle(deliveryJobKind, handler);
   }
 
   /** Enqueues a notification for a retry, in the caller's transaction. */
@@ -62,7 +63,7 @@ export class DeliveryQueue {
   ): Promise<void> {
     const payload = encodeNotification(notification);
     const giveUpAt = keptUntil(notification);
-    await this.#jobs.enqueue(transaction, { kind: jobKind, payload, runAt, giveUpAt, reason });
+    await this.#jobs.enqueue(transaction, { kind: deliveryJobKind, payload, runAt, giveUpAt, reason });
   }
 
   async #run(job: Job): Promise<JobOutcome<RelayTables>> {

@@ -9,7 +9,7 @@ import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transacti
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
 /** Marks the unread messages of an archived channel as read. */
-const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
+export const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
   kind: 'messages/read-archived-channel',
   concurrency: 1,
   lifetimeMilliseconds: 7 * oneDay,

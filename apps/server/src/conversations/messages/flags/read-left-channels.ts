@@ -9,7 +9,7 @@ import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transacti
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
 /** Marks the remaining unread messages of channels that users have left as read. */
-const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membership[] }> = {
+export const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membership[] }> = {
   kind: 'messages/read-left-channels',
   concurrency: 1,
   lifetimeMilliseconds: 7 * oneDay,
