@@ -1,6 +1,17 @@
-import { ApiError, createChatApi } from '@waxwing/client';
+import { ApiError, createChatApi, decodePushAccount, encodePushAccount } from '@waxwing/client';
 import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
+
+it('JSON.stringify refuses a row of the account table, so that no key is logged; encodePushAccount writes it', async () => {
+  const { registrar, accounts } = await createPhone();
+  const { pushAccountId } = await registrar.sync();
+  const [row] = await accounts.list();
+  if (row === undefined) throw new Error('the phone has no account');
+  for (const written of [row, { ...row }, [row], { rows: [row] }, structuredClone(row)]) {
+    expect(() => JSON.stringify(written)).toThrow(TypeError);
+  }
+  expect(decodePushAccount(encodePushAccount(row))).toMatchObject({ pushAccountId });
+});
 
 describe('JSON.stringify writes', () => {
   it('a status, with its id as decimal text', async () => {

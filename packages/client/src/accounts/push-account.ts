@@ -17,7 +17,11 @@ export interface PushAccountIdentity extends AccountIdentity {
   readonly pushAccountId: PushAccountId;
 }
 
-/** A row of the phone's account table: one account's push state. Contains a private key and secret keys. */
+/**
+ * A row of the phone's account table: one account's push state. Contains a private key and secret keys, so `JSON.stringify`
+ * throws a TypeError on it (its id is a `bigint`), which keeps the keys out of logs. To store a row, use
+ * `encodePushAccount`.
+ */
 export interface PushAccount extends PushAccountIdentity {
   /** X25519 key pair; notifications of the older generation are sealed to its public key. */
   readonly keyPair: KeyPair;

@@ -39,7 +39,10 @@ const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = 
 /** Code of a registration status; {@link statusSentences} explains each to the user. */
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
-/** Registration status of an account, for the app's user interface. In JSON, the id is decimal text. */
+/**
+ * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. On a copy
+ * by spread it throws: convert the copy's id.
+ */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
   /** For the user, in English. To translate, use `code`, and for `unreachable` also `cause`. */
