@@ -8,7 +8,7 @@ const token = (name: string): PushToken => ({ tokenKind: 'fcm', token: name });
 async function restored() {
   const first = await createPhone();
   const { server, bouncerPublicKey } = first;
-  first.knobs.token = token('of the first');
+  first.knobs.token = token('of-the-first');
   await first.registrar.sync();
   const accounts = createMemoryPushAccountStore();
   for (const account of await first.accounts.list()) await accounts.put(account);
@@ -17,7 +17,7 @@ async function restored() {
     bouncerPublicKey,
     fetch: server.fetch,
     clock: () => server.now,
-    pushToken: () => token('of the second'),
+    pushToken: () => token('of-the-second'),
   });
   const { realmUrl, userId } = (await accounts.list())[0] ?? { realmUrl: '', userId: 0 };
   const { email, apiKey } = server;
@@ -31,7 +31,7 @@ it('of two phones with a copied account store the later registration is in force
   await expect(second.registrar.sync()).resolves.toMatchObject({ code: 'active' });
   expect(server.devices.size).toBe(1);
   const [earlier, later] = server.registrations.map(({ registration }) => registration);
-  expect(later).toMatchObject({ token: 'of the second' });
+  expect(later).toMatchObject({ token: 'of-the-second' });
   expect(Number(later?.sequence)).toBeGreaterThan(Number(earlier?.sequence));
   await expect(first.registrar.sync()).resolves.toMatchObject({ code: 'active' });
   expect(server.registrations).toHaveLength(2);
@@ -45,7 +45,7 @@ it('two phones with a copied account store both get notifications once the resto
   }
   expect(server.devices.size).toBe(2);
   expect(server.registrations.map(({ registration }) => registration.token)).toEqual([
-    'of the first',
-    'of the second',
+    'of-the-first',
+    'of-the-second',
   ]);
 });
