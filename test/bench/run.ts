@@ -43,7 +43,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-read'], load: () => import('./chat-read.js') },
   { names: ['chat-history'], load: () => import('./chat-history.js') },
   { names: chatMoves, load: () => import('./chat-move.js') },
-  { names: ['users-list'], load: () => import('./users-list.js') },
+  { names: ['users-list', 'users-list-hold'], load: () => import('./users-list.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
   {

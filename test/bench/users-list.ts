@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
-import { type BenchResult, medianRates } from './bench-result.js';
+import { type BenchResult, median, medianRates } from './bench-result.js';
 import { type ChatServer, startChatServer } from './chat-server.js';
 import { watchHolds } from './longest-hold.js';
 
@@ -12,7 +12,7 @@ const longestHoldMilliseconds = 50;
 
 /**
  * `users-list`: lists per second of 100,000 users over HTTP, against the bare query of the same rows and their JSON.
- * @throws Error if the list blocked the event loop for more than 50 ms in every round.
+ * `users-list-hold`: how long a list blocks the event loop at most, the median of all rounds, against 50 ms.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -37,14 +37,19 @@ export async function run(): Promise<BenchResult[]> {
     await ours();
     holds.length = 0;
     const rates = await medianRates(rounds, ours, bare);
-    const shortest = Math.min(...holds);
     process.stderr.write(
       `users-list held the event loop for at most ${holds.map((hold) => hold.toFixed(0)).join(', ')} ms\n`,
     );
-    if (shortest > longestHoldMilliseconds) {
-      throw new Error(`the list held the event loop for ${shortest.toFixed(0)} ms, 50 are allowed`);
-    }
-    return [{ name: 'users-list', unit: 'lists/s', goal: 0.5, better: 'higher', ...rates }];
+    const hold = median(holds);
+    const holdRates = {
+      value: hold,
+      against: longestHoldMilliseconds,
+      ratio: hold / longestHoldMilliseconds,
+    };
+    return [
+      { name: 'users-list', unit: 'lists/s', goal: 0.5, better: 'higher', ...rates },
+      { name: 'users-list-hold', unit: 'ms', goal: 1, better: 'lower', ...holdRates },
+    ];
   } finally {
     await chat.close();
   }
