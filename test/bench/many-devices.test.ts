@@ -11,6 +11,6 @@ it('fills a database whose relay is then ready', async () => {
   const answer = await fetch(`${relayUrl}/health/ready`);
   expect(await answer.json()).toEqual({
     ready: true,
-    checks: { database: 'ok', keys: 'ok', vendors: 'ok', files: 'ok' },
+    checks: { database: 'ok', keys: 'ok', vendors: 'ok', files: 'ok', load: 'ok' },
   });
 });

@@ -6,6 +6,7 @@ import type { MinuteCounts } from './dashboard/minutes/minute-counts.js';
 import type { Deliveries } from './deliveries/create-deliveries.js';
 import type { KeyListContext } from './keyring/list/key-list-operation.js';
 import type { PlaintextDevices } from './plaintext/plaintext-devices.js';
+import type { RecentDeliveries } from './readiness/recent-deliveries.js';
 import type { RegistrationBatches } from './registrations/opening/registration-batches.js';
 import type { RegistrationKeys } from './registrations/opening/registration-keys.js';
 import type { Revocations } from './registrations/store/revocations.js';
@@ -33,7 +34,7 @@ export interface RelayContext {
   readonly tokenVault: TokenVault;
   readonly deliveries: Deliveries;
   readonly registrations: RegistrationBatches;
-  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll'>;
+  readonly quotas: Pick<ServerQuotas, 'take' | 'takeAll' | 'busiest'>;
   /** Quotas for revocations that phones send, keyed by address. */
   readonly revocationQuotas: Pick<ServerQuotas, 'take'>;
   readonly revocations: Revocations;
@@ -41,5 +42,6 @@ export interface RelayContext {
   readonly reportedCounts: ReportedCounts;
   readonly joining: Joining;
   readonly minuteCounts: MinuteCounts;
+  readonly recentDeliveries: RecentDeliveries;
   readonly deviceGauge: DeviceGauge;
 }

@@ -1,5 +1,5 @@
 import { packageVersion } from '@waxwing/service/command-line';
-import { createHttpApp, type HttpService, Readiness, StartFileWatch } from '@waxwing/service/http';
+import { createHttpApp, type HttpService, type Readiness } from '@waxwing/service/http';
 import {
   type Clock,
   type Closers,
@@ -16,15 +16,14 @@ import { openMinuteCounts } from './dashboard/minutes/minute-counts.js';
 import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
-import { relayFileChecks } from './file-checks.js';
-import { keysReadiness } from './keyring/live/keys-readiness.js';
 import { openKeyRing } from './keyring/open-key-ring.js';
 import { watchKeys } from './keyring/watch-keys.js';
-
 import { OutgoingAuthorities } from './network/outgoing-authorities.js';
 import { openRelayDatabase } from './open-database.js';
 import { bindRelayAdminOperations, bindRelayOperations } from './operations.js';
 import { PlaintextDevices } from './plaintext/plaintext-devices.js';
+import { createReadiness } from './readiness/create-readiness.js';
+import { RecentDeliveries } from './readiness/recent-deliveries.js';
 import { openRegistrationWriter } from './registration-thread/open-registration-writer.js';
 import { loadSodium } from './registrations/opening/load-sodium.js';
 import { RegistrationBatches } from './registrations/opening/registration-batches.js';
@@ -101,9 +100,10 @@ async function assemble(
   const machine = await openMachine(configuration, overrides, closers);
   const keys = await openKeys(configuration, machine, closers);
   const context = await openContext(configuration, { ...machine, ...keys }, closers);
-  const readiness = createReadiness(configuration, { ...context, monotonic: machine.monotonic }, keys);
+  const watched = { ...machine, ...keys, ...context, keyRing: keys.keyRing };
+  const { readiness, load } = createReadiness(configuration, watched);
   const { admin } = keys;
-  const parts = { ...keys, relay: context, configuration, readiness, pageFolder: overrides.pageFolder };
+  const parts = { ...keys, relay: context, configuration, readiness, load, pageFolder: overrides.pageFolder };
   const dashboard = await openDashboard(configuration.dashboard, parts, closers);
   const app = await openDoors(context, { configuration, readiness, admin, dashboard }, closers);
   await startJobs(context, keys, closers);
@@ -164,7 +164,13 @@ async function openContext(
   closers.push(() => activity.stop(activityDeadlineMilliseconds));
   const servers = new ServerDirectory(database.db, clock, activity);
   const minuteCounts = openMinuteCounts({ database, clock, log, isOn: dashboard.kind === 'on' }, closers);
-  const counts = { activity, minuteCounts, deviceGauge: new DeviceGauge({ database, log, metrics }) };
+  const recentDeliveries = new RecentDeliveries(clock, minuteCounts);
+  const counts = {
+    activity,
+    minuteCounts,
+    recentDeliveries,
+    deviceGauge: new DeviceGauge({ database, log, metrics }),
+  };
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, ...counts };
   const { unreadableTokens, timings, monotonic, hostNetwork, registrationThread: threadModule } = opened;
   const deliveries = await createDeliveries({
@@ -238,22 +244,6 @@ async function startJobs(
   deviceGauge.start();
   closers.push(() => deviceGauge.stop());
   await database.jobs.start();
-}
-
-function createReadiness(
-  configuration: RelayConfiguration,
-  { database, deliveries, log, metrics, monotonic }: RelayContext & Pick<Machine, 'monotonic'>,
-  { keyRing, unreadableTokens }: Keys,
-): Readiness {
-  const files = new StartFileWatch({
-    checks: relayFileChecks(configuration),
-    reportedElsewhere: [{ name: 'key-ring', check: () => keyRing.requireStored() }],
-    metrics,
-    monotonic,
-  });
-  const keys = keysReadiness(keyRing, [() => unreadableTokens.describe()]);
-  const checks = { keys, vendors: () => deliveries.readiness(), files: () => files.look() };
-  return new Readiness({ database: () => database.check(), ...checks }, log);
 }
 
 async function openDatabase(

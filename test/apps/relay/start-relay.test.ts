@@ -122,7 +122,7 @@ describe('a relay that runs', () => {
     const ready = await fetch(`${relay.url}/health/ready`);
     expect([ready.status, await ready.json()]).toMatchObject([
       200,
-      { ready: true, checks: { database: 'ok', keys: 'ok', vendors: 'ok', files: 'ok' } },
+      { ready: true, checks: { database: 'ok', keys: 'ok', vendors: 'ok', files: 'ok', load: 'ok' } },
     ]);
     expect((await fetch(`${relay.url}/metrics`)).status).toBe(404);
     const metrics = await fetch(relay.metricsUrl ?? '');

@@ -7,8 +7,10 @@ import type { Closers } from '@waxwing/service/lifecycle';
 import type { RelayConfiguration } from '../configuration.js';
 import type { RelayContext } from '../context.js';
 import type { OpenKeyRing } from '../keyring/open-key-ring.js';
+import type { LoadWatch } from '../readiness/load-watch.js';
 import { bindDashboardOperations } from './dashboard-operations.js';
 import { readOverview } from './overview/overview.js';
+import { StoredFigures } from './overview/stored-figures.js';
 
 const minutesOfEvents = 60;
 
@@ -17,6 +19,7 @@ export interface OpenDashboardOptions {
   readonly admin: OpenKeyRing['admin'];
   readonly keyRing: OpenKeyRing['keyRing'];
   readonly readiness: Readiness;
+  readonly load: LoadWatch;
   readonly configuration: Pick<RelayConfiguration, 'deliveries'>;
   /** Default: the built page of `@waxwing/dashboard`. */
   readonly pageFolder?: string | undefined;
@@ -39,7 +42,8 @@ export async function openDashboard(
 ): Promise<DashboardPorts> {
   if (dashboard.kind === 'off') return { main: [], metrics: [] };
   const { clock, log } = parts.relay;
-  const context = { ...parts, deliveries: configuration.deliveries, startedAt: clock() };
+  const storedFigures = new StoredFigures(parts.relay);
+  const context = { ...parts, storedFigures, deliveries: configuration.deliveries, startedAt: clock() };
   const { tokenFile } = dashboard;
   const read = () => readOverview(context, minutesOfEvents);
   const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);

@@ -47,8 +47,8 @@ export interface DeliveriesOptions {
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   readonly vapidKeys: AppRegistryOptions['vapidKeys'];
-  /** For the dashboard. Default: not counted. */
-  readonly minuteCounts?: DeliveryCounts;
+  /** For the dashboard and readiness. Default: not counted. */
+  readonly recentDeliveries?: DeliveryCounts;
   /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
 }
@@ -88,7 +88,7 @@ const probeMilliseconds = 60_000;
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
   const { configuration, clock, log, database, timings = productionTimings } = options;
   const tokenVault = rememberOpenedTokens(options.tokenVault);
-  const metrics = new DeliveryMetrics(options.metrics, options.minuteCounts);
+  const metrics = new DeliveryMetrics(options.metrics, options.recentDeliveries);
   const foundation = { ...options, timings, tokenVault, metrics };
   const ways = await openWays(foundation);
   const { apps, credentials, deletions } = ways;

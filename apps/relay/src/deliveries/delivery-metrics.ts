@@ -7,7 +7,7 @@ import type { VendorAnswer } from './vendors/vendor-sender.js';
 /** Counts deliveries by minute, for the dashboard. */
 export interface DeliveryCounts {
   noteDelivered(vendor: Vendor, latencyMilliseconds: number): void;
-  noteUndelivered(vendor: Vendor, outcome: 'rejected' | 'retried'): void;
+  noteUndelivered(vendor: Vendor, outcome: 'rejected' | 'gone' | 'retried'): void;
 }
 
 /** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker or a failing vendor. */
@@ -68,7 +68,7 @@ export class DeliveryMetrics {
   count(vendor: Vendor, outcome: string, answer: VendorAnswer): void {
     this.#deliveries.inc({ vendor, outcome, reason: reasonLabel(vendor, answer) });
     const isFinal = outcome === 'rejected' || outcome === 'gone';
-    this.#counts?.noteUndelivered(vendor, isFinal ? 'rejected' : 'retried');
+    this.#counts?.noteUndelivered(vendor, isFinal ? outcome : 'retried');
   }
 
   /** Counts a notification that was not sent; `reason` is one of the relay's own. */

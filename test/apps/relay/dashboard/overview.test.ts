@@ -120,7 +120,13 @@ eachBackend((backend) => {
       'files',
       'key list',
       'keys',
+      'latency',
+      'queue',
+      'quotas',
+      'refusals',
+      'rejections',
       'vendors',
+      'write-ahead log',
     ]);
   });
 

@@ -41,6 +41,8 @@ export type RunningVendors = Pick<Vendors, 'urls' | 'credentials'>;
 export interface UnderTestOptions {
   readonly timings?: Partial<DeliveryTimings>;
   readonly clock?: Clock;
+  /** Default: the clock. */
+  readonly monotonic?: Clock;
   /** Additional RELAY_ variables; `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Replaces the apps file's content. */
@@ -96,7 +98,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const { log: memoryLog, text, lines } = createMemoryLog();
   const { log = memoryLog } = options;
   const timings = { ...quickTimings, ...options.timings };
-  const relay = await createRelay(configuration, { log, clock, monotonic: clock, timings });
+  const relay = await createRelay(configuration, {
+    log,
+    clock,
+    monotonic: options.monotonic ?? clock,
+    timings,
+  });
   const { app, context, metrics, readiness } = relay;
   const { database, deliveries, tokenVault } = context;
   const known = await database.db

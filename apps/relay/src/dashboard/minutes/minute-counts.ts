@@ -50,8 +50,9 @@ export class MinuteCounts {
     this.#add(latencyCells.at(found) ?? 0, 1);
   }
 
-  noteUndelivered(vendor: TokenKind, outcome: Exclude<DeliveryOutcome, 'delivered'>): void {
-    this.#add(deliveryCells[vendor][outcome], 1);
+  /** @param outcome `gone` counts as rejected. */
+  noteUndelivered(vendor: TokenKind, outcome: Exclude<DeliveryOutcome, 'delivered'> | 'gone'): void {
+    this.#add(deliveryCells[vendor][outcome === 'gone' ? 'rejected' : outcome], 1);
   }
 
   /**

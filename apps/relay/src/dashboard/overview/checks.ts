@@ -1,5 +1,6 @@
 import type { ReadinessStates } from '@waxwing/service/http';
 import type { StoredBreaker } from '../../deliveries/breakers/breaker-store.js';
+import { type LoadProblem, loadProblems } from '../../readiness/load-watch.js';
 
 /** Result of one check. */
 export interface DashboardCheck {
@@ -12,6 +13,7 @@ export interface DashboardCheck {
 export interface CheckedFacts {
   readonly readiness: ReadinessStates;
   readonly breakers: readonly StoredBreaker[];
+  readonly load: readonly LoadProblem[];
   readonly deadLetters: number;
   /** Why the clock is not trusted; `undefined` if it is trusted. */
   readonly clockProblem: string | undefined;
@@ -25,20 +27,24 @@ const dayMilliseconds = 86_400_000;
 // The relay re-signs the list after half of its lifetime, which is at least half a day.
 const expiryNoticeMilliseconds = dayMilliseconds / 4;
 const remedies: Readonly<Record<string, string>> = {
-  database: 'Look whether the database runs and has room, and at the log of the relay.',
+  database: 'Look whether the database runs and has room and free connections, and at the log of the relay.',
   keys: 'Restore what is missing from your backup, then look with "waxwing-relay keys verify".',
+  files: 'Correct the file, or the setting that names it: the next start would fail.',
   vendors: 'Check the app with the button in its row: the answer says what to do.',
 };
 
 /** Returns all checks, failed ones first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
   const checks = [
-    ...Object.entries(facts.readiness).map(([name, state]) => describeReadiness(name, state)),
+    ...Object.entries(facts.readiness)
+      .filter(([name]) => name !== 'load')
+      .map(([name, state]) => describeReadiness(name, state)),
     checkClock(facts),
     checkKeyList(facts),
     checkApps(facts),
     checkDeletions(facts),
     checkDeadLetters(facts),
+    ...describeLoad(facts),
   ];
   return [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)];
 }
@@ -47,6 +53,14 @@ function describeReadiness(name: string, state: ReadinessStates[string]): Dashbo
   if (state === undefined) return { name, ok: true };
   const remedy = remedies[name] ?? 'Look at the log of the relay.';
   return wrong(name, typeof state === 'string' ? state : state.warning, remedy);
+}
+
+function describeLoad({ load }: CheckedFacts): DashboardCheck[] {
+  return loadProblems.flatMap((name): DashboardCheck[] => {
+    const found = load.filter((problem) => problem.name === name);
+    if (found.length === 0) return [{ name, ok: true }];
+    return found.map(({ cause, remedy }) => wrong(name, cause, remedy));
+  });
 }
 
 function checkClock({ clockProblem }: CheckedFacts): DashboardCheck {

@@ -1,10 +1,10 @@
 import { packageVersion } from '@waxwing/service/command-line';
 import { z } from 'zod';
-import { BreakerStore } from '../../deliveries/breakers/breaker-store.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { minuteOf } from '../minutes/minute-store.js';
 import { describeChecks } from './checks.js';
 import { describeLatencies, describeMinutes } from './minute-figures.js';
+import type { StoredQueue } from './stored-figures.js';
 
 const version = packageVersion(new URL('../../../package.json', import.meta.url));
 const minutesOfLatency = 60;
@@ -42,24 +42,31 @@ export const overviewAnswer = z.object({
 
 export type Overview = z.infer<typeof overviewAnswer>;
 
-type OverviewContext = Pick<DashboardContext, 'relay' | 'readiness' | 'keyRing' | 'deliveries' | 'startedAt'>;
+type OverviewContext = Pick<
+  DashboardContext,
+  'relay' | 'readiness' | 'load' | 'storedFigures' | 'keyRing' | 'deliveries' | 'startedAt'
+>;
 
-/** Reads the overview: counters in memory, rolled-up rows, and counts of jobs that are bounded. No scan of a hot table. */
+/**
+ * Reads the overview: counters in memory, rolled-up rows, and counts of jobs that are bounded. No scan of a hot table.
+ * While the database fails its check, returns the figures of the last reading.
+ */
 export async function readOverview(context: OverviewContext, minutes: number): Promise<Overview> {
-  const { relay, readiness, keyRing, deliveries, startedAt } = context;
-  const { clock, database, activity, deviceGauge, minuteCounts } = relay;
+  const { relay, readiness, load, storedFigures, keyRing, deliveries, startedAt } = context;
+  const { clock, activity, deviceGauge } = relay;
   const now = clock();
   const last = minuteOf(now);
-  const [states, breakers, queue, figures] = await Promise.all([
-    readiness.look(),
-    new BreakerStore(database).list(),
-    readQueue(context, now),
-    minuteCounts.read(last - Math.max(minutes, minutesOfLatency) + 1, last),
-  ]);
+  const states = await readiness.look();
+  // A database that fails is what the overview must show.
+  const isAway = typeof states.database === 'string';
+  const { breakers, queue, figures } = isAway
+    ? storedFigures.last
+    : await storedFigures.read(last - Math.max(minutes, minutesOfLatency) + 1, last);
   const lastHour = new Map([...figures].filter(([minute]) => minute > last - minutesOfLatency));
   const devices = deviceGauge.total ?? 0;
   const checks = describeChecks({
     readiness: states,
+    load: load.problems,
     breakers,
     deadLetters: queue.dead,
     clockProblem: keyRing.describe().problem,
@@ -73,22 +80,13 @@ export async function readOverview(context: OverviewContext, minutes: number): P
     started_at: startedAt,
     ready: Object.values(states).every((state) => typeof state !== 'string'),
     checks,
-    queue,
+    queue: describeQueue(queue, now),
     latency_ms: describeLatencies(lastHour),
     registrations: { active: devices, servers: activity.serverTotals.active, devices },
     minutes: describeMinutes(figures, last, minutes),
   };
 }
 
-async function readQueue({ relay: { database } }: OverviewContext, now: number): Promise<Overview['queue']> {
-  const [tallies, oldest] = await Promise.all([database.jobs.tally(), database.jobs.oldestDueAt()]);
-  const total = (state: 'due' | 'waiting' | 'running' | 'dead'): number =>
-    tallies.reduce((sum, tally) => sum + Number(tally[state]), 0);
-  return {
-    due: total('due'),
-    waiting: total('waiting'),
-    running: total('running'),
-    dead: total('dead'),
-    oldest_due_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
-  };
+function describeQueue({ oldestDueAt, ...counts }: StoredQueue, now: number): Overview['queue'] {
+  return { ...counts, oldest_due_age_ms: oldestDueAt === undefined ? null : Math.max(0, now - oldestDueAt) };
 }

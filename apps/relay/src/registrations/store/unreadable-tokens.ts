@@ -27,6 +27,7 @@ export class UnreadableTokens {
   readonly #gauge;
   readonly #known = new LRUCache<RelayDeviceId, UnreadableToken>({ max: maximumKnown });
   readonly #troubleLog = new TroubleLog();
+  readonly #databaseTroubleLog = new TroubleLog();
 
   constructor(options: UnreadableTokensOptions) {
     this.#options = options;
@@ -62,9 +63,11 @@ export class UnreadableTokens {
   async describe(): Promise<string | ReadinessWarning | undefined> {
     try {
       await this.#lookAgain();
+      this.#databaseTroubleLog.end(() => undefined);
     } catch (err) {
-      // Readiness has its own check of the database.
-      this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+      // Readiness has its own check of the database, which logs when it is back.
+      const say = () => this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+      this.#databaseTroubleLog.begin('unavailable', say);
     }
     if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
     this.#troubleLog.end(() => this.#options.log.info('the key ring opens the stored tokens again'));

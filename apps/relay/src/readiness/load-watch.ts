@@ -1,0 +1,162 @@
+import type { ReadinessWarning } from '@waxwing/service/http';
+import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
+import type { Vendor } from '../deliveries/delivery.js';
+import type { ServerQuotas } from '../servers/server-quotas.js';
+import type { RecentDeliveries } from './recent-deliveries.js';
+
+/** Names of the problems, in the order in which the dashboard shows them. */
+export const loadProblems = [
+  'quotas',
+  'refusals',
+  'queue',
+  'latency',
+  'rejections',
+  'write-ahead log',
+] as const;
+
+/** A problem of the last minutes. Its cause has no changing number, so that it is logged once. */
+export interface LoadProblem {
+  readonly name: (typeof loadProblems)[number];
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+export interface LoadWatchOptions {
+  readonly clock: Clock;
+  /** Monotonic clock in milliseconds. */
+  readonly monotonic: Clock;
+  readonly quotas: Pick<ServerQuotas, 'busiest'>;
+  readonly deliveries: Pick<RecentDeliveries, 'of'>;
+  /** Refused requests since the start, by reason. */
+  refusals(): Promise<ReadonlyMap<string, number>>;
+  /** Unix milliseconds. May reject while the database is unavailable. */
+  oldestDueAt(): Promise<number | undefined>;
+  /** Bytes of SQLite's write-ahead log. */
+  logBytes(): number | undefined;
+}
+
+const minuteMilliseconds = 60_000;
+const patienceMilliseconds = 1000;
+const usedUpRatio = 0.95;
+const namedServers = 3;
+const refusalsPerMinute = 60;
+const lateMilliseconds = 10 * minuteMilliseconds;
+const fewestDeliveries = 20;
+const fewestRejections = 60;
+const largeLogBytes = 100e6;
+const vendorNames: Readonly<Record<Vendor, string>> = { fcm: 'FCM', apns: 'APNs', webpush: 'Web Push' };
+const vendors = ['fcm', 'apns', 'webpush'] as const;
+
+/** Looks once a minute for load that hurts. Reads counters in memory and one indexed row. */
+export class LoadWatch {
+  readonly #options: LoadWatchOptions;
+  #refusals: ReadonlyMap<string, number> = new Map();
+  /** Monotonic milliseconds. */
+  #lookedAt: number;
+  #problems: readonly LoadProblem[] = [];
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: LoadWatchOptions) {
+    this.#options = options;
+    this.#lookedAt = options.monotonic();
+  }
+
+  /** The problems of the last look. */
+  get problems(): readonly LoadProblem[] {
+    return this.#problems;
+  }
+
+  /** Readiness check: a warning that names all problems. Looks again after a minute. */
+  async look(): Promise<ReadinessWarning | undefined> {
+    const now = this.#options.monotonic();
+    const passed = now - this.#lookedAt;
+    if (passed >= minuteMilliseconds) {
+      this.#lookedAt = now;
+      this.#looking = this.#lookAgain(passed / minuteMilliseconds);
+    }
+    await this.#looking;
+    if (this.#problems.length === 0) return undefined;
+    return { warning: this.#problems.map(({ cause }) => cause).join(' ') };
+  }
+
+  async #lookAgain(minutes: number): Promise<void> {
+    const { logBytes } = this.#options;
+    const found = [
+      this.#findUsedQuotas(),
+      await this.#findRefusals(minutes),
+      await this.#findLateJobs(),
+      ...vendors.map((vendor) => this.#findSlowness(vendor)),
+      ...vendors.map((vendor) => this.#findRejections(vendor)),
+      (logBytes() ?? 0) > largeLogBytes ? largeLog : undefined,
+    ];
+    this.#problems = found.filter((problem) => problem !== undefined);
+  }
+
+  #findUsedQuotas(): LoadProblem | undefined {
+    const { quotas } = this.#options;
+    const servers = quotas.busiest(namedServers).filter(({ ratio }) => ratio >= usedUpRatio);
+    if (servers.length === 0) return undefined;
+    const names = servers.map(({ serverId }) => serverId).sort();
+    return {
+      name: 'quotas',
+      cause: `The quota is used up, and notifications are refused: server ${names.join(', ')}.`,
+      remedy: 'Look at the server on the page "Servers", and suspend it if it floods.',
+    };
+  }
+
+  async #findRefusals(minutes: number): Promise<LoadProblem | undefined> {
+    const before = this.#refusals;
+    this.#refusals = await this.#options.refusals();
+    const many = [...this.#refusals].filter(
+      ([reason, total]) => total - (before.get(reason) ?? 0) > refusalsPerMinute * minutes,
+    );
+    if (many.length === 0) return undefined;
+    const reasons = many.map(([reason]) => reason).sort();
+    return {
+      name: 'refusals',
+      cause: `More than one request a second is refused because of a limit: ${reasons.join(', ')}.`,
+      remedy:
+        'Look in the log for its client. If all clients are yours, add a relay process or raise the limit.',
+    };
+  }
+
+  async #findLateJobs(): Promise<LoadProblem | undefined> {
+    const { clock, oldestDueAt } = this.#options;
+    // Readiness has its own check of the database.
+    const reading = oldestDueAt().catch(() => undefined);
+    const dueAt = await answerWithin(patienceMilliseconds, reading, undefined);
+    if (dueAt === undefined || clock() - dueAt < lateMilliseconds) return undefined;
+    return {
+      name: 'queue',
+      cause: 'Jobs have been due for more than ten minutes.',
+      remedy:
+        'Look for a slow database. If it is fast, restart the relay, and add a process if the queue still grows.',
+    };
+  }
+
+  #findSlowness(vendor: Vendor): LoadProblem | undefined {
+    const { delivered, slow } = this.#options.deliveries.of(vendor);
+    if (delivered < fewestDeliveries || slow * 20 <= delivered) return undefined;
+    return {
+      name: 'latency',
+      cause: `One in twenty notifications to ${vendorNames[vendor]} takes more than ten seconds.`,
+      remedy: "Look at the vendor's status page, at the queue, and at the network of this machine.",
+    };
+  }
+
+  #findRejections(vendor: Vendor): LoadProblem | undefined {
+    const { delivered, rejected } = this.#options.deliveries.of(vendor);
+    if (rejected < fewestRejections || rejected * 5 <= delivered + rejected) return undefined;
+    return {
+      name: 'rejections',
+      cause: `More than a fifth of the notifications to ${vendorNames[vendor]} are rejected.`,
+      remedy: 'Look for the reason in the log, and in docs/deliveries.md for what it means.',
+    };
+  }
+}
+
+const largeLog: LoadProblem = {
+  name: 'write-ahead log',
+  cause: 'The write-ahead log of the database has passed 100 MB, and writes stop at 128 MiB.',
+  remedy: 'End what reads the database for long, such as a backup or a sqlite3 with an open transaction.',
+};
