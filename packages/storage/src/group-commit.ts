@@ -9,8 +9,16 @@ import type { Write, WriteTransaction } from './transaction.js';
 interface Waiting<Tables> {
   readonly write: Write<Tables, unknown>;
   readonly isBatched: boolean;
+  readonly isFirst: boolean;
   resolve(result: unknown): void;
   reject(reason: unknown): void;
+}
+
+interface WriteOptions {
+  /** The write already is the batch of a whole tick, and begins at once if a writer is free. Default: false. */
+  readonly isBatched?: boolean;
+  /** Runs before the other writes of its batch. Default: false. */
+  readonly isFirst?: boolean;
 }
 
 interface Committed {
@@ -64,15 +72,18 @@ export class GroupCommit<Tables> {
 
   /**
    * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed nothing.
-   * `isBatched`: the write already is the batch of a whole tick, and begins at once if a writer is free.
    *
    * @throws DatabaseUnavailableError if the database is unreachable.
    */
-  run<Result>(write: Write<Tables, Result>, isBatched = false): Promise<Result> {
+  run<Result>(
+    write: Write<Tables, Result>,
+    { isBatched = false, isFirst = false }: WriteOptions = {},
+  ): Promise<Result> {
     this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
       const bound = boundToTrace(write);
-      this.#waiting.push({ write: bound, isBatched, resolve: resolve as (result: unknown) => void, reject });
+      const settle = { resolve: resolve as (result: unknown) => void, reject };
+      this.#waiting.push({ write: bound, isBatched, isFirst, ...settle });
       if (this.#busyWriters === this.#options.writers) return;
       this.#busyWriters++;
       if (isBatched) queueMicrotask(() => void this.#commitAll());
@@ -87,7 +98,8 @@ export class GroupCommit<Tables> {
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
-      const waiting = { write, isBatched: true, resolve: resolve as (result: unknown) => void, reject };
+      const settle = { resolve: resolve as (result: unknown) => void, reject };
+      const waiting = { write, isBatched: true, isFirst: false, ...settle };
       this.#lastSingle = this.#lastSingle.then(() => this.#commitSingle(waiting));
     });
   }
@@ -96,7 +108,7 @@ export class GroupCommit<Tables> {
     while (this.#waiting.length > 0) {
       const share = Math.max(minimumShare, Math.ceil(this.#waiting.length / this.#options.writers));
       const group = this.#waiting.splice(0, Math.min(share, maximumWritesPerCommit));
-      await this.#commitGroup(group);
+      await this.#commitGroup(inLockOrder(group));
       await this.#collectBatch();
     }
     this.#busyWriters--;
@@ -202,4 +214,10 @@ export class GroupCommit<Tables> {
     });
     return { results, actions };
   }
+}
+
+/** Moves the writes that must run first to the front, and keeps the order otherwise. */
+function inLockOrder<Tables>(group: readonly Waiting<Tables>[]): readonly Waiting<Tables>[] {
+  if (!group.some(({ isFirst }) => isFirst)) return group;
+  return [...group.filter(({ isFirst }) => isFirst), ...group.filter(({ isFirst }) => !isFirst)];
 }

@@ -50,6 +50,11 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError if the database is unreachable; respond with 503.
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
+  /**
+   * Like {@link write}, but runs before the other writes of its batch. For writes that wait for a lock that other batches
+   * also take: a batch that waits for it while an earlier write holds rows would deadlock with the lock's holder.
+   */
+  writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */
   writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
@@ -125,7 +130,8 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     db,
     signals,
     write: (write) => commits.run(write),
-    writeBatched: (write) => commits.run(write, true),
+    writeFirst: (write) => commits.run(write, { isFirst: true }),
+    writeBatched: (write) => commits.run(write, { isBatched: true }),
     writeStatement: (statement) =>
       kind === 'postgres'
         ? repeatConflicts(() => statement(db), { connections, isConflict })

@@ -23,6 +23,26 @@ it('commits writes of the same event-loop tick together, and waits one more tick
   await gathered;
 });
 
+it('runs writes that take locks first before the others of their batch, each kind in order', async () => {
+  const database = await backend.open({ migrations: [] });
+  const begun: string[] = [];
+  const transactions = new Set<unknown>();
+  const begin =
+    (name: string) =>
+    async ({ db }: { db: unknown }) => {
+      begun.push(name);
+      transactions.add(db);
+    };
+  await Promise.all([
+    database.write(begin('rows')),
+    database.writeFirst(begin('lock')),
+    database.writeBatched(begin('more rows')),
+    database.writeFirst(begin('second lock')),
+  ]);
+  expect(begun).toEqual(['lock', 'second lock', 'rows', 'more rows']);
+  expect(transactions.size).toBe(1);
+});
+
 /**
  * Returns the number of commits in which writes end after a first one. Each tick adds some, batched or not, and takes
  * this long.

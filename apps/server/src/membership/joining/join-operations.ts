@@ -126,7 +126,7 @@ async function join(
 ): Promise<Counted> {
   const { database, realm } = context;
   try {
-    const id = await database.write((transaction) =>
+    const id = await database.writeFirst((transaction) =>
       joinRealm(context, transaction, hashCredential(token), newcomer),
     );
     if (id === undefined) return failure(noInvitationPage());

@@ -56,7 +56,7 @@ function change<Result>(
 ): Promise<Result> {
   const context = { ...commandContext(database, clock), database };
   return database
-    .write(async (transaction) => {
+    .writeFirst(async (transaction) => {
       await lockGroups(transaction);
       return work(context, transaction);
     })

@@ -65,7 +65,7 @@ export async function setRealmSetting(
   const requested = await readRequest(database.db, name, text);
   const publish = createPublisher(queueNotifier(database.signals), clock);
   const now = clock();
-  return database.write(async (transaction) => {
+  return database.writeFirst(async (transaction) => {
     await lockGroups(transaction);
     const facts = await readRealmFacts(transaction, 'operator', requested);
     const events = await applyRealmChange(transaction, planRealmUpdate(facts, requested), { now, realm });

@@ -10,7 +10,7 @@ import { requireHuman, requireMember, requireNoGuest } from './require-member.js
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs earlier, to take locks that must precede the user's.
+   * ends. `first` runs earlier, to take locks that must precede the user's and those of other writes of the batch.
    * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
    * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */
@@ -51,11 +51,14 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
       };
       return {
         ...known,
-        change: (work, first) =>
-          database.write(async (transaction) => {
-            await first?.(transaction);
+        change(work, first) {
+          if (first === undefined)
+            return database.write(async (transaction) => work(transaction, await hold(transaction)));
+          return database.writeFirst(async (transaction) => {
+            await first(transaction);
             return work(transaction, await hold(transaction));
-          }),
+          });
+        },
         async changeAlone(work) {
           const { result } = await database.writeSingle(async (transaction) =>
             work(transaction, await hold(transaction)),
