@@ -90,15 +90,24 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(sent().slice(2).map(Object.keys)).toEqual([['device_id', 'push_key_id', 'push_key']]);
   });
 
-  it('creates a device again when the server has dropped it, with the same key', async () => {
+  it('creates a device again when the server has dropped it, with another key, and keeps the former one', async () => {
     const { server, registrar, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
-    const before = (await row()).device;
+    const [former] = (await row()).device?.pushKeys ?? [];
     clientDevices.remove(10, 1);
+    // While the server cannot be reached, no keys pile up.
+    server.overrides.set('/api/v1/register_client_device', () => server.error('INTERNAL', 500));
+    for (let tries = 0; tries < 3; tries += 1) await registrar.sync();
+    server.overrides.clear();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    expect(server.requestsTo('register_client_device')).toHaveLength(2);
-    expect((await row()).device).toMatchObject({ deviceId: 2, pushKeys: before?.pushKeys });
-    expect(device().push_token_id).toBe(tokenId);
+    const { deviceId, pushKeys = [] } = (await row()).device ?? {};
+    expect([deviceId, pushKeys.length, pushKeys[0]]).toMatchObject([
+      2,
+      2,
+      { ...former, supersededAt: server.now },
+    ]);
+    expect(device()).toMatchObject({ push_token_id: tokenId, push_key_id: pushKeys[1]?.pushKeyId });
+    expect(pushKeys[1]?.pushKeyId).not.toBe(former?.pushKeyId);
   });
 
   it('creates a device again when it is removed while the phone waits', async () => {

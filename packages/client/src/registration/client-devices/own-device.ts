@@ -4,6 +4,7 @@ import { webOriginOf } from '../../web-origin.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import { type DeviceSync, deviceOf, type OwnDevice, storeDevice } from './device-sync.js';
 import { findOwnDevice } from './find-devices.js';
+import { addPushKey } from './push-keys.js';
 import { removeQuietly } from './remove-former.js';
 
 /** Finds this phone's device at the server, and stores its id if it has changed. */
@@ -36,12 +37,18 @@ async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDev
 /**
  * Creates a device at the server, in place of a stuck one if there is one. The stuck device is removed at once, unless
  * its former token may still work. In that case it is removed once the new device is active.
+ *
+ * A device that the server has dropped is replaced by one with another key: for a minute, the relay may reject
+ * notifications for the former one (docs/protocol.md#remotespushe2eeremove).
  */
 export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefined): Promise<void> {
   sync.requests += 1;
+  const isDropped = stuck === undefined && deviceOf(sync).deviceId !== undefined;
   const deviceId = await sync.context.api.registerClientDevice();
   sync.states.add(deviceId);
   await storeDevice(sync, { ...deviceOf(sync), deviceId });
+  // Only after an answer: otherwise the keys would pile up while the server cannot be reached.
+  if (isDropped) sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }
 
