@@ -1,4 +1,5 @@
 import { createTextStores, type PushClientOptions, type SealedRevocation } from '@waxwing/client';
+import type { PushAccountId } from '@waxwing/protocol/phone';
 import { expect, it } from 'vitest';
 import { modelTokenId } from './model-client-devices.js';
 import { createPhone } from './phone.js';
@@ -142,6 +143,30 @@ it('a token that another account of the organization uses on the phone is not re
   expect(server.revocations).toEqual([]);
   await other.forget();
   expect(server.revocations).toMatchObject([{ fields: { token_id: modelTokenId(token) } }]);
+});
+
+it('nor a token that another account uses at the former URL of the organization', async () => {
+  const { server, client, registrar } = await registeredPhone(500);
+  const signIn = { realmUrl: 'https://former.example.com', userId: 11, email: 'ophelia@example.com' };
+  const { realmUrl } = server;
+  server.realmUrl = signIn.realmUrl;
+  const other = client.registrar({ ...signIn, apiKey: server.apiKey });
+  await expect(other.sync()).resolves.toMatchObject({ code: 'active' });
+  server.realmUrl = realmUrl;
+  await registrar.forget();
+  expect(server.revocations).toEqual([]);
+});
+
+it('nor a token whose device another account has adopted after its row was lost', async () => {
+  const { server, client, accounts, registrar } = await registeredPhone(500);
+  const signIn = { realmUrl: server.url, userId: 11, email: 'ophelia@example.com', apiKey: server.apiKey };
+  const other = client.registrar(signIn);
+  const { pushAccountId } = await other.sync();
+  await accounts.remove(pushAccountId as PushAccountId);
+  await expect(other.sync()).resolves.toMatchObject({ code: 'active' });
+  expect((await accounts.list()).map(({ device }) => device?.sent !== undefined)).toContain(false);
+  await registrar.forget();
+  expect(server.revocations).toEqual([]);
 });
 
 it('is dated no earlier than the registration, also on a phone whose clock is behind', async () => {

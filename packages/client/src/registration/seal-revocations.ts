@@ -3,6 +3,7 @@ import {
   encodeBase64,
   encodePushRevocation,
   type PushRevocation,
+  type TokenId,
 } from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
 import type { SealedRevocation } from '../accounts/forgotten-account.js';
@@ -33,14 +34,22 @@ export function sealRevocations(
   const older = registration && sealOne(sodium, registration, { pushAccountId }, now);
   const sent = device?.sent;
   const tokenId = sent && tokenIdOf(sent.pushToken);
-  const isShared = others.some(
-    (other) =>
-      webOriginOf(other.realmUrl) === webOriginOf(account.realmUrl) &&
-      other.device?.sent !== undefined &&
-      tokenIdOf(other.device.sent.pushToken) === tokenId,
-  );
+  const isShared = others.some((other) => isInSameRealm(account, other) && mayHaveToken(other, tokenId));
   const newer = sent && tokenId && !isShared ? sealOne(sodium, sent, { tokenId }, now) : undefined;
   return [older, newer].filter((revocation) => revocation !== undefined);
+}
+
+/** Whether two accounts belong to one organization, perhaps at its present and its former URL. */
+function isInSameRealm(one: PushAccount, other: PushAccount): boolean {
+  if (webOriginOf(one.realmUrl) === webOriginOf(other.realmUrl)) return true;
+  const realmUuid = one.device?.sent?.realmUuid;
+  return realmUuid !== undefined && realmUuid === other.device?.sent?.realmUuid;
+}
+
+/** A device that was adopted after its account's row was lost has the phone's token, but no registration of this row. */
+function mayHaveToken({ device }: PushAccount, tokenId: TokenId | undefined): boolean {
+  if (device?.sent === undefined) return device?.deviceId !== undefined;
+  return tokenIdOf(device.sent.pushToken) === tokenId;
 }
 
 /** Returns `undefined` for a registration with an old server, which did not report its organization. */
