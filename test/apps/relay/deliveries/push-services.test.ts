@@ -192,6 +192,15 @@ describe('a push service that misbehaves', () => {
     expect(overloaded.length).toBeGreaterThan(280);
   });
 
+  it('and is new to the relay takes a burst of notifications at once', async () => {
+    const quick = await serve((socket) => {
+      socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
+    }, 30_000);
+    const answers = await Promise.all(Array.from({ length: 500 }, () => send(quick.sender, quick.endpoint)));
+    expect(answers.filter(({ kind }) => kind === 'accepted')).toHaveLength(500);
+    expect(quick.connections()).toBeLessThanOrEqual(64);
+  });
+
   it('cannot use up the requests of all with many names', async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));

@@ -19,6 +19,11 @@ export class HostBreaker {
     this.#clock = clock;
   }
 
+  /** Whether the last request had no answer. */
+  get isFailing(): boolean {
+    return this.#failures > 0;
+  }
+
   /** Whether the breaker holds requests back. */
   get isOpen(): boolean {
     return this.#failures >= failuresUntilOpen;

@@ -15,7 +15,8 @@ export interface PushServiceOptions {
 
 const provenConnections = 64;
 const unprovenConnections = 4;
-const maximumWaiting = { proven: 4096, unproven: 64 };
+// A burst for a host that is new to this process waits for its first answer. They all end when the breaker opens.
+const maximumWaiting = { proven: 4096, fresh: 1024, failing: 64 };
 
 /** One push service: its connections, its concurrency limit and its circuit breaker. */
 export class PushService {
@@ -35,7 +36,7 @@ export class PushService {
     this.gate = new SendGate(
       () => (this.breaker.isProven ? provenConnections : unprovenConnections),
       options.clock,
-      () => (this.breaker.isProven ? maximumWaiting.proven : maximumWaiting.unproven),
+      () => this.#maximumWaiting,
     );
     this.#pool = this.#openPool();
     this.#freshPool = this.#openPool();
@@ -56,6 +57,11 @@ export class PushService {
 
   async destroy(): Promise<void> {
     await Promise.all([this.#pool.destroy(), this.#freshPool.destroy()]);
+  }
+
+  get #maximumWaiting(): number {
+    if (this.breaker.isProven) return maximumWaiting.proven;
+    return this.breaker.isFailing ? maximumWaiting.failing : maximumWaiting.fresh;
   }
 
   #openPool(): Pool {
