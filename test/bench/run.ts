@@ -44,6 +44,7 @@ const benches: readonly Bench[] = [
   { names: ['chat-history'], load: () => import('./chat-history.js') },
   { names: chatMoves, load: () => import('./chat-move.js') },
   { names: ['users-list', 'users-list-hold'], load: () => import('./users-list.js') },
+  { names: ['dashboard', 'dashboard-open'], load: () => import('./dashboard.js') },
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
   {
