@@ -181,7 +181,9 @@ describe('the house rules', () => {
     const found = sourceFiles(join(root, 'apps/server/src')).filter((file) => {
       const text = readFileSync(file, 'utf8');
       const servesRequests = /\boperation\(\{|\bServerContext\b|\bRequester\b/.test(text);
-      return servesRequests && /\bdatabase\.write(?:Single)?\(|\b(?:lockUser|lockRequester)\(/.test(text);
+      return (
+        servesRequests && /\bdatabase\.write(?:First|Single)?\(|\b(?:lockUser|lockRequester)\(/.test(text)
+      );
     });
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
       'apps/server/src/content/uploads/remove-unclaimed-uploads.ts', // a scheduled job

@@ -165,22 +165,13 @@ async function openContext(
   const servers = new ServerDirectory(database.db, clock, activity);
   const minuteCounts = openMinuteCounts({ database, clock, log, isOn: dashboard.kind === 'on' }, closers);
   const recentDeliveries = new RecentDeliveries(clock, minuteCounts);
-  const counts = {
-    activity,
-    minuteCounts,
-    recentDeliveries,
-    deviceGauge: new DeviceGauge({ database, log, metrics }),
-  };
+  const deviceGauge = new DeviceGauge({ database, log, metrics });
+  const counts = { activity, minuteCounts, recentDeliveries, deviceGauge };
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, ...counts };
   const { unreadableTokens, timings, monotonic, hostNetwork, registrationThread: threadModule } = opened;
-  const deliveries = await createDeliveries({
-    ...foundation,
-    configuration,
-    unreadableTokens,
-    timings,
-    authorities,
-    vapidKeys: keyRing.vapidKeys,
-  });
+  const { vapidKeys } = keyRing;
+  const sending = { configuration, unreadableTokens, timings, authorities, vapidKeys };
+  const deliveries = await createDeliveries({ ...foundation, ...sending });
   closers.push(() => deliveries.close(deliveriesDeadlineMilliseconds));
   const { quotas, exchange } = await openSharedQuotas({
     ...foundation,

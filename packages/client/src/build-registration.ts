@@ -1,25 +1,11 @@
 import {
-  type ApnsEnvironment,
   encodePushRegistration,
   type PushAccountId,
   type PushRegistration,
   parsePushRegistration,
 } from '@waxwing/protocol/phone';
+import type { PushToken } from './push-token.js';
 import { requirePushToken } from './require-push-token.js';
-
-/** A push token from the phone's system. It is passed on unchanged, including its letter case. */
-export type PushToken =
-  | { readonly tokenKind: 'fcm'; readonly token: string }
-  /** Web Push and UnifiedPush: `fromPushSubscription` and `fromUnifiedPush` make it. */
-  | { readonly tokenKind: 'webpush'; readonly token: string }
-  | {
-      readonly tokenKind: 'apns';
-      readonly token: string;
-      /** The app's bundle id, such as `com.example.chat`. */
-      readonly iosAppId: string;
-      /** `sandbox` for builds installed by Xcode; default `production`. */
-      readonly apnsEnvironment?: ApnsEnvironment;
-    };
 
 /** The context that a registration is bound to: time, organization, account and order. */
 export interface RegistrationBinding {

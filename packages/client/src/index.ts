@@ -24,6 +24,7 @@ export * from './notifications/open-notification.js';
 export type { ReceivedPush } from './notifications/received-push.js';
 export * from './notifications/seen-notifications.js';
 export * from './push-client.js';
+export type { PushToken } from './push-token.js';
 export type { Registrar } from './registration/registrar.js';
 export * from './registration/registration-status.js';
 export type { SyncOptions } from './registration/sync-options.js';

@@ -8,7 +8,6 @@ import {
 import type { AccountIdentity } from './accounts/push-account.js';
 import type { PushAccountStore } from './accounts/push-account-store.js';
 import { signOutTimesOf } from './accounts/sign-out-times.js';
-import type { PushToken } from './build-registration.js';
 import { createChatApi } from './chat-api/chat-api.js';
 import type { Fetch } from './chat-api/fetch.js';
 import { type BouncerKeyChooser, createBuiltInKey } from './key-list/bouncer-key-choice.js';
@@ -17,6 +16,7 @@ import type { KeyListStore } from './key-list/key-list-state.js';
 import { type OpenedNotification, openNotification } from './notifications/open-notification.js';
 import type { ReceivedPush } from './notifications/received-push.js';
 import type { SeenNotifications } from './notifications/seen-notifications.js';
+import type { PushToken } from './push-token.js';
 import { createRegistrar, type Registrar } from './registration/registrar.js';
 import { createSignOuts } from './registration/sign-outs.js';
 import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';

@@ -1,5 +1,5 @@
 import { encodeWebPushToken, parseWebPushToken } from '@waxwing/protocol/phone';
-import type { PushToken } from './build-registration.js';
+import type { PushToken } from './push-token.js';
 
 /** A push token made from a Web Push subscription; its text is the subscription as JSON. */
 export type WebPushToken = Extract<PushToken, { readonly tokenKind: 'webpush' }>;

@@ -30,10 +30,7 @@ export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables extends RelayAccountTables, PushStatusTables {
-  /**
-   * One row per (user, `push_account_id`). `token_kind`, `push_public_key` and `relay_device_id` hold the active
-   * registration. `pending_*` hold the newest one until the relay decides on it.
-   */
+  /** One row per (user, `push_account_id`), with its active registration; `pending_*` is one that the relay must accept. */
   push_devices: {
     id: Generated<PushDeviceId>;
     user_id: UserId;

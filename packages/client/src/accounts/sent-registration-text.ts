@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '@waxwing/protocol/phone';
-import type { PushToken } from '../build-registration.js';
+import type { PushToken } from '../push-token.js';
 import type { RegistrationRepeats, SentRegistration } from './sent-registration.js';
 
 const noToken: PushToken = { tokenKind: 'fcm', token: '' };

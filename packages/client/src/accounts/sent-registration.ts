@@ -1,4 +1,4 @@
-import type { PushToken } from '../build-registration.js';
+import type { PushToken } from '../push-token.js';
 
 /** How many times in a row a registration was repeated because it failed for the same cause. */
 export interface RegistrationRepeats {

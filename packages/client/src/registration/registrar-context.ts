@@ -3,10 +3,10 @@ import type { Random } from '../accounts/create-push-account.js';
 import type { ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { AccountIdentity } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
-import type { PushToken } from '../build-registration.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import type { BouncerKeyChooser } from '../key-list/bouncer-key-choice.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
+import type { PushToken } from '../push-token.js';
 import type { PhoneClock } from '../server-clock.js';
 
 /** Dependencies of a registrar: the phone's services, and one account's connection to its server. */

@@ -1,5 +1,5 @@
-import type { PushToken } from '../build-registration.js';
 import type { EventQueue } from '../chat-api/event-queue.js';
+import type { PushToken } from '../push-token.js';
 
 /** The inputs of one sync. */
 export interface SyncRun {

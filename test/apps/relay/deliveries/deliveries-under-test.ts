@@ -98,12 +98,8 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const { log: memoryLog, text, lines } = createMemoryLog();
   const { log = memoryLog } = options;
   const timings = { ...quickTimings, ...options.timings };
-  const relay = await createRelay(configuration, {
-    log,
-    clock,
-    monotonic: options.monotonic ?? clock,
-    timings,
-  });
+  const { monotonic = clock } = options;
+  const relay = await createRelay(configuration, { log, clock, monotonic, timings });
   const { app, context, metrics, readiness } = relay;
   const { database, deliveries, tokenVault } = context;
   const known = await database.db

@@ -1,8 +1,8 @@
 import { livenessTimeoutSeconds } from '@waxwing/protocol/phone';
 import type { SentRegistration } from '../../accounts/sent-registration.js';
-import type { PushToken } from '../../build-registration.js';
 import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
+import type { PushToken } from '../../push-token.js';
 import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-policy.js';
 
 /** Age at which a registration is renewed, so that relays can drop devices that are gone. */

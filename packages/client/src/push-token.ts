@@ -1,0 +1,15 @@
+import type { ApnsEnvironment } from '@waxwing/protocol/phone';
+
+/** A push token from the phone's system. It is passed on unchanged, including its letter case. */
+export type PushToken =
+  | { readonly tokenKind: 'fcm'; readonly token: string }
+  /** Web Push and UnifiedPush: `fromPushSubscription` and `fromUnifiedPush` make it. */
+  | { readonly tokenKind: 'webpush'; readonly token: string }
+  | {
+      readonly tokenKind: 'apns';
+      readonly token: string;
+      /** The app's bundle id, such as `com.example.chat`. */
+      readonly iosAppId: string;
+      /** `sandbox` for builds installed by Xcode; default `production`. */
+      readonly apnsEnvironment?: ApnsEnvironment;
+    };
