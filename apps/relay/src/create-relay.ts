@@ -146,6 +146,16 @@ async function openKeys(configuration: RelayConfiguration, machine: Machine, clo
 
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
+/** Creates the counts for operators. */
+async function openCounts(opened: Machine, hasDashboard: boolean, closers: Closers) {
+  const activity = new ServerActivity(opened);
+  await activity.start();
+  closers.push(() => activity.stop(activityDeadlineMilliseconds));
+  const minuteCounts = openMinuteCounts({ ...opened, isOn: hasDashboard }, closers);
+  const recentDeliveries = new RecentDeliveries(opened.clock, minuteCounts);
+  return { activity, minuteCounts, recentDeliveries, deviceGauge: new DeviceGauge(opened) };
+}
+
 /** Creates the dependencies of the relay's operations. */
 async function openContext(
   {
@@ -159,14 +169,8 @@ async function openContext(
   closers: Closers,
 ): Promise<RelayContext> {
   const { clock, random, log, metrics, sodium, database, tokenVault, keyRing, authorities } = opened;
-  const activity = new ServerActivity({ database, clock, log, metrics });
-  await activity.start();
-  closers.push(() => activity.stop(activityDeadlineMilliseconds));
-  const servers = new ServerDirectory(database.db, clock, activity);
-  const minuteCounts = openMinuteCounts({ database, clock, log, isOn: dashboard.kind === 'on' }, closers);
-  const recentDeliveries = new RecentDeliveries(clock, minuteCounts);
-  const deviceGauge = new DeviceGauge({ database, log, metrics });
-  const counts = { activity, minuteCounts, recentDeliveries, deviceGauge };
+  const counts = await openCounts(opened, dashboard.kind === 'on', closers);
+  const servers = new ServerDirectory(database.db, clock, counts.activity);
   const foundation = { clock, random, log, metrics, sodium, database, tokenVault, servers, ...counts };
   const { unreadableTokens, timings, monotonic, hostNetwork, registrationThread: threadModule } = opened;
   const { vapidKeys } = keyRing;
