@@ -113,16 +113,20 @@ function complete(
   actor: Requester,
   { file, upload, sizeBytes }: Completed,
 ): Promise<void> {
-  return actor.change(async (transaction) => {
-    const { db } = transaction;
-    await db
-      .updateTable('attachments')
-      .set({ is_stored: 1, size_bytes: sizeBytes, ...(file.isAvatar && { unclaimed_since: null }) })
-      .where('id', '=', upload.id)
-      .execute();
-    if (!(await takeBytes(db, sizeBytes, quotaBytes))) throw quotaReached();
-    await file.stored(transaction, upload);
-  }, file.lock);
+  return actor.change(
+    async (transaction) => {
+      const { db } = transaction;
+      await db
+        .updateTable('attachments')
+        .set({ is_stored: 1, size_bytes: sizeBytes, ...(file.isAvatar && { unclaimed_since: null }) })
+        .where('id', '=', upload.id)
+        .execute();
+      if (!(await takeBytes(db, sizeBytes, quotaBytes))) throw quotaReached();
+      await file.stored(transaction, upload);
+    },
+    file.lock,
+    false,
+  );
 }
 
 function quotaReached(): ProtocolError {

@@ -26,6 +26,7 @@ export const regenerateApiKey = operation({
       async (transaction) => {
         await lockOwnDetails(transaction, actor);
       },
+      false,
     );
     return { api_key: apiKey.reveal(), revoked_invitations: revokedInvitations };
   },

@@ -75,6 +75,7 @@ export const updateSettings = operation({
     const requested = { settings, timezone, visibility: email_address_visibility };
     const passwords = { old: old_password, wanted: new_password };
     const newPassword = await readyPassword(context, actor, passwords, { address: head.address, signal });
+    const locksGroups = full_name !== undefined || email !== undefined;
     return actor.change(
       async (transaction, locked) => {
         const { publish } = context;
@@ -87,10 +88,11 @@ export const updateSettings = operation({
         return { revoked_invitations: await storeNewPassword(context, transaction, actor.id, newPassword) };
       },
       async (transaction) => {
-        if (full_name !== undefined || email !== undefined) await lockGroups(transaction);
+        if (locksGroups) await lockGroups(transaction);
         // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
         await lockOwnDetails(transaction, actor);
       },
+      locksGroups,
     );
   },
 });

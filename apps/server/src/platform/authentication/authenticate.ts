@@ -10,13 +10,15 @@ import { requireHuman, requireMember, requireNoGuest } from './require-member.js
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs earlier, to take locks that must precede the user's and those of other writes of the batch.
+   * ends. `first` runs earlier, to take locks that must precede the user's. With `isBatchFirst` they also precede those
+   * of other writes of the batch, which the lock on groups must (default: true).
    * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
    * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */
   change<Result>(
     work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
     first?: (transaction: ServerTransaction) => Promise<void>,
+    isBatchFirst?: boolean,
   ): Promise<Result>;
   /** Like {@link change}, for long work: uses `writeSingle`, which does not block other writes on PostgreSQL. */
   changeAlone<Result>(
@@ -51,11 +53,10 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
       };
       return {
         ...known,
-        change(work, first) {
-          if (first === undefined)
-            return database.write(async (transaction) => work(transaction, await hold(transaction)));
-          return database.writeFirst(async (transaction) => {
-            await first(transaction);
+        change(work, first, isBatchFirst = first !== undefined) {
+          const write = isBatchFirst ? database.writeFirst : database.write;
+          return write(async (transaction) => {
+            await first?.(transaction);
             return work(transaction, await hold(transaction));
           });
         },
