@@ -52,7 +52,7 @@ describe('a database of another program that has jobs, too,', () => {
       await database.close();
     });
 
-    it('may also hold the tables of a program that names the other as its sibling', async () => {
+    it('may also hold the tables of a program that allows it', async () => {
       const url = await ofBirds();
       await (await open(url, { mayHoldOthers: true })).close();
       await (await open(url, { remedyIfMissing })).close();
