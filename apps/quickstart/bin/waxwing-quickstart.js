@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ':' //; exec node -- "$0" "$@"
 // A shell runs the line above: without --, Node would read --env-file of the program as its own, and print its value if it
 // names no file (https://github.com/nodejs/node/issues/54232). Not `env -S`, which BusyBox lacks.

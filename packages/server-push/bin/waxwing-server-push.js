@@ -1,4 +1,4 @@
-#!/bin/sh
+#!/usr/bin/env sh
 ':' //; exec node -- "$0" "$@"
 // A shell runs the line above, so that Node takes no argument after the program for one of its own, such as --env-file.
 // `env -S` would do the same, but BusyBox has none. Written in the JavaScript of 2009, so that a Node that is too old for the rest can still print this error.
