@@ -107,7 +107,7 @@ describe('a refused parameter is described in our own words', () => {
   it('as a sentence with what it must be', () => {
     const tokenKind = parameters.find(({ name, isJson }) => name === 'token_kind' && !isJson);
     if (tokenKind === undefined) throw new Error('no operation has a token_kind');
-    expect(refusals(tokenKind, ['web'])[0]).toBe('Invalid token_kind: must be one of fcm, apns');
+    expect(refusals(tokenKind, ['web'])[0]).toBe('Invalid token_kind: must be one of fcm, apns, webpush');
     const schema = z.strictObject({ a: z.array(z.string().max(3)).max(2), b: z.number().min(2).optional() });
     const said = (value: JsonValue) => messageOf(() => parseJsonParameters(schema, value));
     expect(

@@ -169,9 +169,9 @@ async function nextEvents(url: string, authorization: string, queueId: string): 
 
 /** Creates clients of both processes, which fail over to the other one. */
 function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
-  const { bouncerPublicKey, realmUuid, serverEnv } = world.constellation;
+  const { bouncerPublicKey, realmUuid, serverEnv, vendors } = world.constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;
-  const phone = { sodium, bouncerPublicKey };
+  const phone = { sodium, bouncerPublicKey, webPushUrl: vendors.urls.webPush };
   const random = seededRandom(7);
   const oneOf = (twins: readonly [Twin, Twin]) => (random() < 0.5 ? twins[0] : twins[1]).url;
   return {

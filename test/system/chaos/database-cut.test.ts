@@ -96,8 +96,8 @@ function through({ port }: CuttableProxy, databaseUrl: string): string {
 
 async function createLoads({ constellation, users }: CrashWorld, ledger: Ledger) {
   const { sodium } = await loadFastestSodium();
-  const { bouncerPublicKey, realmUuid, relayUrl, serverUrl } = constellation;
-  const phone = { sodium, bouncerPublicKey };
+  const { bouncerPublicKey, realmUuid, relayUrl, serverUrl, vendors } = constellation;
+  const phone = { sodium, bouncerPublicKey, webPushUrl: vendors.urls.webPush };
   const random = seededRandom(11);
   return {
     relay: new RelayLoad({

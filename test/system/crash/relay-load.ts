@@ -18,7 +18,7 @@ export interface RelayLoadOptions {
   relayUrl(): string;
   readonly authorization: string;
   readonly realmUuid: string;
-  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>;
+  readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
   /** Minimum number of phones to register. Default: as many as time permits. */
   readonly phones?: number;
   readonly random: () => number;

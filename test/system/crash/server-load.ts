@@ -11,7 +11,7 @@ export interface ServerLoadOptions {
   /** The current URL of a server, perhaps of another one each time. */
   serverUrl(): string;
   readonly users: readonly ConstellationUser[];
-  readonly phone: Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>;
+  readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
   readonly random: () => number;
 }
 

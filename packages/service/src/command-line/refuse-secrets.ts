@@ -17,7 +17,9 @@ interface Given {
   readonly value: string;
 }
 
-const pathKinds: readonly string[] = ['file', 'path', 'place'];
+/** Takes `database` or `file:PATH`. */
+const placeKind = 'place';
+const pathKinds: readonly string[] = ['file', 'path', placeKind];
 const textKinds: readonly string[] = ['name', 'text', 'value'];
 /** A name with an extension, such as `relay.ndjson`. */
 const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
@@ -30,7 +32,7 @@ const codeKind = 'code';
  */
 export function refuseSecrets(command: Command): void {
   for (const { name, kind, value } of givenTo(command)) {
-    if (pathKinds.includes(kind)) refuseAsPath(name, value);
+    if (pathKinds.includes(kind)) refuseAsPath({ name, kind, value });
     else if (looksSecret(kind, value)) {
       throw new CommandError(
         `What is given as ${name} looks like a secret, so it is not shown and nothing was done: give something else.`,
@@ -44,10 +46,15 @@ function looksSecret(kind: string, value: string): boolean {
   return kind === 'dir' ? mayBeSecret(value) : isSecretText(value) || holdsPassword(value);
 }
 
-function refuseAsPath(name: string, value: string): void {
+function refuseAsPath({ name, kind, value }: Given): void {
   const path = value.replace(/^file:/, '');
   const isFileName = fileName.test(path) && !mayBeSecret(path.replace(/\..*/s, ''));
   if (isFileName || isPrintablePath(path) || existsSync(path) || value === 'database') return;
+  if (kind === placeKind) {
+    throw new CommandError(
+      `What is given as ${name} names no place, and is not shown, as it may be a secret: say database, or file:PATH.`,
+    );
+  }
   throw new CommandError(
     `What is given as ${name} names no file, and is not shown, as it may be the secret itself: write the secret to a file of mode 0600, and give the path of that file; for a file in this folder, begin the path with ./.`,
   );
