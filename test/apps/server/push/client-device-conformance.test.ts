@@ -104,7 +104,7 @@ describe('mobile_push/register refuses', () => {
       'a kind of token that it does not know',
       'none',
       { ...token, token_kind: 'x' },
-      'Invalid token_kind: must be one of fcm, apns',
+      'Invalid token_kind: must be one of fcm, apns, webpush',
     ],
     ['an unknown device', 'none', { push_key: '@' }, wrongDevice],
     ['an unknown device with a whole group', 'none', key, wrongDevice],
