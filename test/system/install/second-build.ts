@@ -17,11 +17,10 @@ export function packAgain(names: readonly string[], folder: string, destination:
   const options = { cwd: folder, env: { ...env, TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8' } } as const;
   const bin = (name: string) => join(root, 'node_modules/.bin', name);
   execFileSync(bin('tsc'), ['-b', ...names], options);
-  execFileSync(
-    bin('vite'),
-    ['build', '--logLevel=error', '--config', 'apps/dashboard/vite.config.ts'],
-    options,
-  );
+  const dashboard = ['build', '--logLevel=error', '--config', 'apps/dashboard/vite.config.ts'];
+  for (const page of ['page', 'server-page']) {
+    execFileSync(bin('vite'), dashboard, { ...options, env: { ...options.env, WAXWING_PAGE: page } });
+  }
   const workspaces = names.map((name) => `--workspace=${name}`);
   execFileSync('npm', ['pack', ...workspaces, '--pack-destination', destination], {
     ...options,

@@ -255,5 +255,8 @@ function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts
 /** Whether an error only reports that the client has disconnected. */
 function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
-  return (thrown as Error).name === 'AbortError' && factsOf(request).received.exchange.isOver;
+  const { name, code } = thrown as NodeJS.ErrnoException;
+  // The second one is of an answer's stream whose client left before its head was sent.
+  const isEnd = name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
+  return isEnd && factsOf(request).received.exchange.isOver;
 }
