@@ -28,17 +28,26 @@ export function packAgain(names: readonly string[], folder: string, destination:
   });
 }
 
+/** Installed dependencies of the packages that the client's tarball holds. */
+const ofBundled = ['@noble', 'libsodium', 'libsodium-wrappers', 'lossless-json', 'zod'];
+
 /** Links the installed packages of the checkout, and the copy's own packages. */
 function linkDependencies(folder: string): void {
   const modules = join(folder, 'node_modules');
   mkdirSync(join(modules, '@waxwing'), { recursive: true });
-  for (const name of readdirSync(join(root, 'node_modules')))
-    if (name !== '@waxwing' && name !== '.bin')
-      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (name === '@waxwing' || name === '.bin') continue;
+    const installed = join(root, 'node_modules', name);
+    // npm would pack what a link of these leads to, into the packages that are bundled with the client.
+    if (ofBundled.includes(name)) cpSync(installed, join(modules, name), { recursive: true });
+    else symlinkSync(installed, join(modules, name));
+  }
   for (const parent of ['packages', 'apps'])
     for (const name of readdirSync(join(root, parent))) {
       symlinkSync(join(folder, parent, name), join(modules, '@waxwing', name));
       const nested = join(root, parent, name, 'node_modules');
-      if (existsSync(nested)) symlinkSync(nested, join(folder, parent, name, 'node_modules'));
+      // Packing the client makes links to the packages that it bundles, which must be the copy's.
+      const isOfPacking = existsSync(join(nested, '@waxwing'));
+      if (existsSync(nested) && !isOfPacking) symlinkSync(nested, join(folder, parent, name, 'node_modules'));
     }
 }
