@@ -176,6 +176,7 @@ function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const oneOf = (twins: readonly [Twin, Twin]) => (random() < 0.5 ? twins[0] : twins[1]).url;
   return {
     relay: new RelayLoad({
+      kinds: ['fcm', 'apns'],
       ledger,
       realmUuid,
       phone,
@@ -184,6 +185,7 @@ function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
       authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()),
     }),
     server: new ServerLoad({
+      kinds: ['fcm', 'apns'],
       ledger,
       phone,
       random,

@@ -66,7 +66,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Servers' }).waitFor();
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Servers');
-    expect(await page.title()).toBe('Servers – Waxwing relay');
+    await expect.poll(() => page.title()).toBe('Servers – Waxwing relay');
   });
 
   it('sends no request to another origin, and logs nothing', () => {

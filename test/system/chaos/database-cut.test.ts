@@ -101,6 +101,7 @@ async function createLoads({ constellation, users }: CrashWorld, ledger: Ledger)
   const random = seededRandom(11);
   return {
     relay: new RelayLoad({
+      kinds: ['fcm', 'apns'],
       ledger,
       realmUuid,
       phone,
@@ -108,7 +109,14 @@ async function createLoads({ constellation, users }: CrashWorld, ledger: Ledger)
       relayUrl: () => relayUrl,
       authorization: serverAuthorization(constellation),
     }),
-    server: new ServerLoad({ ledger, phone, random, users, serverUrl: () => serverUrl }),
+    server: new ServerLoad({
+      kinds: ['fcm', 'apns'],
+      ledger,
+      phone,
+      random,
+      users,
+      serverUrl: () => serverUrl,
+    }),
   };
 }
 

@@ -5,6 +5,7 @@ import {
   relayRegisterManyPath,
   relayRegisterPath,
   stringifyJson,
+  type TokenKind,
   tokenKinds,
 } from '@waxwing/protocol';
 import { type Asked, ask, unlessSilent } from './ask.js';
@@ -22,6 +23,8 @@ export interface RelayLoadOptions {
   /** Minimum number of phones to register. Default: as many as time permits. */
   readonly phones?: number;
   readonly random: () => number;
+  /** Kinds of tokens of its phones. Default: all. */
+  readonly kinds?: readonly TokenKind[];
 }
 
 interface RegisteredPhone {
@@ -122,10 +125,10 @@ export class RelayLoad {
   }
 
   #newPhone(): CrashPhone {
-    const { ledger, phone: phoneOptions, random } = this.#options;
+    const { ledger, phone: phoneOptions, random, kinds = tokenKinds } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: tokenKinds[Math.floor(random() * tokenKinds.length)] ?? 'fcm',
+      tokenKind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);

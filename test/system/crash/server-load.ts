@@ -1,4 +1,10 @@
-import { type JsonObject, stringifyJson, testNotificationPath, tokenKinds } from '@waxwing/protocol';
+import {
+  type JsonObject,
+  stringifyJson,
+  type TokenKind,
+  testNotificationPath,
+  tokenKinds,
+} from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization, unlessSilent } from './ask.js';
 import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
@@ -13,6 +19,8 @@ export interface ServerLoadOptions {
   readonly users: readonly ConstellationUser[];
   readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
   readonly random: () => number;
+  /** Kinds of tokens of its phones. Default: all. */
+  readonly kinds?: readonly TokenKind[];
 }
 
 interface UserPhone extends ServerPhone {
@@ -115,10 +123,10 @@ export class ServerLoad {
   }
 
   async #register(user: LoadUser): Promise<void> {
-    const { ledger, phone: phoneOptions, random } = this.#options;
+    const { ledger, phone: phoneOptions, random, kinds = tokenKinds } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: tokenKinds[Math.floor(random() * tokenKinds.length)] ?? 'fcm',
+      tokenKind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);
