@@ -1,4 +1,5 @@
 import { packageVersion } from '@waxwing/service/command-line';
+import type { DashboardPorts } from '@waxwing/service/dashboard';
 import { createHttpApp, type HttpService, type Readiness } from '@waxwing/service/http';
 import {
   type Clock,
@@ -13,7 +14,7 @@ import { openAdminSocket } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import type { RelayContext } from './context.js';
 import { openMinuteCounts } from './dashboard/minutes/minute-counts.js';
-import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
+import { openDashboard } from './dashboard/open-dashboard.js';
 import { createDeliveries } from './deliveries/create-deliveries.js';
 import { type DeliveryTimings, productionTimings } from './deliveries/delivery-timings.js';
 import { openKeyRing } from './keyring/open-key-ring.js';

@@ -7,6 +7,7 @@ import {
   type ServerPush,
 } from '@waxwing/server-push';
 import { packageVersion } from '@waxwing/service/command-line';
+import type { DashboardPorts } from '@waxwing/service/dashboard';
 import { createHttpApp, type HttpService, Readiness, StartFileWatch } from '@waxwing/service/http';
 import { type Clock, type Closers, openInOrder, systemClock } from '@waxwing/service/lifecycle';
 import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
@@ -21,7 +22,7 @@ import { handleReadingJobs } from './conversations/messages/flags/read-archived-
 import { markLeftChannelsReadJob } from './conversations/messages/flags/read-left-channels.js';
 import { isStillNotified } from './conversations/messages/push/is-still-notified.js';
 import { handleMessageJobs } from './conversations/messages/push/message-jobs.js';
-import { type DashboardPorts, openDashboard } from './dashboard/open-dashboard.js';
+import { openDashboard } from './dashboard/open-dashboard.js';
 import { watchedChecks } from './file-checks.js';
 import { AddressFailures } from './membership/sign-in/address-failures.js';
 import { createHashQueue } from './membership/sign-in/hash-queue.js';

@@ -199,7 +199,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     name: 'jobs that were given up',
     isSilent: true,
     check: 'dead letters',
-    cause: /jobs were given up/,
+    cause: /The relay has given up \d+ jobs?\./,
     async begin(relay) {
       const { jobs } = relay.database;
       // Scheduled jobs are given up if they could not run for hours.

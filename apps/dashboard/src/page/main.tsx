@@ -5,14 +5,8 @@ import { KeysPage } from './keys/keys-page.js';
 import { overview } from './overview/live-overview.js';
 import { OverviewPage } from './overview/overview-page.js';
 import { ServersPage } from './servers/servers-page.js';
-import type { Attention } from './shell/page-list.js';
+import { type Attention, failedChecks } from './shell/page-list.js';
 import { start } from './start.js';
-
-function wrongNow(): Attention | undefined {
-  const state = overview.state.value;
-  if (state.kind !== 'ready') return undefined;
-  return { number: state.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };
-}
 
 function deadLetters(): Attention | undefined {
   const state = overview.state.value;
@@ -22,7 +16,7 @@ function deadLetters(): Attention | undefined {
 start({
   overview,
   pages: {
-    overview: { title: 'Overview', View: OverviewPage, attention: wrongNow },
+    overview: { title: 'Overview', View: OverviewPage, attention: () => failedChecks(overview) },
     keys: { title: 'Keys', View: KeysPage },
     servers: { title: 'Servers', View: ServersPage },
     apps: { title: 'Apps', View: AppsPage },

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { pageFolder as builtPage } from '@waxwing/dashboard';
-import { openDashboardParts } from '@waxwing/service/dashboard';
-import type { BoundOperation, Readiness } from '@waxwing/service/http';
+import { type DashboardPorts, noDashboard, onPort, openDashboardParts } from '@waxwing/service/dashboard';
+import type { Readiness } from '@waxwing/service/http';
 import type { DashboardConfiguration } from '@waxwing/service/http-settings';
 import type { Closers } from '@waxwing/service/lifecycle';
 import type { RelayConfiguration } from '../configuration.js';
@@ -25,12 +25,6 @@ export interface OpenDashboardOptions {
   readonly pageFolder?: string | undefined;
 }
 
-/** The dashboard's operations for each port; none if it is off. */
-export interface DashboardPorts {
-  readonly main: readonly BoundOperation[];
-  readonly metrics: readonly BoundOperation[];
-}
-
 /**
  * Opens the dashboard, unless it is off.
  * @throws ConfigurationError if the token file is unusable.
@@ -40,13 +34,12 @@ export async function openDashboard(
   { pageFolder = fileURLToPath(builtPage), configuration, ...parts }: OpenDashboardOptions,
   closers: Closers,
 ): Promise<DashboardPorts> {
-  if (dashboard.kind === 'off') return { main: [], metrics: [] };
+  if (dashboard.kind === 'off') return noDashboard;
   const { clock, log } = parts.relay;
   const storedFigures = new StoredFigures(parts.relay);
   const context = { ...parts, storedFigures, deliveries: configuration.deliveries, startedAt: clock() };
   const { tokenFile } = dashboard;
   const read = () => readOverview(context, minutesOfEvents);
   const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);
-  const operations = bindDashboardOperations({ ...context, ...shared });
-  return dashboard.port === 'main' ? { main: operations, metrics: [] } : { main: [], metrics: operations };
+  return onPort(dashboard, bindDashboardOperations({ ...context, ...shared }));
 }

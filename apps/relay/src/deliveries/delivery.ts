@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { TokenKind } from '@waxwing/protocol';
 import type { RelayDevice, RelayDeviceName } from '../registrations/store/relay-device.js';
 
 /** Urgency of a notification, in the terms of the vendor that the server addressed. */
@@ -41,7 +42,8 @@ export interface Delivery {
   readonly device: RelayDevice;
 }
 
-export type Vendor = 'fcm' | 'apns' | 'webpush';
+/** Each kind of token has one vendor. */
+export type Vendor = TokenKind;
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
 

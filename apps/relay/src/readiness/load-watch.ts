@@ -1,3 +1,4 @@
+import { tokenKinds } from '@waxwing/protocol';
 import type { ReadinessWarning } from '@waxwing/service/http';
 import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
 import type { Vendor } from '../deliveries/delivery.js';
@@ -45,9 +46,8 @@ const fewestDeliveries = 20;
 const fewestRejections = 60;
 const largeLogBytes = 100e6;
 const vendorNames: Readonly<Record<Vendor, string>> = { fcm: 'FCM', apns: 'APNs', webpush: 'Web Push' };
-const vendors = ['fcm', 'apns', 'webpush'] as const;
 
-/** Looks once a minute for load that hurts. Reads counters in memory and one indexed row. */
+/** Checks once a minute for overload and its symptoms. Reads counters in memory and one indexed row. */
 export class LoadWatch {
   readonly #options: LoadWatchOptions;
   #refusals: ReadonlyMap<string, number> = new Map();
@@ -85,8 +85,8 @@ export class LoadWatch {
       this.#findUsedQuotas(),
       await this.#findRefusals(minutes),
       await this.#findLateJobs(),
-      ...vendors.map((vendor) => this.#findSlowness(vendor)),
-      ...vendors.map((vendor) => this.#findRejections(vendor)),
+      ...tokenKinds.map((vendor) => this.#findSlowness(vendor)),
+      ...tokenKinds.map((vendor) => this.#findRejections(vendor)),
       (logBytes() ?? 0) > largeLogBytes ? largeLog : undefined,
     ];
     this.#problems = found.filter((problem) => problem !== undefined);
@@ -158,5 +158,5 @@ export class LoadWatch {
 const largeLog: LoadProblem = {
   name: 'write-ahead log',
   cause: 'The write-ahead log of the database has passed 100 MB, and writes stop at 128 MiB.',
-  remedy: 'End what reads the database for long, such as a backup or a sqlite3 with an open transaction.',
+  remedy: 'Stop long reads of the database, such as a backup or an open transaction in sqlite3.',
 };

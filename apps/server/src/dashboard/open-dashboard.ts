@@ -1,7 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import { serverPageFolder } from '@waxwing/dashboard';
-import { openDashboardParts, sharedDashboardOperations } from '@waxwing/service/dashboard';
-import { type BoundOperation, bindOperations, type Readiness } from '@waxwing/service/http';
+import {
+  type DashboardPorts,
+  noDashboard,
+  onPort,
+  openDashboardParts,
+  sharedDashboardOperations,
+} from '@waxwing/service/dashboard';
+import { bindOperations, type Readiness } from '@waxwing/service/http';
 import type { DashboardConfiguration } from '@waxwing/service/http-settings';
 import type { Closers } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
@@ -20,12 +26,6 @@ export interface OpenDashboardOptions {
   readonly readiness: Readiness;
   /** Default: the built page of `@waxwing/dashboard`. */
   readonly pageFolder?: string | undefined;
-}
-
-/** The dashboard's operations for each port; none if it is off. */
-export interface DashboardPorts {
-  readonly main: readonly BoundOperation[];
-  readonly metrics: readonly BoundOperation[];
 }
 
 /** All operations of the dashboard. Only its page may call them. */
@@ -47,12 +47,12 @@ export async function openDashboard(
   { pageFolder = fileURLToPath(serverPageFolder), ...parts }: OpenDashboardOptions,
   closers: Closers,
 ): Promise<DashboardPorts> {
-  if (dashboard.kind === 'off') return { main: [], metrics: [] };
+  if (dashboard.kind === 'off') return noDashboard;
   const { clock, log, database } = parts.server;
   const overviewParts = { ...parts, countedRows: new CountedRows(database, clock) };
   const { tokenFile } = dashboard;
   const read = () => readOverview(overviewParts);
   const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);
-  const operations = bindOperations<DashboardContext>({ ...overviewParts, ...shared }, dashboardOperations);
-  return dashboard.port === 'main' ? { main: operations, metrics: [] } : { main: [], metrics: operations };
+  const context: DashboardContext = { ...overviewParts, ...shared };
+  return onPort(dashboard, bindOperations(context, dashboardOperations));
 }

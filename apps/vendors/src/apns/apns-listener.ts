@@ -2,6 +2,7 @@ import { createSecureServer, type Http2SecureServer } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { TlsIdentity } from '../credentials/make-certificate.js';
 import { listenOnPort } from '../listen.js';
+import { OpenSockets } from '../open-sockets.js';
 import type { ConnectionCounts } from '../statistics.js';
 import { AcceptedApnsConnection, type ApnsContext } from './apns-connection.js';
 
@@ -28,7 +29,7 @@ const connectionWindowBytes = 1000 * 5120;
 export class ApnsListener {
   readonly #server: Http2SecureServer;
   readonly #context: ApnsListenerContext;
-  readonly #sockets = new Map<string, Socket>();
+  readonly #sockets: OpenSockets;
   readonly #connections = new Set<AcceptedApnsConnection>();
 
   constructor(context: ApnsListenerContext) {
@@ -40,7 +41,8 @@ export class ApnsListener {
       allowHTTP1: false,
       settings: { maxConcurrentStreams: context.faults.streamLimits(context.environment).initial },
     });
-    this.#acceptConnections();
+    this.#sockets = new OpenSockets(this.#server, context.connections);
+    this.#acceptSessions();
     context.faults.onReplaced(() => this.#announceStreamLimits());
   }
 
@@ -52,25 +54,15 @@ export class ApnsListener {
   /** Stops listening and drops every connection. */
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    for (const socket of this.#sockets.values()) socket.destroy();
+    this.#sockets.destroyAll();
     await closed;
   }
 
-  #acceptConnections(): void {
-    const { connections, environment, log } = this.#context;
-    this.#server.on('connection', (socket: Socket) => {
-      const key = socketKey(socket);
-      this.#sockets.set(key, socket);
-      connections.opened += 1;
-      connections.open += 1;
-      socket.once('close', () => {
-        this.#sockets.delete(key);
-        connections.open -= 1;
-      });
-    });
+  #acceptSessions(): void {
+    const { environment, log } = this.#context;
     this.#server.on('session', (session) => {
       session.setLocalWindowSize(connectionWindowBytes);
-      const socket = this.#sockets.get(socketKey(session.socket));
+      const socket = this.#sockets.below(session.socket);
       const connection = new AcceptedApnsConnection(session, this.#context, () => stopReading(socket));
       this.#connections.add(connection);
       session.once('close', () => this.#connections.delete(connection));
@@ -89,10 +81,6 @@ export class ApnsListener {
     this.#server.updateSettings({ maxConcurrentStreams: initial });
     for (const connection of this.#connections) connection.announceStreamLimit();
   }
-}
-
-function socketKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
-  return `${remoteAddress} ${remotePort}`;
 }
 
 function stopReading(socket: Socket | undefined): void {

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:https';
 import type { Socket } from 'node:net';
 import type { TlsIdentity } from '../credentials/make-certificate.js';
 import { listenOnPort } from '../listen.js';
+import { OpenSockets } from '../open-sockets.js';
 import type { ConnectionCounts } from '../statistics.js';
 import { handlePushRequest, type PushEndpointContext } from './push-endpoint.js';
 
@@ -15,27 +16,17 @@ const keepAliveMilliseconds = 60_000;
 /** TLS listener of the stand-in for a push service (Web Push, UnifiedPush). */
 export class PushListener {
   readonly #server: Server;
-  /** Unencrypted sockets by the client's address and port. */
-  readonly #sockets = new Map<string, Socket>();
+  readonly #sockets: OpenSockets;
 
   constructor(context: PushListenerContext) {
     const { tls, connections } = context;
     const options = { cert: tls.certificate, key: tls.privateKey, keepAliveTimeout: keepAliveMilliseconds };
     const reset = ({ socket }: { readonly socket: Socket }) =>
-      void this.#sockets.get(socketKey(socket))?.resetAndDestroy();
+      void this.#sockets.below(socket)?.resetAndDestroy();
     this.#server = createServer(options, (request, response) =>
       handlePushRequest(request, response, { ...context, reset }),
     );
-    this.#server.on('connection', (socket: Socket) => {
-      const key = socketKey(socket);
-      this.#sockets.set(key, socket);
-      connections.opened += 1;
-      connections.open += 1;
-      socket.once('close', () => {
-        this.#sockets.delete(key);
-        connections.open -= 1;
-      });
-    });
+    this.#sockets = new OpenSockets(this.#server, connections);
     this.#server.on('tlsClientError', (error: Error) => {
       context.log(`webpush: a TLS handshake failed: ${error.message}`);
     });
@@ -52,8 +43,4 @@ export class PushListener {
     this.#server.closeAllConnections();
     await closed;
   }
-}
-
-function socketKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
-  return `${remoteAddress} ${remotePort}`;
 }

@@ -3,7 +3,7 @@ import { CommandError } from '../command-line/index.js';
 import { ConfigurationError } from '../config/index.js';
 
 /**
- * Runs the code of a relay command and converts its error to a response that the page shows.
+ * Runs the code of a command and converts its error to a response that the page shows.
  * @throws ProtocolError BAD_REQUEST with HTTP status 409 and the command's sentence.
  */
 export async function refuseAct<Result>(act: () => Promise<Result>): Promise<Result> {

@@ -78,10 +78,11 @@ describe('the VAPID keys of a ring', () => {
         ({ ring } = await disk.keeper.change(transition, { actor: 'test', action: 'add' }));
       },
     );
-    await keys.ensure(['web', 'other', 'web'], startedAt);
+    expect(await keys.ensure(['web', 'other', 'web'], startedAt)).toEqual(['web', 'other']);
     const first = [keys.publicKeyOf('web'), keys.publicKeyOf('other')];
     expect(new Set(first).size).toBe(2);
-    await keys.ensure(['other', 'third'], startedAt + 1);
+    expect(await keys.ensure(['other', 'third'], startedAt + 1)).toEqual(['third']);
+    expect(await keys.ensure(['other', 'third'], startedAt + 1)).toEqual([]);
     expect([keys.publicKeyOf('web'), keys.publicKeyOf('other')]).toEqual(first);
     expect(keys.publicKeyOf('third')).toBeDefined();
     const stored = (await disk.keeper.read()).ring;
@@ -89,9 +90,10 @@ describe('the VAPID keys of a ring', () => {
     expect(privateTexts(stored).length).toBeGreaterThan(privateTexts(fresh()).length);
   });
 
-  it('sign tokens that their public half verifies, for a known app only', () => {
+  it('sign tokens that their public half verifies, for a known app only', async () => {
     const ring = withKeys('web');
     const keys = new VapidKeys(() => ring);
+    expect(await keys.ensure(['unknown'], startedAt)).toEqual([]);
     const claims = {
       audience: 'https://push.example',
       subject: 'mailto:a@b.example',

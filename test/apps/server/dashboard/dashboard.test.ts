@@ -83,7 +83,7 @@ eachBackend((backend) => {
       name: 'jobs',
       ok: false,
       cause: 'The server has given up 1 job.',
-      remedy: 'Open "Jobs", read their reasons, end the cause, then retry them.',
+      remedy: 'Open "Jobs", read the reasons, fix the cause, then retry the jobs.',
     });
   });
 

@@ -20,3 +20,11 @@ export interface PageList {
   readonly pages: Readonly<Record<string, PageEntry>>;
   readonly overview: Pick<Resource<{ readonly now: number }>, 'set'>;
 }
+
+type CheckedOverview = Pick<Resource<{ readonly checks: readonly { readonly ok: boolean }[] }>, 'state'>;
+
+/** Number of checks of the last overview that fail. */
+export function failedChecks({ state }: CheckedOverview): Attention | undefined {
+  if (state.value.kind !== 'ready') return undefined;
+  return { number: state.value.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };
+}

@@ -13,7 +13,7 @@ const states = [
   ['dead', 'Given up'],
 ] as const;
 
-/** The jobs of the server by kind and state, and those that it has given up. */
+/** The server's jobs by kind and state, and its dead letters. */
 export function JobsPage() {
   return (
     <>

@@ -9,7 +9,6 @@ export interface MinuteCell {
 
 export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
 
-export const countedVendors = tokenKinds;
 export const deliveryOutcomes: readonly DeliveryOutcome[] = ['delivered', 'rejected', 'retried'];
 
 /** Upper bounds of the delivery latencies that the figures distinguish, in milliseconds. */
@@ -21,7 +20,7 @@ export const latencyBounds = [
 export const minuteCells: readonly MinuteCell[] = [
   { vendor: '', outcome: 'registered' },
   ...latencyBounds.map((bound): MinuteCell => ({ vendor: '', outcome: `within ${bound}` })),
-  ...countedVendors.flatMap((vendor) => deliveryOutcomes.map((outcome): MinuteCell => ({ vendor, outcome }))),
+  ...tokenKinds.flatMap((vendor) => deliveryOutcomes.map((outcome): MinuteCell => ({ vendor, outcome }))),
 ];
 
 const indexes = new Map(minuteCells.map((cell, index) => [`${cell.vendor} ${cell.outcome}`, index]));

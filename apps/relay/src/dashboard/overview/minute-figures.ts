@@ -1,4 +1,5 @@
-import { countedVendors, deliveryOutcomes, indexOfCell, latencyBounds } from '../minutes/minute-cells.js';
+import { tokenKinds } from '@waxwing/protocol';
+import { deliveryOutcomes, indexOfCell, latencyBounds } from '../minutes/minute-cells.js';
 import type { MinuteAmounts } from '../minutes/minute-store.js';
 
 type Minutes = ReadonlyMap<number, MinuteAmounts>;
@@ -15,7 +16,7 @@ export function describeMinutes(minutes: Minutes, last: number, count: number) {
   return {
     at: at.map((minute) => minute * minuteMilliseconds),
     registrations: series('', 'registered'),
-    outcomes: countedVendors.flatMap((vendor) =>
+    outcomes: tokenKinds.flatMap((vendor) =>
       deliveryOutcomes.map((outcome) => ({ vendor, outcome, counts: series(vendor, outcome) })),
     ),
   };

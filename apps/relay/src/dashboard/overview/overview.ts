@@ -1,4 +1,5 @@
 import { packageVersion } from '@waxwing/service/command-line';
+import { dashboardCheck } from '@waxwing/service/dashboard';
 import { z } from 'zod';
 import type { DashboardContext } from '../dashboard-context.js';
 import { minuteOf } from '../minutes/minute-store.js';
@@ -16,14 +17,7 @@ export const overviewAnswer = z.object({
   version: z.string(),
   started_at: count,
   ready: z.boolean(),
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      cause: z.string().optional(),
-      remedy: z.string().optional(),
-    }),
-  ),
+  checks: z.array(dashboardCheck),
   queue: z.object({
     due: count,
     waiting: count,

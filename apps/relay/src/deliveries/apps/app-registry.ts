@@ -57,8 +57,8 @@ export interface AppRegistryOptions {
   readonly providerTokens: ProviderTokenStore;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   readonly vapidKeys: VapidSigner & {
-    /** Makes the missing key pairs of these apps. */
-    ensure(names: readonly string[], now: number): Promise<void>;
+    /** Makes the missing key pairs of these apps. @returns the apps that got one. */
+    ensure(names: readonly string[], now: number): Promise<readonly string[]>;
   };
 }
 
@@ -268,13 +268,12 @@ async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<stri
   return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, apnsAuthoritiesSetting);
 }
 
-/** Reads the apps, and makes the missing VAPID key pairs of those of Web Push. */
+/** Reads the apps, and makes a VAPID key pair for each Web Push app without one. */
 async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOptions): Promise<AppSet> {
   const apps = await readConfiguredApps(configuration);
   const names = apps.webpush.map(({ name }) => name);
-  const missing = names.filter((name) => vapidKeys.publicKeyOf(name) === undefined);
-  await vapidKeys.ensure(names, clock());
+  const made = await vapidKeys.ensure(names, clock());
   // A warning: after a restore of an older key ring, phones that subscribed with the lost key must subscribe again.
-  if (missing.length > 0) log.warn({ apps: missing }, 'new VAPID keys of Web Push apps: see "apps vapid"');
+  if (made.length > 0) log.warn({ apps: made }, 'new VAPID keys of Web Push apps: see "apps vapid"');
   return apps;
 }

@@ -14,7 +14,6 @@ export class SendGate {
   readonly #clock: Clock;
   readonly #maximumWaiting: () => number;
   #underWay = 0;
-  #waitingCount = 0;
   readonly #waiting = new RoundRobinQueue<PendingSend>();
 
   /** @param maximumWaiting Further requests are refused at once. Default: no limit. */
@@ -37,8 +36,7 @@ export class SendGate {
       this.#underWay += 1;
       return true;
     }
-    if (this.#waitingCount >= this.#maximumWaiting()) return Promise.resolve(false);
-    this.#waitingCount += 1;
+    if (this.#waiting.count >= this.#maximumWaiting()) return Promise.resolve(false);
     return new Promise((admit) => this.#waiting.add(sender, { notAfter, admit }));
   }
 
@@ -55,15 +53,10 @@ export class SendGate {
 
   #takeNext(): PendingSend | undefined {
     const now = this.#clock();
-    const next = this.#waiting.take((waiting) => {
+    return this.#waiting.take((waiting) => {
       const isLate = now > waiting.notAfter;
-      if (isLate) {
-        this.#waitingCount -= 1;
-        waiting.admit(false);
-      }
+      if (isLate) waiting.admit(false);
       return isLate;
     });
-    if (next !== undefined) this.#waitingCount -= 1;
-    return next;
   }
 }

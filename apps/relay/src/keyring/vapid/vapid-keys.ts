@@ -32,10 +32,15 @@ export class VapidKeys {
     this.#change = change;
   }
 
-  /** Makes the missing key pairs of these apps, in one change of the ring. */
-  async ensure(names: readonly string[], now: number): Promise<void> {
-    if (names.every((name) => this.#find(name) !== undefined)) return;
-    await this.#change((ring) => addVapidKeys(ring, names, now));
+  /**
+   * Makes the missing key pairs of these apps, in one change of the ring.
+   * @returns the apps that got one.
+   */
+  async ensure(names: readonly string[], now: number): Promise<readonly string[]> {
+    const missing = [...new Set(names)].filter((name) => this.#find(name) === undefined);
+    if (missing.length === 0) return [];
+    await this.#change((ring) => addVapidKeys(ring, missing, now));
+    return missing.filter((name) => this.#find(name) !== undefined);
   }
 
   /** The public half of an app's key pair, in base64url; `undefined` if there is none. */

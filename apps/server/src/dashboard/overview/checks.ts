@@ -1,14 +1,7 @@
 import type { RealmPushStatus, RelayLinkStatus } from '@waxwing/server-push';
+import { type DashboardCheck, failedCheck, failedFirst, readinessChecks } from '@waxwing/service/dashboard';
 import type { ReadinessStates } from '@waxwing/service/http';
 import { adminNames } from '../../push/admin-names.js';
-
-/** Result of one check. */
-export interface DashboardCheck {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly cause?: string;
-  readonly remedy?: string;
-}
 
 export interface CheckedFacts {
   readonly readiness: ReadinessStates;
@@ -19,39 +12,32 @@ export interface CheckedFacts {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  database: 'Look whether the database runs and has room, and at the log of the server.',
+  database: 'Check that the database runs and has disk space, and read the log of the server.',
   files: 'Correct the file, or the setting that names it: the next start would fail.',
 };
 
 /** Returns all checks, failed ones first. Sends no request: the page "Push" asks the relay. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
-  const checks = [
-    ...Object.entries(facts.readiness).map(([name, state]) => describeReadiness(name, state)),
+  return failedFirst([
+    ...readinessChecks(facts.readiness, remedies),
     checkRelay(facts),
     checkDeadJobs(facts),
-  ];
-  return [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)];
-}
-
-function describeReadiness(name: string, state: ReadinessStates[string]): DashboardCheck {
-  if (state === undefined) return { name, ok: true };
-  const remedy = remedies[name] ?? 'Look at the log of the server.';
-  return wrong(name, typeof state === 'string' ? state : state.warning, remedy);
+  ]);
 }
 
 function checkRelay({ hasRelay, link, pushStatus }: CheckedFacts): DashboardCheck {
   const name = 'relay';
   if (!hasRelay) {
     const remedy = `Run ${adminNames.push} enable --relay URL to notify phones.`;
-    return wrong(name, 'No relay is configured, so phones are not notified.', remedy);
+    return failedCheck(name, 'No relay is configured, so phones are not notified.', remedy);
   }
   if (link.state === 'failing') {
     const cause = `The relay does not answer as it should: ${link.lastError?.reason ?? 'no reason is known'}.`;
-    return wrong(name, cause, 'Open "Push", which checks every part and says what to do.');
+    return failedCheck(name, cause, 'Open "Push", which checks every part and says what to do.');
   }
   if (!pushStatus.canPush) {
     const cause = 'The relay has switched push off for this organization.';
-    return wrong(name, cause, "Ask the relay's operator to switch it on.");
+    return failedCheck(name, cause, "Ask the relay's operator to switch it on.");
   }
   return { name, ok: true };
 }
@@ -60,9 +46,5 @@ function checkDeadJobs({ deadJobs }: CheckedFacts): DashboardCheck {
   const name = 'jobs';
   if (deadJobs === 0) return { name, ok: true };
   const cause = `The server has given up ${deadJobs} ${deadJobs === 1 ? 'job' : 'jobs'}.`;
-  return wrong(name, cause, 'Open "Jobs", read their reasons, end the cause, then retry them.');
-}
-
-function wrong(name: string, cause: string, remedy: string): DashboardCheck {
-  return { name, ok: false, cause, remedy };
+  return failedCheck(name, cause, 'Open "Jobs", read the reasons, fix the cause, then retry the jobs.');
 }

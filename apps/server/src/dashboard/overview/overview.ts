@@ -1,5 +1,6 @@
 import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
 import { packageVersion } from '@waxwing/service/command-line';
+import { dashboardCheck } from '@waxwing/service/dashboard';
 import { z } from 'zod';
 import type { DashboardContext } from '../dashboard-context.js';
 import { describeChecks } from './checks.js';
@@ -15,14 +16,7 @@ export const overviewAnswer = z.object({
   started_at: count,
   ready: z.boolean(),
   realm: z.object({ name: z.string(), url: z.string() }),
-  checks: z.array(
-    z.object({
-      name: z.string(),
-      ok: z.boolean(),
-      cause: z.string().optional(),
-      remedy: z.string().optional(),
-    }),
-  ),
+  checks: z.array(dashboardCheck),
   relay: z.object({
     state: z.enum(['none', 'untested', 'working', 'failing']),
     last_success_at: instant,
