@@ -1,4 +1,4 @@
-import type { DashboardParts } from '@waxwing/service/dashboard';
+import type { DashboardParts, LastReading } from '@waxwing/service/dashboard';
 import type { Readiness } from '@waxwing/service/http';
 import type { RelayContext } from '../context.js';
 import type { DeliveriesConfiguration } from '../deliveries/deliveries-configuration.js';
@@ -12,7 +12,7 @@ export interface DashboardContext extends DashboardParts {
   readonly admin: OpenKeyRing['admin'];
   readonly readiness: Readiness;
   readonly load: Pick<LoadWatch, 'problems'>;
-  readonly storedFigures: StoredFigures;
+  readonly lastFigures: LastReading<StoredFigures>;
   readonly keyRing: Pick<OpenKeyRing['keyRing'], 'describe' | 'publishedKeyList'>;
   readonly deliveries: DeliveriesConfiguration;
   /** Unix milliseconds. */

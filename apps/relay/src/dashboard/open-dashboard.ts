@@ -1,6 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { pageFolder as builtPage } from '@waxwing/dashboard';
-import { type DashboardPorts, noDashboard, onPort, openDashboardParts } from '@waxwing/service/dashboard';
+import {
+  type DashboardPorts,
+  LastReading,
+  noDashboard,
+  onPort,
+  openDashboardParts,
+} from '@waxwing/service/dashboard';
 import type { Readiness } from '@waxwing/service/http';
 import type { DashboardConfiguration } from '@waxwing/service/http-settings';
 import type { Closers } from '@waxwing/service/lifecycle';
@@ -10,7 +16,7 @@ import type { OpenKeyRing } from '../keyring/open-key-ring.js';
 import type { LoadWatch } from '../readiness/load-watch.js';
 import { bindDashboardOperations } from './dashboard-operations.js';
 import { readOverview } from './overview/overview.js';
-import { StoredFigures } from './overview/stored-figures.js';
+import { noFigures } from './overview/stored-figures.js';
 
 const minutesOfEvents = 60;
 
@@ -36,8 +42,8 @@ export async function openDashboard(
 ): Promise<DashboardPorts> {
   if (dashboard.kind === 'off') return noDashboard;
   const { clock, log } = parts.relay;
-  const storedFigures = new StoredFigures(parts.relay);
-  const context = { ...parts, storedFigures, deliveries: configuration.deliveries, startedAt: clock() };
+  const lastFigures = new LastReading(noFigures);
+  const context = { ...parts, lastFigures, deliveries: configuration.deliveries, startedAt: clock() };
   const { tokenFile } = dashboard;
   const read = () => readOverview(context, minutesOfEvents);
   const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);

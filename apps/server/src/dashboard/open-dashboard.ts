@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { serverPageFolder } from '@waxwing/dashboard';
 import {
   type DashboardPorts,
+  LastReading,
   noDashboard,
   onPort,
   openDashboardParts,
@@ -17,6 +18,7 @@ import { listDeadJobs, retryDeadJob } from './jobs/job-operations.js';
 import { CountedRows } from './overview/counted-rows.js';
 import { readOverview } from './overview/overview.js';
 import { showOverview } from './overview/overview-operation.js';
+import { noFigures } from './overview/stored-figures.js';
 import { sendPushTest, showPushChecks } from './push/push-operations.js';
 
 export interface OpenDashboardOptions {
@@ -49,7 +51,8 @@ export async function openDashboard(
 ): Promise<DashboardPorts> {
   if (dashboard.kind === 'off') return noDashboard;
   const { clock, log, database } = parts.server;
-  const overviewParts = { ...parts, countedRows: new CountedRows(database, clock) };
+  const countedRows = new CountedRows(database, clock);
+  const overviewParts = { ...parts, countedRows, lastFigures: new LastReading(noFigures) };
   const { tokenFile } = dashboard;
   const read = () => readOverview(overviewParts);
   const shared = await openDashboardParts({ clock, log, tokenFile, pageFolder, read }, closers);

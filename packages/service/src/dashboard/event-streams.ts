@@ -1,11 +1,11 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { ProtocolError } from '@waxwing/protocol';
-import type { Log } from '../logging/index.js';
+import { type Log, TroubleLog } from '../logging/index.js';
 import type { AdminSession, AdminSessions } from './admin-sessions.js';
 
 export interface EventStreamsOptions {
   readonly sessions: Pick<AdminSessions, 'check'>;
-  readonly log: Pick<Log, 'warn'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
   /** The data of the next event. */
   read(): Promise<unknown>;
 }
@@ -28,6 +28,7 @@ export class EventStreams {
   readonly #open = new Set<OpenStream>();
   #timer: NodeJS.Timeout | undefined;
   #sending: Promise<void> | undefined;
+  readonly #troubleLog = new TroubleLog();
 
   constructor(options: EventStreamsOptions) {
     this.#options = options;
@@ -76,8 +77,11 @@ export class EventStreams {
         // Backpressure: a client that does not read skips this event.
         if (!output.writableEnded && !output.writableNeedDrain) output.write(text);
       }
+      this.#troubleLog.end(() => log.info('the overview can be read again'));
     } catch (err) {
-      log.warn({ err }, 'the dashboard could not be told what happens: it shows its last figures');
+      this.#troubleLog.begin(String(err), () =>
+        log.warn({ err }, 'the overview could not be read: open dashboards keep their last figures'),
+      );
     }
   }
 

@@ -10,5 +10,6 @@ export {
 } from './dashboard-check.js';
 export { type DashboardParts, openDashboardParts } from './dashboard-parts.js';
 export { type DashboardPorts, noDashboard, onPort } from './dashboard-ports.js';
+export { LastReading } from './last-reading.js';
 export { refuseAct } from './refuse-act.js';
 export { sharedDashboardOperations } from './shared-operations.js';

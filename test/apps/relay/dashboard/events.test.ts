@@ -159,9 +159,11 @@ describe('the open streams', () => {
     const ending = new AbortController();
     const output = streams.open(session(), ending.signal);
     await streams.send();
-    expect(text()).toContain('it shows its last figures');
+    await streams.send();
+    expect(text().match(/open dashboards keep their last figures/g)).toHaveLength(1);
     isAway = false;
     await streams.send();
+    expect(text()).toContain('the overview can be read again');
     expect(String(output.read())).toContain('event: overview');
     ending.abort();
   });

@@ -87,6 +87,20 @@ eachBackend((backend) => {
     });
   });
 
+  it('keeps its last figures while the database is away, and names the database', async () => {
+    const { test, get } = await start();
+    await registerPhone(test, 'ada@example.org');
+    const { devices, relay, jobs } = await get('/overview');
+    await test.server.database.close();
+    const later = await get('/overview');
+    expect(later).toMatchObject({ ready: false, devices, relay, jobs });
+    expect(later.checks[0]).toMatchObject({
+      name: 'database',
+      ok: false,
+      remedy: 'Check that the database runs and has disk space, and read the log of the server.',
+    });
+  });
+
   it('checks push as the command does, and sends a test notification', async () => {
     const { test, get, post } = await start();
     test.relay.otherwise(({ path }) => (path.endsWith('/notify') ? notified() : refused(404, 'NOT_FOUND')));

@@ -5,7 +5,7 @@ import type { DashboardContext } from '../dashboard-context.js';
 import { minuteOf } from '../minutes/minute-store.js';
 import { describeChecks } from './checks.js';
 import { describeLatencies, describeMinutes } from './minute-figures.js';
-import type { StoredQueue } from './stored-figures.js';
+import { readFigures, type StoredQueue } from './stored-figures.js';
 
 const version = packageVersion(new URL('../../../package.json', import.meta.url));
 const minutesOfLatency = 60;
@@ -38,7 +38,7 @@ export type Overview = z.infer<typeof overviewAnswer>;
 
 type OverviewContext = Pick<
   DashboardContext,
-  'relay' | 'readiness' | 'load' | 'storedFigures' | 'keyRing' | 'deliveries' | 'startedAt'
+  'relay' | 'readiness' | 'load' | 'lastFigures' | 'keyRing' | 'deliveries' | 'startedAt'
 >;
 
 /**
@@ -46,16 +46,13 @@ type OverviewContext = Pick<
  * While the database fails its check, returns the figures of the last reading.
  */
 export async function readOverview(context: OverviewContext, minutes: number): Promise<Overview> {
-  const { relay, readiness, load, storedFigures, keyRing, deliveries, startedAt } = context;
+  const { relay, readiness, load, lastFigures, keyRing, deliveries, startedAt } = context;
   const { clock, activity, deviceGauge } = relay;
   const now = clock();
   const last = minuteOf(now);
   const states = await readiness.look();
-  // A database that fails is what the overview must show.
-  const isAway = typeof states.database === 'string';
-  const { breakers, queue, figures } = isAway
-    ? storedFigures.last
-    : await storedFigures.read(last - Math.max(minutes, minutesOfLatency) + 1, last);
+  const first = last - Math.max(minutes, minutesOfLatency) + 1;
+  const { breakers, queue, figures } = await lastFigures.read(states, () => readFigures(relay, first, last));
   const lastHour = new Map([...figures].filter(([minute]) => minute > last - minutesOfLatency));
   const devices = deviceGauge.total ?? 0;
   const checks = describeChecks({

@@ -11,51 +11,42 @@ export interface StoredQueue {
   readonly oldestDueAt: number | undefined;
 }
 
-interface Figures {
+/** The parts of the overview that come from the database. */
+export interface StoredFigures {
   readonly breakers: readonly StoredBreaker[];
   readonly queue: StoredQueue;
   /** By minute. */
   readonly figures: ReadonlyMap<number, MinuteAmounts>;
 }
 
+type FiguresContext = Pick<RelayContext, 'database' | 'minuteCounts'>;
+
 const states = ['due', 'waiting', 'running', 'dead'] as const;
 
-/** The parts of the overview that come from the database. Remembers the last reading. */
-export class StoredFigures {
-  readonly #context: Pick<RelayContext, 'database' | 'minuteCounts'>;
-  #last: Figures = {
-    breakers: [],
-    queue: { due: 0, waiting: 0, running: 0, dead: 0, oldestDueAt: undefined },
-    figures: new Map(),
-  };
+export const noFigures: StoredFigures = {
+  breakers: [],
+  queue: { due: 0, waiting: 0, running: 0, dead: 0, oldestDueAt: undefined },
+  figures: new Map(),
+};
 
-  constructor(context: Pick<RelayContext, 'database' | 'minuteCounts'>) {
-    this.#context = context;
-  }
+/** Reads the figures. `first` and `last` are the bounds of the minutes, both included. */
+export async function readFigures(
+  { database, minuteCounts }: FiguresContext,
+  first: number,
+  last: number,
+): Promise<StoredFigures> {
+  const [breakers, queue, figures] = await Promise.all([
+    new BreakerStore(database).list(),
+    readQueue(database),
+    minuteCounts.read(first, last),
+  ]);
+  return { breakers, queue, figures };
+}
 
-  /** The last reading, which may be of other minutes; zeros before the first. */
-  get last(): Figures {
-    return this.#last;
-  }
-
-  /** Reads the figures, and those of the minutes from `first` to `last`, both included. */
-  async read(first: number, last: number): Promise<Figures> {
-    const { database, minuteCounts } = this.#context;
-    const [breakers, queue, figures] = await Promise.all([
-      new BreakerStore(database).list(),
-      this.#readQueue(),
-      minuteCounts.read(first, last),
-    ]);
-    this.#last = { breakers, queue, figures };
-    return this.#last;
-  }
-
-  async #readQueue(): Promise<StoredQueue> {
-    const { jobs } = this.#context.database;
-    const [tallies, oldest] = await Promise.all([jobs.tally(), jobs.oldestDueAt()]);
-    const [due = 0, waiting = 0, running = 0, dead = 0] = states.map((state) =>
-      tallies.reduce((sum, tally) => sum + Number(tally[state]), 0),
-    );
-    return { due, waiting, running, dead, oldestDueAt: oldest === undefined ? undefined : Number(oldest) };
-  }
+async function readQueue({ jobs }: FiguresContext['database']): Promise<StoredQueue> {
+  const [tallies, oldest] = await Promise.all([jobs.tally(), jobs.oldestDueAt()]);
+  const [due = 0, waiting = 0, running = 0, dead = 0] = states.map((state) =>
+    tallies.reduce((sum, tally) => sum + Number(tally[state]), 0),
+  );
+  return { due, waiting, running, dead, oldestDueAt: oldest === undefined ? undefined : Number(oldest) };
 }

@@ -1,9 +1,10 @@
-import { type RelayLinkStatus, readRelayLinkStatus } from '@waxwing/server-push';
+import type { RelayLinkStatus } from '@waxwing/server-push';
 import { packageVersion } from '@waxwing/service/command-line';
 import { dashboardCheck } from '@waxwing/service/dashboard';
 import { z } from 'zod';
 import type { DashboardContext } from '../dashboard-context.js';
 import { describeChecks } from './checks.js';
+import { readFigures } from './stored-figures.js';
 
 const version = packageVersion(new URL('../../../package.json', import.meta.url));
 const count = z.number().int();
@@ -32,21 +33,22 @@ export const overviewAnswer = z.object({
 
 export type Overview = z.infer<typeof overviewAnswer>;
 
-type OverviewContext = Pick<DashboardContext, 'server' | 'readiness' | 'countedRows'>;
+type OverviewContext = Pick<DashboardContext, 'server' | 'readiness' | 'countedRows' | 'lastFigures'>;
 
-/** Reads the overview: stored states, bounded counts of jobs, and counts of rows that are at most a minute old. */
-export async function readOverview({ server, readiness, countedRows }: OverviewContext): Promise<Overview> {
-  const { clock, database, realm, serverPush, startedAt } = server;
+/** Reads the overview. While the database fails its check, returns the figures of the last reading. */
+export async function readOverview({
+  server,
+  readiness,
+  countedRows,
+  lastFigures,
+}: OverviewContext): Promise<Overview> {
+  const { clock, realm, serverPush, startedAt } = server;
   const now = clock();
-  const [states, link, pushStatus, { devices, eventQueues }, tallies, oldest] = await Promise.all([
-    readiness.look(),
-    readRelayLinkStatus(database.db),
-    serverPush.realmPushStatus(),
-    countedRows.read(),
-    database.jobs.tally(),
-    database.jobs.oldestDueAt(),
-  ]);
-  const deadJobs = tallies.reduce((sum, { dead }) => sum + Number(dead), 0);
+  const states = await readiness.look();
+  const { link, pushStatus, devices, eventQueues, jobs, oldestDueAt } = await lastFigures.read(states, () =>
+    readFigures(server, countedRows),
+  );
+  const deadJobs = jobs.reduce((sum, { dead }) => sum + dead, 0);
   const hasRelay = serverPush.isConfigured;
   const checks = describeChecks({ readiness: states, hasRelay, link, pushStatus, deadJobs });
   return {
@@ -59,14 +61,8 @@ export async function readOverview({ server, readiness, countedRows }: OverviewC
     relay: describeRelay(link, hasRelay),
     devices: devices.map((counts) => ({ ...counts })),
     event_queues: eventQueues,
-    jobs: tallies.map(({ kind, due, waiting, running, dead }) => ({
-      kind,
-      due: Number(due),
-      waiting: Number(waiting),
-      running: Number(running),
-      dead: Number(dead),
-    })),
-    oldest_due_age_ms: oldest === undefined ? null : Math.max(0, now - Number(oldest)),
+    jobs: jobs.map((counts) => ({ ...counts })),
+    oldest_due_age_ms: oldestDueAt === undefined ? null : Math.max(0, now - oldestDueAt),
   };
 }
 
