@@ -1,4 +1,4 @@
 import { deliveryJobKind } from './deliveries/queue/delivery-queue.js';
 
-/** Kinds of all jobs of the relay, except those of schedules. */
+/** Kinds of the relay's jobs, without scheduled jobs. */
 export const relayJobKinds: readonly string[] = [deliveryJobKind];

@@ -15,5 +15,5 @@ const messageJobs = [
   removeNotificationsJob,
 ];
 
-/** Kinds of all jobs of the server, except those of schedules. */
+/** Kinds of the server's jobs, without scheduled jobs. */
 export const serverJobKinds: readonly string[] = [...messageJobs.map(({ kind }) => kind), ...allPushJobKinds];

@@ -36,7 +36,7 @@ export interface AdministrationOptions {
   refusal(sentence: string): Error;
   /** Records what an operator did to a job, in the transaction that changes the job. Default: not recorded. */
   recordJobAct?(transaction: AnyTransaction, action: string, jobId: string): Promise<void>;
-  /** The kinds of jobs that the program enqueues, except those of schedules. */
+  /** Kinds of the jobs that the program enqueues, without scheduled jobs. */
   jobKinds(): Promise<readonly string[]>;
   /** Allow-list of job payload fields that hold no secret. The values of all other fields are hidden. */
   readonly shownPayloadFields: readonly string[];

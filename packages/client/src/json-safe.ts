@@ -1,7 +1,6 @@
 /**
- * Lets `JSON.stringify` write every `bigint` in an object as decimal text, on which it would throw a TypeError, and every
- * `Map` as an object. Adds a
- * `toJSON` that is not enumerable, and returns the object.
+ * Makes an object safe for `JSON.stringify`, which throws on a `bigint` and writes a `Map` as `{}`: every `bigint`
+ * becomes decimal text, and every `Map` an object. Adds a `toJSON` that is not enumerable, and returns the object.
  */
 export function jsonSafe<T extends object>(object: T): T {
   const toJSON = () => safe(Array.isArray(object) ? [...object] : { ...object });

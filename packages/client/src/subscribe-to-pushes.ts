@@ -17,9 +17,9 @@ type BrowserSubscription = PushSubscriptionLike & {
 };
 
 /**
- * Returns the push token of a browser, for the option `pushToken`: subscribes with the relay's VAPID key unless it
- * already is. Returns `undefined` if the browser has no Web Push, or while the user has not allowed notifications: ask
- * with `Notification.requestPermission()` in the handler of a click, and then call `sync`.
+ * Returns the push token of a browser, for the option `pushToken`. Subscribes with the relay's VAPID key if the browser
+ * has no such subscription. Returns `undefined` if the browser has no Web Push, or while the user has not allowed
+ * notifications: ask with `Notification.requestPermission()` in the handler of a click, and then call `sync`.
  *
  * @param vapidPublicKey base64url of 65 bytes, from the relay's operator.
  *

@@ -1,7 +1,8 @@
 #!/usr/bin/env sh
 ':' //; exec node -- "$0" "$@"
-// A shell runs the line above, so that Node takes no argument after the program for one of its own, such as --env-file.
-// `env -S` would do the same, but BusyBox has none. Written in the JavaScript of 2009, so that a Node that is too old for the rest can still print this error.
+// A shell runs the line above: without --, Node would read --env-file of the program as its own, and print its value if it
+// names no file (https://github.com/nodejs/node/issues/54232). Not `env -S`, which BusyBox lacks.
+// Written in ECMAScript 5, so that an outdated Node can still print this error message.
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
 var running = /(\d+)\.(\d+)/.exec(process.versions.node);

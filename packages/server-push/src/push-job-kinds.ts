@@ -28,5 +28,5 @@ export const endingJobKinds = [
 /** Kinds of all jobs that ask the relay. */
 export const pushJobKinds = [...urgentJobKinds, ...endingJobKinds] as const;
 
-/** Kinds of all jobs of push, except those of schedules. */
+/** Kinds of the jobs of push, without scheduled jobs. */
 export const allPushJobKinds: readonly string[] = [...pushJobKinds, readReceiptsJob];

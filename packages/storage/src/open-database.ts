@@ -51,8 +51,8 @@ export interface Database<Tables> {
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Like {@link write}, but runs before the other writes of its batch. For writes that wait for a lock that other batches
-   * also take: a batch that waits for it while an earlier write holds rows would deadlock with the lock's holder.
+   * Like {@link write}, but runs before the other writes of its batch. For writes that take a lock which other batches
+   * take too: waiting for it after an earlier write has locked rows would deadlock with the lock's holder.
    */
   writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
   /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */

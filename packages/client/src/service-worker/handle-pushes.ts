@@ -44,9 +44,9 @@ const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-accou
 export function handlePushes(options: PushHandlerOptions = {}): void {
   const scope = globalThis as unknown as WorkerScope;
   const open = createOpener(options.storage ?? createIndexedDbStorage());
-  const oneAfterTheOther = createMutex();
+  const exclusively = createMutex();
   scope.addEventListener('push', (event) =>
-    event.waitUntil(oneAfterTheOther(() => handlePush(scope, open, event, options))),
+    event.waitUntil(exclusively(() => handlePush(scope, open, event, options))),
   );
   scope.addEventListener('notificationclick', (event) =>
     event.waitUntil(followClick(scope, event.notification)),

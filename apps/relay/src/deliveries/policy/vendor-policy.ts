@@ -111,8 +111,8 @@ export const apnsPolicy = {
 } as const satisfies Record<string, PolicyRow>;
 
 /**
- * Names of the statuses of push services. Phones choose their push services, so no answer counts against the VAPID key:
- * one host could hold back the notifications of all others. https://www.rfc-editor.org/rfc/rfc8030
+ * Names of the statuses of push services (https://www.rfc-editor.org/rfc/rfc8030). No answer counts against the VAPID key:
+ * phones choose their push services, and one host could block delivery to every other.
  */
 export const webPushPolicy = {
   SUBSCRIPTION_UNKNOWN: gone,

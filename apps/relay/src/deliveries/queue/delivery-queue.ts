@@ -33,7 +33,7 @@ export interface DeliveryQueueOptions {
   onSettled(): void;
 }
 
-/** The kind of the relay's only jobs, besides those of schedules. */
+/** The kind of the relay's jobs. Scheduled jobs have kinds of their own. */
 export const deliveryJobKind = 'deliver-notification';
 const concurrency = 500;
 const patienceMilliseconds = 60_000;

@@ -25,7 +25,7 @@ export function addVapidCommands(apps: Command, terminal: Terminal): void {
       printResult(terminal, flags, { machines, people });
     });
   withConsent(apps.command('remove-vapid'))
-    .description('destroy the VAPID key of a Web Push app, for example after it has left the apps file')
+    .description('destroy the VAPID key of a Web Push app; remove the app from the apps file first')
     .argument('<app>', 'its name in the apps file')
     .action(async (app: string, flags: AskedChangeFlags) =>
       makeChange(terminal, flags, {

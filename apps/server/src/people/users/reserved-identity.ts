@@ -21,7 +21,7 @@ const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 /** A name may begin with one of these words. Several could spell a name, such as Lola. */
 const articles = 'the a an le la les el los las der die das un une il'.split(' ');
 
-/** Words between those of a reserved name, as in "Bot for notifications". */
+/** Words that may connect the two words of a reserved name, as in "Bot for notifications". */
 const connecting = 'the of for by de du des der'.split(' ');
 
 /** Words that distinguish no bot from the server's own. They may be repeated before and after its name. */

@@ -10,8 +10,8 @@ import { requireHuman, requireMember, requireNoGuest } from './require-member.js
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs earlier, to take locks that must precede the user's. With `isBatchFirst` they also precede those
-   * of other writes of the batch, which the lock on groups must (default: true).
+   * ends. `first` runs earlier, to take locks that must precede the user's. With `isBatchFirst` (default: true) it also
+   * runs before the other writes of its batch: the lock on groups must precede their locks.
    * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
    * the errors of its kind if it no longer qualifies; and the errors of `work`.
    */

@@ -77,7 +77,7 @@ export class WebPushSender implements VendorSender {
     return this.#services.close(deadlineMilliseconds);
   }
 
-  /** Runs `send` within the limits of the host and of all hosts. */
+  /** Runs `send` within the concurrency limits of its host and of the sender, unless the host's breaker is open. */
   async #admitted(
     service: PushService,
     { notification: { serverId } }: Delivery,
