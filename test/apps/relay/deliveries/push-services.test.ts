@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { HostBreaker } from '#relay/deliveries/vendors/webpush/host-breaker.js';
 import type { WebPushSender } from '#relay/deliveries/vendors/webpush/sender.js';
 import { CredentialStore } from '#vendors/credentials/vendor-credentials.js';
 import { deliveryTo, type SenderUnderTestOptions, send, senderUnderTest } from './web-push-sender.js';
@@ -172,6 +173,35 @@ describe('a push service that misbehaves', () => {
       'OVERLOADED',
     ]);
     expect(connections()).toBe(4);
+  });
+
+  it('is probed after ten seconds also if many requests were in flight when it failed', () => {
+    let now = 0;
+    const breaker = new HostBreaker(() => now);
+    const inFlight = Array.from({ length: 64 }, () => breaker.admit());
+    for (const isAdmitted of inFlight) if (isAdmitted) breaker.settle(false);
+    expect(breaker.refuses).toBe(true);
+    now += 11_000;
+    expect(breaker.refuses).toBe(false);
+    expect([breaker.admit(), breaker.admit()]).toEqual([true, false]);
+    breaker.settle(false);
+    now += 11_000;
+    expect(breaker.refuses, 'after the failed probe').toBe(true);
+    now += 11_000;
+    expect(breaker.admit()).toBe(true);
+    breaker.settle(true);
+    expect([breaker.isOpen, breaker.isProven]).toEqual([false, true]);
+  });
+
+  it('is not blamed for a VAPID key that is missing', async () => {
+    const { endpoint, connections } = await serve((socket) => socket.destroy());
+    const privateHosts = new Set([new URL(endpoint).host]);
+    const signer = { publicKeyOf: () => undefined, sign: () => undefined };
+    const sender = newSender({ ca: tls.ca, privateHosts, signer });
+    for (let tries = 0; tries < 4; tries += 1) {
+      await expect(send(sender, endpoint)).rejects.toThrow('the key ring has no VAPID key of web');
+    }
+    expect(connections()).toBe(0);
   });
 
   it('and never answers gets few requests at once, and others are not delayed by it', async () => {

@@ -14,7 +14,7 @@ const ring = { ...newKeyRing(sodium, 0), vapidKeys: [newVapidKey('web', 0)] };
 
 export interface SenderUnderTestOptions
   extends Partial<
-    Pick<WebPushSenderOptions, 'ca' | 'clock' | 'timeoutMilliseconds' | 'privateHosts' | 'proxy'>
+    Pick<WebPushSenderOptions, 'ca' | 'clock' | 'timeoutMilliseconds' | 'privateHosts' | 'proxy' | 'signer'>
   > {
   readonly hosts?: readonly string[] | '*';
   /** Addresses by name. Default: no name exists. */

@@ -47,6 +47,8 @@ export class HostBreaker {
   }
 
   settle(isAnswered: boolean): void {
+    // A request that began before the breaker opened: it says nothing new, and must not raise the back-off.
+    if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;
     this.#failures = isAnswered ? 0 : this.#failures + 1;

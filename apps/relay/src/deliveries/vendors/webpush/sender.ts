@@ -57,10 +57,15 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (endpoint === undefined) return refusedEndpoint;
+    // Rejects before a slot is taken: a missing key says nothing about the host.
+    const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
       const message = buildMessage(delivery, subscription, clock());
-      return message === undefined ? refusedEndpoint : this.#sendTo(service, endpoint, message, options);
+      if (message === undefined) return refusedEndpoint;
+      const { headers, body } = message;
+      const signed = { headers: { ...headers, authorization }, body };
+      return this.#sendTo(service, endpoint, signed, options);
     });
   }
 
@@ -124,7 +129,7 @@ export class WebPushSender implements VendorSender {
         {
           method: 'POST',
           path: `${url.pathname}${url.search}`,
-          headers: { ...headers, authorization: this.#token.headerFor(url.origin) },
+          headers,
           body,
         },
         { isResend },
