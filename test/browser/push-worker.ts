@@ -1,4 +1,4 @@
-import { handlePushes } from '@waxwing/client/service-worker';
+import { describeNotification, handlePushes } from '@waxwing/client/service-worker';
 
 interface LongEvent {
   waitUntil(work: Promise<unknown>): void;
@@ -23,4 +23,10 @@ prototype.waitUntil = function (work) {
   );
 };
 
-handlePushes();
+/** A click on a notification that shows this text leads to another page. */
+handlePushes({
+  describe(notification) {
+    const described = describeNotification(notification);
+    return described.body.startsWith('Linked') ? { ...described, url: '?linked' } : described;
+  },
+});

@@ -172,7 +172,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       });
     }
 
-    it('opens a window at a click, or focuses the one that is there', async () => {
+    it('opens a window at a click, or focuses the one that is there and leads it to the URL', async () => {
       await app.deliver(app.message(501, 'Click'));
       expect(await app.visible()).toHaveLength(1);
       expect(await click()).toEqual([['open', `${app.origin}/app/`]]);
@@ -182,11 +182,23 @@ describe.runIf(hasChromium()).each([431, 512])(
       const window = await app.page.context().newPage();
       await window.goto(`${app.origin}/app/`);
       expect(await click()).toEqual([['focus']]);
-      await app.deliver(app.message(503, 'Click'));
-      expect(await app.visible()).toHaveLength(1);
       await window.goto(`${app.origin}/app/?elsewhere`);
-      expect(await click()).toEqual([['focus'], ['navigate', `${app.origin}/app/`]]);
+      for (const [id, text, steps] of [
+        [503, 'Click', [['focus']]],
+        [504, 'Linked', [['focus'], ['navigate', `${app.origin}/app/?linked`]]],
+      ] as const) {
+        await app.deliver(app.message(id, text));
+        expect(await app.visible()).toHaveLength(1);
+        expect(await click()).toEqual(steps);
+        await vi.waitFor(async () => expect(await app.visible()).toEqual([]));
+      }
       await window.close();
+    });
+
+    it('shows one line for several tests', async () => {
+      for (const _test of [1, 2]) await app.deliver(app.seal({ type: 'test', time: app.nextTime() }));
+      const [shown, ...more] = await app.visible();
+      expect([shown?.body, more]).toEqual(['Notifications work on this device.', []]);
     });
 
     it('tells the windows of the app that the browser has replaced the subscription', async () => {

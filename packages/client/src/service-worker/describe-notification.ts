@@ -7,7 +7,7 @@ export interface DescribedNotification {
   readonly body: string;
   /** URL of an image, relative to the worker. */
   readonly icon?: string | undefined;
-  /** Where a click leads, relative to the worker's scope. Default: the scope. */
+  /** Where a click leads, relative to the worker's scope. Default: the open window as it is, or the scope in a new one. */
   readonly url?: string | undefined;
 }
 

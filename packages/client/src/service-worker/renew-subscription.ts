@@ -12,9 +12,13 @@ export async function renewSubscription(
   { oldSubscription, newSubscription }: WorkerEvents['pushsubscriptionchange'],
 ): Promise<void> {
   const key = oldSubscription?.options.applicationServerKey ?? null;
-  if (key !== null && (newSubscription ?? null) === null) {
-    await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+  try {
+    if (key !== null && (newSubscription ?? null) === null) {
+      await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
+    }
+  } finally {
+    // Also if the push service refused: the app's `sync` tries again, and shows the user why.
+    const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
+    for (const window of windows) window.postMessage(subscriptionChangedMessage);
   }
-  const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
-  for (const window of windows) window.postMessage(subscriptionChangedMessage);
 }

@@ -11,8 +11,8 @@ const mostKeptMessages = 50;
 interface ShownData {
   readonly waxwing: {
     readonly pushAccountId: string;
-    /** Absolute. */
-    readonly url: string;
+    /** Absolute; where a click leads. */
+    readonly url?: string;
     /** Messages of the conversation, oldest first. */
     readonly messages: readonly { readonly id: string; readonly body: string }[];
   };
@@ -31,11 +31,17 @@ export async function show(
   const tag = tagOf(notification, account);
   const [visible] = await registration.getNotifications({ tag });
   const id = notification.type === 'message' ? String(notification.message_id) : '';
-  const before = visible === undefined ? [] : (dataOf(visible)?.messages ?? []);
+  // Only messages are lines: a second test replaces the first.
+  const before = visible === undefined || id === '' ? [] : (dataOf(visible)?.messages ?? []);
   const messages = [...before, { id, body: described.body }].slice(-mostKeptMessages);
-  const url = new URL(described.url ?? '', registration.scope).href;
-  const data: ShownData = { waxwing: { pushAccountId: String(account.pushAccountId), url, messages } };
-  const { title, icon } = described;
+  const { title, icon, url } = described;
+  const data: ShownData = {
+    waxwing: {
+      pushAccountId: String(account.pushAccountId),
+      ...(url === undefined ? {} : { url: new URL(url, registration.scope).href }),
+      messages,
+    },
+  };
   await registration.showNotification(title, {
     ...textOf(messages),
     tag,
@@ -90,7 +96,7 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
     ({ url, visibilityState }) => visibilityState === 'visible' && url.startsWith(registration.scope),
   );
   if (isVisible) return;
-  const data: ShownData = { waxwing: { pushAccountId: '', url: registration.scope, messages: [] } };
+  const data: ShownData = { waxwing: { pushAccountId: '', messages: [] } };
   await registration.showNotification(title, {
     body: '',
     tag: quietTag,
@@ -100,12 +106,8 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
   });
 }
 
-/** Where a click on a notification leads; `undefined` if another part of the app has shown it. */
-export function urlOf(notification: VisibleNotification): string | undefined {
-  return dataOf(notification)?.url;
-}
-
-function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
+/** What is stored with a notification; `undefined` if another part of the app has shown it. */
+export function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
   return (data as Partial<ShownData> | null)?.waxwing;
 }
 
