@@ -44,7 +44,8 @@ export async function listForUser(
   const profileDataOf = isOwnDifferent ? await readProfileData(database.db, [own.id]) : undefined;
   const options = { reader, realm, clientMakesAvatars: makesAvatars, profileDataOf };
   const written = isOwnDifferent ? listed(writeUser(own, options)) : undefined;
-  return { realm_users: joinUsers(active, written), realm_non_active_users: joinUsers(inactive, written) };
+  // The reader is active.
+  return { realm_users: joinUsers(active, written), realm_non_active_users: joinUsers(inactive) };
 }
 
 /** The id of no user. */
