@@ -23,6 +23,13 @@ while [ "$1" != --metadata-file ]; do shift; done
 echo '{"containerimage.digest": "sha256:abc"}' > "$2"
 `;
 
+interface Step {
+  readonly name: string;
+  readonly uses?: string;
+  readonly env?: { readonly TOKEN?: string };
+  readonly run: string;
+}
+
 describe('the published image', () => {
   let dir: string;
   beforeAll(() => {
@@ -63,7 +70,10 @@ describe('the published image', () => {
     const workflow = parse(readFileSync(join(workflows, 'image.yml'), 'utf8'));
     expect(workflow.permissions).toEqual({ contents: 'read', packages: 'write' });
     expect(workflow.on).toEqual({ push: { tags: ['v*'] } });
-    const steps = workflow.jobs.image.steps as readonly { readonly uses?: string; readonly run: string }[];
+    expect(Object.keys(workflow.jobs.image.env)).toEqual(['IMAGE']);
+    const steps = workflow.jobs.image.steps as readonly Step[];
+    const withToken = steps.filter(({ env }) => env?.TOKEN !== undefined);
+    expect(withToken.map(({ name }) => name)).toEqual(['Check out the tag', 'Log in']);
     expect(steps.filter(({ uses }) => uses !== undefined)).toEqual([]);
     for (const { run } of steps) {
       expect(spawnSync('bash', ['-n'], { input: run, encoding: 'utf8' })).toMatchObject({
