@@ -201,7 +201,7 @@ eachBackend((backend) => {
         });
         const held = await send(['--user', 'ada@example.com', '--text', 'held', '--wait', '3']);
         const why =
-          "Google or Apple refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
+          "Google, Apple or the push service refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
         expect(held.printed).toContain(`1 sent, 1 waiting at the relay: ${why}.`);
         expect(server.logged.text()).toContain('a notification is held at the relay');
         expect((await push(['status'])).printed).toContain(why);

@@ -31,7 +31,7 @@ export function explainResult({
 }: Omit<DeviceResult, 'status'> & { readonly status: string }): string {
   if (status === 'gone') return 'the relay no longer knows the phone, which will register again';
   if (status === 'queued' && fault === 'relay-configuration') {
-    return `Google or Apple refuses the relay's credentials: ${reason} (ask the relay's operator)`;
+    return `Google, Apple or the push service refuses the relay's credentials: ${reason} (ask the relay's operator)`;
   }
   if (reason === 'APP_NOT_SERVED') {
     return app === undefined
@@ -49,7 +49,7 @@ const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
   registration: 'the phone must register again',
   'relay-configuration': "ask the relay's operator",
   relay: "ask the relay's operator",
-  vendor: 'Google or Apple refuses it',
+  vendor: 'Google, Apple or the push service refuses it',
 };
 
 const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', rejected: 'rejected' } as const;

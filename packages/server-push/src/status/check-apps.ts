@@ -16,9 +16,7 @@ export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<Pus
   const { has_credentials: hasCredentials, apps } = outcome.answer;
   if (!hasCredentials) {
     const remedy = "Ask the relay's operator to set RELAY_APPS_FILE to a file with the app's credentials.";
-    return [
-      failed('apps', 'The relay has no credentials of Google or Apple, so it delivers nothing.', remedy),
-    ];
+    return [failed('apps', 'The relay has no credentials of any app, so it delivers nothing.', remedy)];
   }
   if (apps.length === 0) {
     return [
