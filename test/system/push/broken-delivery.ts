@@ -59,7 +59,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
       await w.world.startRelay();
     },
     check: 'apps',
-    cause: /no credentials of Google or Apple/,
+    cause: /no credentials of any app/,
     remedy: /RELAY_APPS_FILE/,
   },
   'a notification that waits for the relay': {
