@@ -184,14 +184,18 @@ export class PushServer {
 
   /** Registers an account of the older generation, and waits for the relay. */
   async activeAccount(userId: UserId, pushAccountId: string): Promise<void> {
+    await this.registerAccount(userId, pushAccountId);
+    await this.settle();
+  }
+
+  async registerAccount(userId: UserId, pushAccountId: string): Promise<void> {
     await this.ask(userId, 'mobile_push/register', {
       token_kind: 'fcm',
       push_account_id: pushAccountId,
       bouncer_public_key: bouncerPublicKey,
       push_public_key: encodeBase64(pushSodium.generateKeyPair().publicKey),
-      encrypted_push_registration: encodeBase64(Buffer.alloc(100, this.now)),
+      encrypted_push_registration: encodeBase64(Buffer.from(String(this.now).padEnd(100))),
     });
-    await this.settle();
   }
 
   /** Sends a notification that is given up after a minute. */

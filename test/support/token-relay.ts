@@ -1,4 +1,9 @@
-import { relayNotifyPath, relayRegisterManyPath, relayRegisterPath } from '@waxwing/protocol';
+import {
+  parseJsonOrUndefined,
+  relayNotifyPath,
+  relayRegisterManyPath,
+  relayRegisterPath,
+} from '@waxwing/protocol';
 import { type RelayReaction, type RelayRequest, RelayStandIn } from './relay-stand-in.js';
 
 /** A push that the relay handed to a vendor. */
@@ -11,7 +16,9 @@ export interface Delivery {
 
 interface Registration {
   readonly token_id?: string;
+  readonly push_account_id?: number;
   readonly accounts_of_user?: readonly number[];
+  readonly token_ids_of_user?: readonly string[];
 }
 
 interface NotifyEntry {
@@ -34,8 +41,10 @@ export class TokenRelay {
   readonly removed: string[] = [];
   /** Keys in requests to end them, as a token id and a key id, in order. */
   readonly ended: string[] = [];
-  /** Accounts of the older generation by their token, for comparison with those that the server names. */
+  /** Accounts of the older generation by the id of their token, for comparison with those that the server names. */
   readonly accountsOfToken = new Map<string, readonly number[]>();
+  /** Lists of ids that belong to one token in different spellings. */
+  readonly spellings: (readonly string[])[] = [];
   isDown = false;
   /** Refuses registrations with this code. */
   refusal: string | undefined;
@@ -45,6 +54,7 @@ export class TokenRelay {
     react,
   ) => react();
   #devices = 0;
+  readonly #accounts = new Set<number>();
 
   private constructor(stand: RelayStandIn) {
     this.stand = stand;
@@ -59,16 +69,23 @@ export class TokenRelay {
     if (this.isDown) return { status: 503 };
     if (request.path === relayNotifyPath) return this.#notify(request);
     if (request.path === relayRegisterManyPath) {
-      const { registrations } = JSON.parse(request.body) as { registrations: Registration[] };
-      const results = registrations.map(({ token_id: id, accounts_of_user: named }) =>
-        this.#register(id, named),
-      );
+      const { registrations, accounts_of_users: users = [] } = JSON.parse(request.body) as {
+        registrations: Registration[];
+        accounts_of_users?: readonly (readonly number[])[];
+      };
+      const results = registrations.map((registration) => {
+        const { push_account_id: account } = registration;
+        const named = users.find((accounts) => account !== undefined && accounts.includes(account));
+        return this.#register({ ...(named && { accounts_of_user: named }), ...registration });
+      });
       return { status: 200, body: { ...success, results } };
     }
     const form = new URLSearchParams(request.body);
     if (request.path === relayRegisterPath) {
-      const named = JSON.parse(form.get('accounts_of_user') ?? '[]') as number[];
-      const body = this.#register(form.get('token_id') ?? undefined, named);
+      const fields = [...form].map(([name, text]) => {
+        return [name, name === 'token_id' ? text : parseJsonOrUndefined(text)];
+      });
+      const body = this.#register(Object.fromEntries(fields));
       return { status: body.result === 'success' ? 200 : 400, body };
     }
     for (const id of JSON.parse(form.get('token_ids') ?? '[]') as string[]) {
@@ -80,15 +97,30 @@ export class TokenRelay {
     return { status: 200, body: success };
   }
 
-  #register(tokenId: string | undefined, named: readonly number[] = []): Record<string, unknown> {
+  #register(registration: Registration): Record<string, unknown> {
+    const { token_id: tokenId, push_account_id: account } = registration;
     if (this.refusal !== undefined) return { result: 'error', msg: 'no', code: this.refusal };
-    if (tokenId === undefined) {
-      this.#devices += 1;
-      return { ...success, device_id: this.#devices };
-    }
-    this.tokens.add(tokenId);
-    const found = (this.accountsOfToken.get(tokenId) ?? []).filter((account) => named.includes(account));
-    return found.length === 0 ? success : { ...success, same_token_push_account_ids: found };
+    if (tokenId !== undefined) this.tokens.add(tokenId);
+    else this.#devices += 1;
+    if (account !== undefined) this.#accounts.add(account);
+    const ids = [...this.accountsOfToken].flatMap(([id, accounts]) =>
+      account !== undefined && accounts.includes(account) ? [id] : [],
+    );
+    const own = (tokenId === undefined ? ids : [tokenId]).flatMap(
+      (id) => this.spellings.find((list) => list.includes(id)) ?? [id],
+    );
+    const accounts = own.flatMap((id) => this.accountsOfToken.get(id) ?? []);
+    const { accounts_of_user = [], token_ids_of_user = [] } = registration;
+    const sameAccounts = accounts_of_user.filter(
+      (id) => id !== account && this.#accounts.has(id) && accounts.includes(id),
+    );
+    const sameIds = token_ids_of_user.filter((id) => id !== tokenId && own.includes(id));
+    return {
+      ...success,
+      ...(tokenId === undefined && { device_id: this.#devices }),
+      ...(sameAccounts.length > 0 && { same_token_push_account_ids: sameAccounts }),
+      ...(sameIds.length > 0 && { same_token_ids: sameIds }),
+    };
   }
 
   #notify({ body }: RelayRequest): RelayReaction {

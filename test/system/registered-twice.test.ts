@@ -112,6 +112,17 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
   }, 120_000);
 });
 
+it('a phone that lost its stores, and registers again in the older generation, gets all once', async () => {
+  const token = fcm();
+  await (await world.phone(ada, token)).registrar.sync();
+  const again = await (await world.phone(ada, token, olderLevel)).registrar.sync();
+  expect(again).toMatchObject({ code: 'active' });
+  const { older, newer } = await devicesOf(ada);
+  expect(older).toEqual([String(again.pushAccountId)]);
+  expect(newer).toMatchObject([{ push_token_id: null, pending_push_token_id: null }]);
+  expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
+}, 120_000);
+
 it('a phone that lost its stores, and registers again with an upgraded server, gets all once', async () => {
   const token = fcm();
   await (await world.phone(ada, token, olderLevel)).registrar.sync();

@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { isJsonObject, type JsonObject } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
-import { accountsOfUser, relayRegisterAnyAnswer, relayRegisterParameters } from './relay-registration.js';
+import {
+  accountsOfUser,
+  relayRegisterAnyAnswer,
+  relayRegisterParameters,
+  tokenIdsOfUser,
+} from './relay-registration.js';
 import type { TokenId } from './token-id.js';
 import { parseWithMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
@@ -18,7 +23,9 @@ export const maximumRegistrationsAtOnce = 100;
 /** Maximum body of that request, in bytes. */
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
-const registration = relayRegisterParameters.omit({ realm_uuid: true, accounts_of_user: true });
+const registration = relayRegisterParameters
+  .omit({ realm_uuid: true, accounts_of_user: true })
+  .extend({ token_ids_of_user: tokenIdsOfUser.optional() });
 const tokenRegistration = registration
   .omit({ push_account_id: true })
   .extend({ token_id: z.string(), accounts_of_user: accountsOfUser.optional() });
@@ -57,7 +64,8 @@ const registrations = z
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
  * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` lists the
- * accounts of one user. A registration by `token_id` has its own list in `accounts_of_user`.
+ * accounts of one user. A registration by `token_id` has its own list in `accounts_of_user`. In both generations a
+ * registration has its own `token_ids_of_user`.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,
@@ -82,8 +90,10 @@ interface SealedForRelay {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** The user's push accounts, at most the newest `maximumAccountsOfUser`. The relay compares their tokens. */
+  /** The user's push accounts, at most the newest `maximumRegistrationsOfUser`. The relay compares their tokens. */
   readonly accountsOfUser: readonly PushAccountIdText[];
+  /** Ids of the user's tokens in the newer generation, as many at most. The relay compares them with this token's. */
+  readonly tokenIdsOfUser: readonly TokenId[];
 }
 
 /** A registration that a server forwards in the newer generation. */
@@ -113,6 +123,7 @@ export function encodeRelayRegisterMany(
       ...('tokenId' in item ? tokenFields(item) : { push_account_id: BigInt(item.pushAccountId) }),
       encrypted_push_registration: item.encryptedPushRegistration,
       bouncer_public_key: item.bouncerPublicKey,
+      ...(item.tokenIdsOfUser.length > 0 && { token_ids_of_user: item.tokenIdsOfUser }),
     })),
     ...(users.size > 0 && { accounts_of_users: [...users].map((ids) => ids.split(',').map(BigInt)) }),
   };

@@ -1,37 +1,27 @@
 import { z } from 'zod';
-import { parseJsonOrUndefined } from './json.js';
-import type { PushAccountId } from './push-account-id.js';
 import { relayDeviceId } from './relay-device-id.js';
-import { pushAccountId, uuid } from './wire-fields.js';
+import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that accepts a sealed registration. */
 export const relayRegisterPath = '/api/v1/remotes/push/e2ee/register';
 
-/** Maximum number of a user's accounts that a server sends with a registration. */
-export const maximumAccountsOfUser = 100;
+/** Maximum number of a user's accounts that a server sends with a registration, and of the user's token ids. */
+export const maximumRegistrationsOfUser = 100;
 
-export const accountsOfUser = z.array(pushAccountId).max(maximumAccountsOfUser);
+export const accountsOfUser = z.array(pushAccountId).max(maximumRegistrationsOfUser);
+export const tokenIdsOfUser = z.array(tokenId).max(maximumRegistrationsOfUser);
 
 /**
  * Form parameters of `POST /remotes/push/e2ee/register` (docs/protocol.md#remotespushe2eeregister). Checks presence
- * and type only; the handler validates contents. `accounts_of_user` is a JSON array.
+ * and type only; the handler validates contents. `accounts_of_user` and `token_ids_of_user` are JSON arrays.
  */
 export const relayRegisterParameters = z.object({
   realm_uuid: uuid,
   push_account_id: pushAccountId,
   encrypted_push_registration: z.string(),
   bouncer_public_key: z.string(),
-  accounts_of_user: z
-    .string()
-    .transform((text, context): readonly PushAccountId[] => {
-      const ids = accountsOfUser.safeParse(parseJsonOrUndefined(text));
-      if (ids.success) return ids.data;
-      const message = `must be a JSON array of at most ${maximumAccountsOfUser} integers of 64 bits`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .meta({ openApiJson: accountsOfUser })
-    .optional(),
+  accounts_of_user: jsonList(pushAccountId, maximumRegistrationsOfUser, 'integers of 64 bits'),
+  token_ids_of_user: jsonList(tokenId, maximumRegistrationsOfUser, 'token ids'),
 });
 
 /**
@@ -49,6 +39,8 @@ export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
   /** Other accounts of the user that have a device with the same token; absent if there are none. */
   same_token_push_account_ids: z.array(pushAccountId).optional(),
+  /** Ids of the same token among `token_ids_of_user`, but not the registered one; absent if there are none. */
+  same_token_ids: z.array(tokenId).optional(),
 });
 
 /** The relay's answer in both generations: the newer one addresses the device by its token's id. */

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { parseJsonOrUndefined, stringifyJson } from './json.js';
+import { stringifyJson } from './json.js';
 import type { PushAccountIdText } from './push-account-id.js';
 import { type PushKeyId, parsePushKeyId } from './push-key.js';
 import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
-import { parseTokenId, type TokenId } from './token-id.js';
-import { pushAccountId, uuid } from './wire-fields.js';
+import type { TokenId } from './token-id.js';
+import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 
 /** Path of the relay's operation that deletes devices. A stock relay does not have it and answers 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
@@ -12,30 +12,13 @@ export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 /** Maximum devices in each list of one removal. */
 export const maximumRemovedDevices = 200;
 
-const deviceIds = z.array(relayDeviceId).max(maximumRemovedDevices);
-const pushAccountIds = z.array(pushAccountId).max(maximumRemovedDevices);
-const tokenId = z
-  .custom<TokenId>((value) => parseTokenId(value) !== undefined)
-  .meta({ openApi: { type: 'string' } });
-const tokenIds = z.array(tokenId).max(maximumRemovedDevices);
 const pushKeyId = z
   .custom<PushKeyId>((value) => typeof value === 'number' && parsePushKeyId(value) !== undefined)
   .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
-const endedKeys = z.array(z.object({ token_id: tokenId, push_key_id: pushKeyId })).max(maximumRemovedDevices);
+const endedKey = z.object({ token_id: tokenId, push_key_id: pushKeyId });
 
-/** A form parameter that is a JSON array of at most {@link maximumRemovedDevices} ids; `what` describes them in errors. */
-function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
-  return z
-    .string()
-    .transform((text, context): readonly Id[] => {
-      const parsed = ids.safeParse(parseJsonOrUndefined(text));
-      if (parsed.success) return parsed.data;
-      const message = `must be a JSON array of at most ${maximumRemovedDevices} ${what}`;
-      context.addIssue({ code: 'custom', message });
-      return z.NEVER;
-    })
-    .meta({ openApiJson: ids })
-    .optional();
+function listed<Schema extends z.ZodType>(element: Schema, what: string) {
+  return jsonList(element, maximumRemovedDevices, what);
 }
 
 /**
@@ -46,10 +29,10 @@ function listed<Id>(ids: z.ZodType<Id[]>, what: string) {
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
-  device_ids: listed(deviceIds, 'device ids'),
-  push_account_ids: listed(pushAccountIds, 'integers of 64 bits'),
-  token_ids: listed(tokenIds, 'token ids'),
-  ended_keys: listed(endedKeys, 'token ids with push key ids'),
+  device_ids: listed(relayDeviceId, 'device ids'),
+  push_account_ids: listed(pushAccountId, 'integers of 64 bits'),
+  token_ids: listed(tokenId, 'token ids'),
+  ended_keys: listed(endedKey, 'token ids with push key ids'),
 });
 
 /** The relay's answer; the same if it knew none of the devices. */

@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { normalizeCiphertextBase64 } from './base64.js';
+import { parseJsonOrUndefined } from './json.js';
 import { type PushAccountId, parsePushAccountId } from './push-account-id.js';
+import { parseTokenId, type TokenId } from './token-id.js';
 import { uuidPattern } from './uuid.js';
 
 // Metadata under `openApi` describes shapes that the OpenAPI generator cannot infer.
@@ -24,6 +26,27 @@ export const pushAccountId = z
     return id;
   })
   .meta({ openApi: { type: 'integer', format: 'int64' } });
+
+/** A {@link TokenId} in canonical spelling. */
+export const tokenId = z
+  .custom<TokenId>((value) => parseTokenId(value) !== undefined)
+  .meta({ openApi: { type: 'string' } });
+
+/** A form parameter that is a JSON array of at most `maximum` elements; `what` describes them in errors. */
+export function jsonList<Schema extends z.ZodType>(element: Schema, maximum: number, what: string) {
+  const list = z.array(element).max(maximum);
+  return z
+    .string()
+    .transform((text, context): readonly z.output<Schema>[] => {
+      const parsed = list.safeParse(parseJsonOrUndefined(text));
+      if (parsed.success) return parsed.data;
+      const message = `must be a JSON array of at most ${maximum} ${what}`;
+      context.addIssue({ code: 'custom', message });
+      return z.NEVER;
+    })
+    .meta({ openApiJson: list })
+    .optional();
+}
 
 /**
  * Ciphertext in base64. ASCII whitespace is removed; the rest must be canonical. The parsed value is canonical base64.

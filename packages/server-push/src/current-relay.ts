@@ -6,7 +6,7 @@ import type { DeliveryResults } from './notifications/delivery-results.js';
 import { GroupedReceipts } from './notifications/grouped-receipts.js';
 import { NotificationSender } from './notifications/notification-sender.js';
 import { pushAccountFormat, type RegisteredRelayDevice } from './push-devices/push-account-format.js';
-import type { SameTokenAccounts } from './push-devices/same-token-devices.js';
+import type { SameToken } from './registrations/same-token.js';
 import { GroupedRegistrations } from './relay-link/grouped-registrations.js';
 import type { LinkMonitor } from './relay-link/link-monitor.js';
 import { openDispatcher } from './relay-link/open-dispatcher.js';
@@ -21,7 +21,7 @@ export interface RelayConnection {
   readonly receipts: GroupedReceipts;
   readonly keyList: KeyListCache;
   readonly registrations: GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice>;
-  readonly tokens: GroupedRegistrations<ForwardedTokenRegistration, SameTokenAccounts>;
+  readonly tokens: GroupedRegistrations<ForwardedTokenRegistration, SameToken>;
 }
 
 const defaultRelayTimeoutMilliseconds = 15_000;

@@ -1,21 +1,18 @@
-import { forwardFurtherTokenJob, forwardTokenJob } from './client-devices/forward-token.js';
+import { tokenJobKinds } from './client-devices/enqueue-token-forwarding.js';
 import { tokenRemoving } from './client-devices/remove-tokens.js';
 import { deliverNotificationJob } from './notifications/deliver-notification.js';
 import { readReceiptsJob } from './notifications/read-receipts.js';
-import {
-  forwardFurtherRegistrationJob,
-  forwardRegistrationJob,
-} from './push-devices/forward-registration.js';
+import { registrationJobKinds } from './push-devices/enqueue-forwarding.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { forwardRevocationJob } from './revocations/forward-revocation.js';
 
 /** Kinds of jobs that users wait for: run at once when the relay is back. */
 export const urgentJobKinds = [
   deliverNotificationJob,
-  forwardRegistrationJob,
-  forwardFurtherRegistrationJob,
-  forwardTokenJob,
-  forwardFurtherTokenJob,
+  registrationJobKinds.common,
+  registrationJobKinds.further,
+  tokenJobKinds.common,
+  tokenJobKinds.further,
 ] as const;
 
 /** Kinds of jobs that stop notifications to a phone: retried first when the relay is back. */

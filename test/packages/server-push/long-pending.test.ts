@@ -4,7 +4,7 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
-import { enqueueForwarding, forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
+import { enqueueForwarding, registrationJobKinds } from '#server-push/push-devices/enqueue-forwarding.js';
 import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';
 import { accountIdText, userId as user } from '../../support/ids.js';
@@ -64,7 +64,7 @@ describe('a registration whose job is gone', () => {
           return accepted.kind;
         });
       await accept(ada);
-      const [job] = await database.jobs.list({ kind: forwardRegistrationJob });
+      const [job] = await database.jobs.list({ kind: registrationJobKinds.common });
       expect(await database.jobs.drop(job?.id ?? '')).toBe(true);
       await database.jobs.start();
       now = start + 20 * hour;

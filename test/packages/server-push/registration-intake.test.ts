@@ -2,7 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { maximumPushDevicesPerUser, ProtocolError, type UserId } from '@waxwing/protocol';
 import { type PushActor, type ServerPushTables, serverPushMigrations } from '@waxwing/server-push';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { forwardRegistrationJob } from '#server-push/push-devices/forward-registration.js';
+import { registrationJobKinds } from '#server-push/push-devices/enqueue-forwarding.js';
 import { failRegistration } from '#server-push/push-devices/pending-registrations.js';
 import { RegistrationIntake } from '#server-push/push-devices/registration-intake.js';
 import type { PushDeviceId } from '#server-push/tables.js';
@@ -63,7 +63,7 @@ describe('the registrations of one event-loop tick', () => {
         .withTables<{ jobs: { id: number; kind: string; payload: string } }>()
         .selectFrom('jobs')
         .select('payload')
-        .where('kind', '=', forwardRegistrationJob)
+        .where('kind', '=', registrationJobKinds.common)
         .orderBy('id')
         .execute();
       const named = jobs.map(({ payload }) => JSON.parse(payload).push_device_id as PushDeviceId);
@@ -140,7 +140,7 @@ describe('the registrations of one event-loop tick', () => {
         { value: { kind: 'accepted' } },
       ]);
       expect((await devices()).map(({ user }) => user).sort((a, b) => a - b)).toEqual([ada, dan]);
-      expect(await database.jobs.list({ kind: forwardRegistrationJob })).toHaveLength(2);
+      expect(await database.jobs.list({ kind: registrationJobKinds.common })).toHaveLength(2);
     });
 
     it('replace each other, one after another, if one phone sends several', async () => {

@@ -12,7 +12,7 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
+import { enqueueForwarding } from '#server-push/push-devices/enqueue-forwarding.js';
 import { failRegistration } from '#server-push/push-devices/pending-registrations.js';
 import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';

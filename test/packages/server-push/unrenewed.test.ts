@@ -4,7 +4,7 @@ import { Secret } from '@waxwing/service/config';
 import { Metrics } from '@waxwing/service/metrics';
 import { loadWasmSodium } from '@waxwing/sodium';
 import { describe, expect, it } from 'vitest';
-import { enqueueForwarding } from '#server-push/push-devices/forward-registration.js';
+import { enqueueForwarding } from '#server-push/push-devices/enqueue-forwarding.js';
 import { acceptRegistration } from '../../support/accept-registration.js';
 import { idle } from '../../support/idle.js';
 import { accountIdText, userId as user } from '../../support/ids.js';

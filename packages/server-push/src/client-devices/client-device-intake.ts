@@ -12,7 +12,7 @@ import { type DeviceChange, type LockedDevice, lockDevices, storeChanges } from 
 import { deviceUpdate } from './client-device-state.js';
 import { type Decision, decideChange } from './decide-change.js';
 import { invalidDevice } from './device-refusals.js';
-import { enqueueTokenForwarding } from './forward-token.js';
+import { enqueueTokenForwarding } from './enqueue-token-forwarding.js';
 import type { PushChange } from './push-change.js';
 
 export type ClientDeviceIntakeOptions = Pick<

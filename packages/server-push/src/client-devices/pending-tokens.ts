@@ -1,12 +1,12 @@
-import type { ClientDeviceId, TokenId } from '@waxwing/protocol';
-import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
+import type { ClientDeviceId, TokenId, UserId } from '@waxwing/protocol';
+import { amongNumbersOf, amongTextsOf, fixedQuery, lockingRows } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { compareDates } from '../registrations/compare-dates.js';
 import type { LongPending } from '../registrations/fail-long-pending.js';
 import type { AddressedEvent } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type ClientDeviceRow, deviceUpdate } from './client-device-state.js';
-import { type FreedToken, freedTokens } from './freed-tokens.js';
+import { type FreedToken, freedBy, freedTokens } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
@@ -61,6 +61,15 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
       .where('pending_encrypted_registration', 'is not', null),
 );
 
+/** A token that the relay has stored. */
+export interface StoredToken {
+  readonly tokenId: TokenId;
+  /** Other ids of the same token, according to the relay. */
+  readonly sameTokenIds: readonly TokenId[];
+  /** Whether the phone has registered in the older generation since. */
+  readonly isReplaced: boolean;
+}
+
 /**
  * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
  * it: they are the same phone, which would otherwise get every notification several times.
@@ -68,21 +77,22 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
 export async function activateToken(
   { db }: PushTransaction,
   key: TokenKey,
-  tokenId: TokenId,
+  { tokenId, sameTokenIds, isReplaced }: StoredToken,
   now: number,
 ): Promise<ActivatedToken> {
-  const locked = await sameToken(db, { id: key.id, tokenId });
+  const tokenIds = [tokenId, ...sameTokenIds];
+  const locked = await sameToken(db, { id: key.id, tokenIds: JSON.stringify(tokenIds) });
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending, so no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
     return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false };
   }
-  const rows = locked.filter((row) => row === own || row.push_token_id === tokenId);
+  const rows = locked.filter((row) => row === own || isAmong(tokenIds, row.push_token_id));
   const newest = rows.reduce((one, other) => (isNewer(other, one, now) ? other : one));
-  if (newest !== own) {
+  if (newest !== own || isReplaced) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
-    const freed = freedTokens(own, [own.push_token_id]);
+    const freed = freedTokens(own, [own.push_token_id, tokenId]);
     return { events: [deviceUpdate(own, changed)], freed, isInForce: false };
   }
   const kind = own.pending_push_token_kind;
@@ -92,8 +102,14 @@ export async function activateToken(
   const confirmed = deviceUpdate(own, { push_token_id: tokenId, pending_push_token_id: null });
   const events = [...others.map((row) => deviceUpdate(row, { push_token_id: null })), confirmed];
   const former = own.push_token_id === tokenId ? null : own.push_token_id;
-  const freed = [...freedTokens(own, [former]), ...others.flatMap((row) => freedTokens(row, [tokenId]))];
+  const freed = [own, ...others].flatMap((row) =>
+    freedTokens(row, [row === own ? former : row.push_token_id]),
+  );
   return { events, freed, isInForce: true };
+}
+
+function isAmong(tokenIds: readonly TokenId[], tokenId: TokenId | null): boolean {
+  return tokenId !== null && tokenIds.includes(tokenId);
 }
 
 function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boolean {
@@ -102,15 +118,16 @@ function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boo
 }
 
 /**
- * Locks the user's devices that have the token, active or pending, in id order to prevent deadlocks. Pending devices
- * are included so that two concurrent confirmations see each other.
+ * Locks the user's devices that have one of the tokens, active or pending, in id order to prevent deadlocks. Pending
+ * devices are included so that two concurrent confirmations see each other.
  */
 const sameToken = fixedQuery<
   ServerPushTables,
-  { readonly id: ClientDeviceId; readonly tokenId: TokenId },
+  { readonly id: ClientDeviceId; readonly tokenIds: string },
   ClientDeviceRow
->((db, parameter) =>
-  db
+>((db, parameter) => {
+  const among = () => amongTextsOf<ServerPushTables, TokenId>(db, parameter('tokenIds'));
+  return db
     .selectFrom('client_devices')
     .selectAll()
     .where(
@@ -121,13 +138,13 @@ const sameToken = fixedQuery<
     .where((is) =>
       is.or([
         is('id', '=', parameter('id')),
-        is('push_token_id', '=', parameter('tokenId')),
-        is('pending_push_token_id', '=', parameter('tokenId')),
+        is('push_token_id', 'in', among()),
+        is('pending_push_token_id', 'in', among()),
       ]),
     )
     .orderBy('id')
-    .modifyEnd(lockingRows(db)),
-);
+    .modifyEnd(lockingRows(db));
+});
 
 interface InForce extends TokenKey {
   readonly tokenId: TokenId | null;
@@ -214,6 +231,49 @@ export async function dropDeadToken(
     .returning(['id', 'user_id'])
     .execute();
   return dropped.map((row) => deviceUpdate(row, { push_token_id: null }));
+}
+
+/** A user's devices that use one of the tokens or have one pending, locked in id order. */
+export async function lockTokens(
+  { db }: PushTransaction,
+  userId: UserId,
+  tokenIds: readonly TokenId[],
+): Promise<readonly ClientDeviceRow[]> {
+  if (tokenIds.length === 0) return [];
+  return db
+    .selectFrom('client_devices')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .where((is) =>
+      is.or([
+        is('push_token_id', 'in', tokenIds),
+        is.and([
+          is('pending_push_token_id', 'in', tokenIds),
+          is('pending_encrypted_registration', 'is not', null),
+        ]),
+      ]),
+    )
+    .orderBy('id')
+    .modifyEnd(lockingRows(db))
+    .execute();
+}
+
+/** Drops tokens of locked devices, whether active or pending: their phone has registered in the older generation since. */
+export async function dropLockedTokens(
+  { db }: PushTransaction,
+  rows: readonly ClientDeviceRow[],
+): Promise<Settled> {
+  if (rows.length === 0) return { events: [], freed: [] };
+  const ids = rows.map(({ id }) => id);
+  await db
+    .updateTable('client_devices')
+    .set({ ...noToken, ...nothingPending })
+    .where('id', 'in', ids)
+    .execute();
+  return {
+    events: rows.map((row) => deviceUpdate(row, { push_token_id: null, pending_push_token_id: null })),
+    freed: freedBy(rows),
+  };
 }
 
 /** Drops tokens of phones that last registered before an instant, unless a newer token is pending. Returns the devices. */

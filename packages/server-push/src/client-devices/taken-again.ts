@@ -4,7 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { lockingRows } from '@waxwing/storage';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
-import { enqueueTokenForwarding } from './forward-token.js';
+import { enqueueTokenForwarding } from './enqueue-token-forwarding.js';
 import { dropDeadToken } from './pending-tokens.js';
 
 interface TakenAgainOptions {

@@ -4,8 +4,7 @@ import {
   relayRegisterAnswer,
   stringifyJson,
 } from '@waxwing/protocol';
-import { charactersPerAccount, readSameTokenAccounts } from '../push-devices/push-account-format.js';
-import type { SameTokenAccounts } from '../push-devices/same-token-devices.js';
+import { charactersOfUser, readSameToken, type SameToken } from '../registrations/same-token.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
 // Field names, quotes, a key and a token's id.
@@ -14,16 +13,22 @@ const charactersAround = 256;
 /**
  * The format in which registrations of the newer generation go to the relay (docs/protocol.md#remotespushe2eeregister).
  */
-export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameTokenAccounts>({
-  form: (realmUuid, { tokenId, encryptedPushRegistration, bouncerPublicKey, accountsOfUser }) => ({
-    realm_uuid: realmUuid,
-    token_id: tokenId,
-    encrypted_push_registration: encryptedPushRegistration,
-    bouncer_public_key: bouncerPublicKey,
-    ...(accountsOfUser.length > 0 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
-  }),
+export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameToken>({
+  form(realmUuid, registration) {
+    const { accountsOfUser, tokenIdsOfUser } = registration;
+    return {
+      realm_uuid: realmUuid,
+      token_id: registration.tokenId,
+      encrypted_push_registration: registration.encryptedPushRegistration,
+      bouncer_public_key: registration.bouncerPublicKey,
+      ...(accountsOfUser.length > 0 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
+      ...(tokenIdsOfUser.length > 1 && { token_ids_of_user: JSON.stringify(tokenIdsOfUser) }),
+    };
+  },
   body: encodeRelayRegisterMany,
-  charactersOf: ({ encryptedPushRegistration, accountsOfUser }) =>
-    encryptedPushRegistration.length + accountsOfUser.length * charactersPerAccount + charactersAround,
-  answer: relayRegisterAnswer.pick({ same_token_push_account_ids: true }).transform(readSameTokenAccounts),
+  charactersOf: (registration) =>
+    registration.encryptedPushRegistration.length + charactersOfUser(registration) + charactersAround,
+  answer: relayRegisterAnswer
+    .pick({ same_token_push_account_ids: true, same_token_ids: true })
+    .transform(readSameToken),
 });

@@ -3,7 +3,7 @@ import { UserBatches } from '../registrations/user-batches.js';
 import type { PushActor, ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 import { type Acceptance, type AskedRegistration, acceptRegistrations } from './accept-registration.js';
-import { enqueueForwarding } from './forward-registration.js';
+import { enqueueForwarding } from './enqueue-forwarding.js';
 import { enqueueRemoval } from './remove-relay-devices.js';
 import { takeUnlessRegistered } from './take-unless-registered.js';
 

@@ -5,6 +5,7 @@ import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import { deviceErrorCode } from '../relay-link/relay-codes.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { RegistrationsOfUser } from './same-token.js';
 
 // A registration fails after this time. The relay refuses older ones anyway.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
@@ -62,7 +63,7 @@ export interface ForwardingOptions {
 }
 
 /** The functions that forward the registrations of one generation. */
-export interface Forwarding<Key, Found, Registered> {
+export interface Forwarding<Key, Found extends RegistrationsOfUser, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;
   /** Reads pending registrations in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
@@ -77,7 +78,7 @@ export interface Forwarding<Key, Found, Registered> {
  * Registers the handlers of both forwarding jobs. They retry until the relay accepts or refuses for good, or a day has
  * passed. A registration that was replaced or removed in the meantime changes nothing.
  */
-export function handleForwardingJobs<Key, Found, Registered>(
+export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Registered>(
   options: ForwardingOptions,
   forwarding: Forwarding<Key, Found, Registered>,
 ): void {
@@ -90,6 +91,13 @@ export function handleForwardingJobs<Key, Found, Registered>(
       const found = await pending.add(key);
       if (found === undefined) return { kind: 'done' };
       const outcome = await forwarding.register(found, signal);
+      if (outcome?.kind === 'accepted') {
+        // The relay compared the registration only with those that were accepted before. A later one finds this one.
+        const current = await pending.add(key);
+        if (current !== undefined && !isNamedBy(found, current)) {
+          return { kind: 'retry', at: options.clock(), reason: 'the user registered again meanwhile' };
+        }
+      }
       const settled = outcome && settle(forwarding, { key, found, outcome });
       return settled ?? retry(options, job, signal, outcome);
     },
@@ -99,6 +107,13 @@ export function handleForwardingJobs<Key, Found, Registered>(
   jobs.handle(jobKinds.further, { ...handler, concurrency: furtherConcurrency });
 }
 
+function isNamedBy(named: RegistrationsOfUser, current: RegistrationsOfUser): boolean {
+  return (
+    current.accountsOfUser.every((account) => named.accountsOfUser.includes(account)) &&
+    current.tokenIdsOfUser.every((tokenId) => named.tokenIdsOfUser.includes(tokenId))
+  );
+}
+
 interface Answered<Key, Found, Registered> {
   readonly key: Key;
   readonly found: Found;
@@ -106,7 +121,7 @@ interface Answered<Key, Found, Registered> {
 }
 
 /** Returns `undefined` if the relay has not decided. */
-function settle<Key, Found, Registered>(
+function settle<Key, Found extends RegistrationsOfUser, Registered>(
   forwarding: Forwarding<Key, Found, Registered>,
   { key, found, outcome }: Answered<Key, Found, Registered>,
 ): JobOutcome<ServerPushTables> | undefined {

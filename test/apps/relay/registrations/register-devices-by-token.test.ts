@@ -104,6 +104,35 @@ eachBackend((backend) => {
     ]);
   });
 
+  it('names the ids among the user’s that belong to the token in any spelling, in both generations', async () => {
+    const idOf = (token: string) => tokenForm({ token }).token_id ?? '';
+    const apns = { token_kind: 'apns', token: 'C0FFEE', ios_app_id: 'com.example.chat' };
+    const ids = [idOf('C0FFEE'), idOf('c0ffee'), idOf('other')];
+    const { token_id: _, ...older } = tokenForm(apns, { push_account_id: '5' });
+    const newer = tokenForm(apns);
+    const named = { token_ids_of_user: JSON.stringify(ids) };
+    expect((await relay.register({ ...older, ...named })).body.same_token_ids).toEqual(ids.slice(0, 2));
+    expect((await relay.register({ ...newer, ...named })).body.same_token_ids).toEqual([idOf('c0ffee')]);
+    const google = await relay.register(tokenForm({ token: 'C0FFEE' }, named));
+    expect(google.body).toEqual({ result: 'success', msg: '' });
+    const many = JSON.parse(bodyOf([older, newer])) as { registrations: object[] };
+    const registrations = many.registrations.map((each) => ({ ...each, token_ids_of_user: ids }));
+    expect((await ask(JSON.stringify({ ...many, registrations }))).body.results).toMatchObject([
+      { result: 'success', same_token_ids: ids.slice(0, 2) },
+      { result: 'success', same_token_ids: [idOf('c0ffee')] },
+    ]);
+  });
+
+  it('takes a hundred ids of tokens at most, and nothing else', async () => {
+    const many = Array.from({ length: 101 }, () => tokenForm().token_id);
+    for (const all of [many, ['AAAA'], [7], 'x']) {
+      expect(await relay.register(tokenForm({}, { token_ids_of_user: JSON.stringify(all) }))).toMatchObject({
+        status: 400,
+        body: { msg: 'Invalid token_ids_of_user: must be a JSON array of at most 100 token ids' },
+      });
+    }
+  });
+
   it('is built alike for both generations by our encoder', async () => {
     const { token_id, encrypted_push_registration, bouncer_public_key } = tokenForm();
     const sealed = {
@@ -114,12 +143,18 @@ eachBackend((backend) => {
     const { body } = await ask(
       stringifyJson(
         encodeRelayRegisterMany(realmUuid, [
-          { tokenId: token_id as TokenId, accountsOfUser: ['1' as PushAccountIdText], ...sealed },
+          {
+            tokenId: token_id as TokenId,
+            accountsOfUser: ['1' as PushAccountIdText],
+            tokenIdsOfUser: [],
+            ...sealed,
+          },
           {
             pushAccountId: '9223372036854775807' as PushAccountIdText,
             encryptedPushRegistration: older.encrypted_push_registration ?? '',
             bouncerPublicKey: older.bouncer_public_key ?? '',
             accountsOfUser: [],
+            tokenIdsOfUser: [token_id as TokenId],
           },
         ]),
       ),

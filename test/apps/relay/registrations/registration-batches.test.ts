@@ -12,6 +12,7 @@ const registration = {
   encryptedPushRegistration: '',
   bouncerPublicKey: 'a key that no ring has',
   otherAccounts: [],
+  otherTokenIds: [],
 };
 
 /**

@@ -1,5 +1,4 @@
-import type { RelayDeviceId } from '@waxwing/protocol';
-import { ProtocolError, type PushAccountIdText } from '@waxwing/protocol';
+import { ProtocolError, type PushAccountIdText, type RelayDeviceId, type TokenId } from '@waxwing/protocol';
 import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
@@ -7,6 +6,7 @@ import type { RealmId } from '../../servers/server-tables.js';
 import { type Addressee, tokenIdOf } from '../store/addressee.js';
 import type { Revocations } from '../store/revocations.js';
 import type { SameTokenAccounts } from '../store/same-token-accounts.js';
+import { sameTokenIds } from '../store/token-spellings.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -31,6 +31,8 @@ export interface SealedRegistration {
   readonly bouncerPublicKey: string;
   /** Other accounts of the same user, to compare tokens with. */
   readonly otherAccounts: readonly PushAccountIdText[];
+  /** Ids of the same user's other tokens, to compare with this token's. */
+  readonly otherTokenIds: readonly TokenId[];
 }
 
 /** A stored registration. */
@@ -38,6 +40,8 @@ export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
   /** The accounts among `otherAccounts` whose device has the same token. */
   readonly sameTokenAccounts: readonly PushAccountIdText[];
+  /** The ids among `otherTokenIds` that belong to the same token. */
+  readonly sameTokenIds: readonly TokenId[];
 }
 
 /**
@@ -170,9 +174,14 @@ export class RegistrationBatches {
     const stored = outcomes.filter((each) => each.status === 'fulfilled' && typeof each.value === 'number');
     this.#options.minuteCounts?.noteRegistered(stored.length);
     const sameToken = await this.#findSameToken(opened);
-    for (const [index, [pending]] of opened.entries()) {
+    for (const [index, [pending, { device }]] of opened.entries()) {
       if (isRevoked[index]) pending.reject(supersededRegistration());
-      else settle(pending, outcomes[index], sameToken[index] ?? []);
+      else {
+        settle(pending, outcomes[index], {
+          sameTokenAccounts: sameToken[index] ?? [],
+          sameTokenIds: sameTokenIds(device.target, pending.registration.otherTokenIds),
+        });
+      }
     }
   }
 
@@ -225,9 +234,9 @@ export class RegistrationBatches {
 function settle(
   { resolve, reject }: PendingRegistration,
   saved: PromiseSettledResult<RegistrationOutcome> | undefined,
-  sameTokenAccounts: readonly PushAccountIdText[],
+  compared: Omit<KeptRegistration, 'deviceId'>,
 ): void {
   if (saved?.status !== 'fulfilled') reject(saved?.reason);
-  else if (typeof saved.value === 'number') resolve({ deviceId: saved.value, sameTokenAccounts });
+  else if (typeof saved.value === 'number') resolve({ deviceId: saved.value, ...compared });
   else reject(saved.value === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

@@ -17,6 +17,7 @@ interface ForwardedRegistration {
   readonly token_id?: string | undefined;
   readonly encrypted_push_registration: string;
   readonly bouncer_public_key: string;
+  readonly token_ids_of_user?: readonly TokenId[] | undefined;
 }
 
 /** The realm that a registration is for, and the user's push accounts. */
@@ -35,7 +36,7 @@ interface RegistrationScope {
 export async function registerForwarded(
   registrations: Pick<RegistrationBatches, 'register'>,
   addressee: Addressee,
-  { encrypted_push_registration, bouncer_public_key }: ForwardedRegistration,
+  { encrypted_push_registration, bouncer_public_key, token_ids_of_user = [] }: ForwardedRegistration,
   { realmId, realmUuid, accountsOfUser = [] }: RegistrationScope,
 ): Promise<z.output<typeof relayRegisterAnyAnswer>> {
   const kept = await registrations.register({
@@ -45,6 +46,7 @@ export async function registerForwarded(
     encryptedPushRegistration: encrypted_push_registration,
     bouncerPublicKey: bouncer_public_key,
     otherAccounts: accountsOfUser.map(formatPushAccountId).filter((account) => account !== addressee),
+    otherTokenIds: token_ids_of_user.filter((id) => id !== tokenIdOf(addressee)),
   });
   return formatKept(addressee, kept);
 }
@@ -66,11 +68,12 @@ export function readAddressee({
 
 function formatKept(
   addressee: Addressee,
-  { deviceId, sameTokenAccounts }: KeptRegistration,
+  { deviceId, sameTokenAccounts, sameTokenIds }: KeptRegistration,
 ): z.output<typeof relayRegisterAnyAnswer> {
   const ids = sameTokenAccounts.flatMap((text) => parsePushAccountId(text) ?? []);
   return {
     ...(tokenIdOf(addressee) === undefined && { device_id: deviceId }),
     ...(ids.length > 0 && { same_token_push_account_ids: ids }),
+    ...(sameTokenIds.length > 0 && { same_token_ids: [...sameTokenIds] }),
   };
 }

@@ -23,7 +23,8 @@ interface Context {
  * (docs/protocol.md#remotespushe2eeregister). In the older generation, realm and push account name a device. The answer
  * has its `device_id`, which is the same for the same realm, push account and token. In the newer generation, realm and
  * `token_id` name a device; a repeat revives an expired device. The answer in both generations lists the other
- * `accounts_of_user` with the same token, so that the server can drop older registrations of the same phone.
+ * `accounts_of_user` with the same token, and the other `token_ids_of_user` that belong to it, so that the server can drop
+ * older registrations of the same phone.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for

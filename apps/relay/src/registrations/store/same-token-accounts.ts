@@ -1,8 +1,9 @@
-import { compactApnsToken, type PushAccountIdText, type PushTarget } from '@waxwing/protocol';
+import type { PushAccountIdText, PushTarget } from '@waxwing/protocol';
 import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayDatabase } from '../../tables.js';
+import { spellingsOf } from './token-spellings.js';
 import type { TokenVault } from './token-vault.js';
 
 /** A stored registration, and the accounts to compare its token with. */
@@ -60,13 +61,7 @@ export class SameTokenAccounts {
     return found;
   }
 
-  /**
-   * Returns the token's lookups in each letter case. Apple ignores the case of digits, but a row's lookup has the case
-   * that the phone sent.
-   */
-  #lookups({ tokenKind, token }: PushTarget): readonly string[] {
-    const compact = compactApnsToken(token);
-    const tokens = tokenKind !== 'apns' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];
-    return [...new Set(tokens)].flatMap((each) => this.#options.tokenVault.lookups(each));
+  #lookups(target: PushTarget): readonly string[] {
+    return spellingsOf(target).flatMap((each) => this.#options.tokenVault.lookups(each));
   }
 }

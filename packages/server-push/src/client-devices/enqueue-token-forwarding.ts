@@ -1,0 +1,37 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { type ClientDeviceId, parseJson } from '@waxwing/protocol';
+import { enqueueForwardingJob } from '../registrations/forwarding-jobs.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { TokenKey } from './pending-tokens.js';
+
+/** Kinds of the jobs that forward a token's registration to the relay. */
+export const tokenJobKinds = {
+  common: 'client-devices/forward-token',
+  /** For a user who already has many pending registrations. */
+  further: 'client-devices/forward-further-token',
+} as const;
+
+/** A registration to be forwarded. */
+interface AcceptedToken {
+  readonly key: TokenKey;
+  /** Registrations of the same user that were already pending. */
+  readonly waitingBefore: number;
+}
+
+/** Enqueues the forwarding job in the transaction that accepts the registration. */
+export async function enqueueTokenForwarding(
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  { key, waitingBefore }: AcceptedToken,
+  now: number,
+): Promise<void> {
+  const payload = JSON.stringify({ client_device_id: key.id, generation: key.generation });
+  const jobKinds = tokenJobKinds;
+  await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
+}
+
+/** Reads the payload of a forwarding job. */
+export function readTokenKey(payload: string): TokenKey {
+  const { client_device_id: id, generation } = parseJson(payload) as Record<string, number>;
+  return { id: Number(id) as ClientDeviceId, generation: Number(generation) };
+}

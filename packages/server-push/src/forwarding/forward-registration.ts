@@ -1,0 +1,115 @@
+import type { ForwardedRegistration, PushAccountIdText } from '@waxwing/protocol';
+import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
+import { readRegistrationKey, registrationJobKinds } from '../push-devices/enqueue-forwarding.js';
+import {
+  activateRegistration,
+  failRegistration,
+  pendingRegistrations,
+  type RegistrationKey,
+} from '../push-devices/pending-registrations.js';
+import type { RegisteredRelayDevice } from '../push-devices/push-account-format.js';
+import { type PushDeviceRow, pushDeviceEvent } from '../push-devices/push-device-state.js';
+import type { ChangedPushDevice } from '../push-devices/push-device-store.js';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
+import { type ForwardingOptions, handleForwardingJobs } from '../registrations/forwarding-jobs.js';
+import type { RegistrationsOfUser } from '../registrations/same-token.js';
+import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction } from '../tables.js';
+import { registrationsOfUsers } from './registrations-of-users.js';
+import { dropOlderOfPhone } from './same-phone.js';
+
+export interface ForwardRegistrationOptions extends ForwardingOptions {
+  /** Returns `undefined` if the organization has no relay. */
+  registrations(): GroupedRegistrations<ForwardedRegistration, RegisteredRelayDevice> | undefined;
+  readonly publish: PublishEvents;
+}
+
+/** A pending registration, and its user's registrations. */
+interface FoundRegistration extends RegistrationsOfUser {
+  readonly row: PushDeviceRow;
+}
+
+/**
+ * Registers the handlers of both forwarding jobs. The device becomes active or failed, and the same transaction publishes
+ * an event.
+ */
+export function handleForwarding(options: ForwardRegistrationOptions): void {
+  handleForwardingJobs(options, {
+    jobKinds: registrationJobKinds,
+    readKey: readRegistrationKey,
+    pending: (keys: readonly RegistrationKey[]) => findRegistrations(options, keys),
+    register: async ({ row, accountsOfUser, tokenIdsOfUser }, signal) => {
+      const registration = {
+        pushAccountId: row.push_account_id,
+        bouncerPublicKey: row.pending_bouncer_public_key ?? '',
+        encryptedPushRegistration: row.pending_encrypted_registration ?? '',
+        accountsOfUser,
+        tokenIdsOfUser,
+      };
+      return options.registrations()?.register(registration, signal);
+    },
+    activate: (transaction, key, { row }, registered) => activate(options, transaction, key, row, registered),
+    fail: (transaction, key, errorCode) => fail(options, transaction, key, errorCode),
+  });
+}
+
+async function findRegistrations(
+  { database: { db } }: ForwardRegistrationOptions,
+  keys: readonly RegistrationKey[],
+): Promise<(FoundRegistration | undefined)[]> {
+  const rows = await pendingRegistrations(db, keys);
+  const ofUsers = await registrationsOfUsers(db, rows);
+  return rows.map((row, index) => {
+    if (row === undefined) return undefined;
+    const { accountsOfUser = [], tokenIdsOfUser = [] } = ofUsers[index] ?? {};
+    return { row, accountsOfUser: including(row.push_account_id, accountsOfUser), tokenIdsOfUser };
+  });
+}
+
+/** Adds the account itself in place of the newest one, if it is not among the newest 100. */
+function including(
+  account: PushAccountIdText,
+  newest: readonly PushAccountIdText[],
+): readonly PushAccountIdText[] {
+  return newest.includes(account) ? newest : [...newest.slice(1), account];
+}
+
+async function activate(
+  { database, publish, clock }: ForwardRegistrationOptions,
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  { user_id: userId, push_account_id: pushAccountId }: PushDeviceRow,
+  registered: RegisteredRelayDevice,
+): Promise<void> {
+  const now = clock();
+  const dropped = await dropOlderOfPhone(transaction, { ...key, ...registered, userId, pushAccountId }, now);
+  const device = await activateRegistration(transaction, key, registered.relayDeviceId, now);
+  await announce(publish, transaction, device);
+  await publish(transaction, dropped.tokens.events);
+  // If the registration is no longer pending, the device that the relay has just created is unused.
+  const freed = [...dropped.relayDevices, ...(device?.freed ?? [{ ...registered, pushAccountId }])];
+  await enqueueRemoval(database, transaction, { freed, now });
+  await enqueueTokenRemoval(database, transaction, { freed: dropped.tokens.freed, now });
+}
+
+async function fail(
+  { publish, clock }: ForwardRegistrationOptions,
+  transaction: PushTransaction,
+  key: RegistrationKey,
+  errorCode: string,
+): Promise<void> {
+  const device = await failRegistration(transaction, key, errorCode, clock());
+  await announce(publish, transaction, device, errorCode);
+}
+
+async function announce(
+  publish: ForwardRegistrationOptions['publish'],
+  transaction: PushTransaction,
+  device: ChangedPushDevice | undefined,
+  errorCode?: string,
+): Promise<void> {
+  if (device === undefined) return;
+  const event = pushDeviceEvent(device.pushAccountId, errorCode);
+  await publish(transaction, [{ event, audience: [device.userId] }]);
+}

@@ -1,0 +1,102 @@
+import type { ErrorCode, ForwardedTokenRegistration, TokenId } from '@waxwing/protocol';
+import type { ClientDeviceRow } from '../client-devices/client-device-state.js';
+import { readTokenKey, tokenJobKinds } from '../client-devices/enqueue-token-forwarding.js';
+import { activateToken, failToken, pendingTokens, type TokenKey } from '../client-devices/pending-tokens.js';
+import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
+import { type ForwardingOptions, handleForwardingJobs } from '../registrations/forwarding-jobs.js';
+import type { RegistrationsOfUser, SameToken } from '../registrations/same-token.js';
+import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
+import type { RelayOutcome, RelayRefusal } from '../relay-link/relay-answer.js';
+import type { PublishEvents } from '../server-push-options.js';
+import type { PushTransaction } from '../tables.js';
+import { registrationsOfUsers } from './registrations-of-users.js';
+import { deletePushDevices, isLater, isUsable, lockPushDevices } from './same-phone.js';
+
+export interface ForwardTokenOptions extends ForwardingOptions {
+  /** Returns `undefined` if the organization has no relay. */
+  registrations(): GroupedRegistrations<ForwardedTokenRegistration, SameToken> | undefined;
+  readonly publish: PublishEvents;
+}
+
+/** A pending token, and its user's registrations. */
+interface FoundToken extends RegistrationsOfUser {
+  readonly row: ClientDeviceRow;
+}
+
+/**
+ * Registers the handlers of both forwarding jobs. The token comes into force or is marked as refused, and the same
+ * transaction publishes the events.
+ */
+export function handleTokenForwarding(options: ForwardTokenOptions): void {
+  const { publish } = options;
+  handleForwardingJobs(options, {
+    jobKinds: tokenJobKinds,
+    readKey: readTokenKey,
+    pending: (keys: readonly TokenKey[]) => findTokens(options, keys),
+    register: async (found, signal) => {
+      const registrations = options.registrations();
+      return registrations && (hopeless(found.row) ?? registrations.register(registrationOf(found), signal));
+    },
+    activate: (transaction, key, { row }, sameToken) => activate(options, transaction, key, row, sameToken),
+    fail: async (transaction, key, errorCode) =>
+      publish(transaction, await failToken(transaction, key, errorCode)),
+  });
+}
+
+async function findTokens(
+  { database: { db } }: ForwardTokenOptions,
+  keys: readonly TokenKey[],
+): Promise<(FoundToken | undefined)[]> {
+  const rows = await pendingTokens(db, keys);
+  const ofUsers = await registrationsOfUsers(db, rows);
+  return rows.map((row, index) => {
+    const ofUser = ofUsers[index];
+    return row && ofUser && { row, ...ofUser };
+  });
+}
+
+/** Activates the token, unless the phone has returned to the older generation, and drops the phone's older registrations. */
+async function activate(
+  { clock, database, publish }: ForwardTokenOptions,
+  transaction: PushTransaction,
+  key: TokenKey,
+  row: ClientDeviceRow,
+  { sameTokenAccounts, sameTokenIds }: SameToken,
+): Promise<void> {
+  const now = clock();
+  const datedAt = row.push_token_updated_at ?? now;
+  const older = await lockPushDevices(transaction, row.user_id, sameTokenAccounts);
+  const isReplaced = older.some((device) => isUsable(device) && isLater(device, datedAt, now));
+  const stored = { tokenId: tokenOf(row), sameTokenIds, isReplaced };
+  const { events, freed, isInForce } = await activateToken(transaction, key, stored, now);
+  await publish(transaction, events);
+  await enqueueTokenRemoval(database, transaction, { freed, now });
+  if (!isInForce) return;
+  const replaced = older.filter((device) => !isLater(device, datedAt, now));
+  const dropped = await deletePushDevices(transaction, replaced);
+  await enqueueRemoval(database, transaction, { freed: dropped, now });
+}
+
+/** The refusal of a registration that no relay could accept; see `SentToken`. */
+function hopeless(row: ClientDeviceRow): RelayOutcome<never> | undefined {
+  if (row.pending_bouncer_public_key === '') return refusal('INVALID_BOUNCER_PUBLIC_KEY');
+  return row.pending_encrypted_registration === '' ? refusal('BAD_REQUEST') : undefined;
+}
+
+function refusal(code: ErrorCode): RelayRefusal {
+  return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
+}
+
+function registrationOf({ row, ...ofUser }: FoundToken): ForwardedTokenRegistration {
+  return {
+    ...ofUser,
+    tokenId: tokenOf(row),
+    bouncerPublicKey: row.pending_bouncer_public_key ?? '',
+    encryptedPushRegistration: row.pending_encrypted_registration ?? '',
+  };
+}
+
+function tokenOf(row: ClientDeviceRow): TokenId {
+  return row.pending_push_token_id as TokenId;
+}

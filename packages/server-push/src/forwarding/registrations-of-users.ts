@@ -1,0 +1,74 @@
+import {
+  maximumRegistrationsOfUser,
+  type PushAccountIdText,
+  type TokenId,
+  type UserId,
+} from '@waxwing/protocol';
+import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
+import type { Kysely } from 'kysely';
+import type { RegistrationsOfUser } from '../registrations/same-token.js';
+import type { ServerPushTables } from '../tables.js';
+
+const none: RegistrationsOfUser = { accountsOfUser: [], tokenIdsOfUser: [] };
+
+/** Returns the registrations of each row's user, in order: at most the newest 100 of each generation. */
+export async function registrationsOfUsers(
+  db: Kysely<ServerPushTables>,
+  rows: readonly ({ readonly user_id: UserId } | undefined)[],
+): Promise<readonly RegistrationsOfUser[]> {
+  const ids = new Set(rows.flatMap((row) => row?.user_id ?? []));
+  if (ids.size === 0) return rows.map(() => none);
+  const users = JSON.stringify([...ids]);
+  const accounts = newestOfUsers(await accountsOf(db, { users }));
+  const tokenIds = newestOfUsers(await tokenIdsOf(db, { users }));
+  return rows.map((row) =>
+    row === undefined
+      ? none
+      : { accountsOfUser: accounts.get(row.user_id) ?? [], tokenIdsOfUser: tokenIds.get(row.user_id) ?? [] },
+  );
+}
+
+interface NameOfUser<Name> {
+  readonly user_id: UserId;
+  readonly name: Name;
+}
+
+/** Groups names by user. Each user keeps the first 100 different ones. */
+function newestOfUsers<Name>(rows: readonly NameOfUser<Name>[]): ReadonlyMap<UserId, readonly Name[]> {
+  const names = new Map<UserId, Name[]>();
+  for (const { user_id: userId, name } of rows) {
+    const ofUser = names.get(userId) ?? [];
+    names.set(userId, ofUser);
+    if (ofUser.length < maximumRegistrationsOfUser && !ofUser.includes(name)) ofUser.push(name);
+  }
+  return names;
+}
+
+const accountsOf = fixedQuery<ServerPushTables, { readonly users: string }, NameOfUser<PushAccountIdText>>(
+  (db, parameter) =>
+    db
+      .selectFrom('push_devices')
+      .select(['user_id', 'push_account_id as name'])
+      .where('user_id', 'in', amongNumbersOf<ServerPushTables, UserId>(db, parameter('users')))
+      .orderBy('id', 'desc'),
+);
+
+/** The ids of active and of pending tokens. */
+const tokenIdsOf = fixedQuery<ServerPushTables, { readonly users: string }, NameOfUser<TokenId>>(
+  (db, parameter) => {
+    const ofUsers = () =>
+      db
+        .selectFrom('client_devices')
+        .where('user_id', 'in', amongNumbersOf<ServerPushTables, UserId>(db, parameter('users')));
+    const active = ofUsers()
+      .select(['id', 'user_id', 'push_token_id as name'])
+      .where('push_token_id', 'is not', null)
+      .$narrowType<{ name: TokenId }>();
+    const pending = ofUsers()
+      .select(['id', 'user_id', 'pending_push_token_id as name'])
+      .where('pending_push_token_id', 'is not', null)
+      .where('pending_encrypted_registration', 'is not', null)
+      .$narrowType<{ name: TokenId }>();
+    return active.unionAll(pending).orderBy('id', 'desc');
+  },
+);

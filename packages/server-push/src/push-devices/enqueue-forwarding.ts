@@ -1,0 +1,31 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import { parseJson } from '@waxwing/protocol';
+import { enqueueForwardingJob } from '../registrations/forwarding-jobs.js';
+import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.js';
+import type { AcceptedRegistration } from './accept-registration.js';
+import type { RegistrationKey } from './pending-registrations.js';
+
+/** Kinds of the jobs that forward an accepted registration to the relay. */
+export const registrationJobKinds = {
+  common: 'push-devices/forward-registration',
+  /** For a user who already has many pending registrations. */
+  further: 'push-devices/forward-further-registration',
+} as const;
+
+/** Enqueues the forwarding job in the transaction that accepts the registration. */
+export async function enqueueForwarding(
+  database: DatabaseWithJobs<ServerPushTables>,
+  transaction: PushTransaction,
+  { key, waitingBefore }: AcceptedRegistration,
+  now: number,
+): Promise<void> {
+  const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
+  const jobKinds = registrationJobKinds;
+  await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
+}
+
+/** Reads the payload of a forwarding job. */
+export function readRegistrationKey(payload: string): RegistrationKey {
+  const { push_device_id: id, generation } = parseJson(payload) as Record<string, number>;
+  return { id: Number(id) as PushDeviceId, generation: Number(generation) };
+}

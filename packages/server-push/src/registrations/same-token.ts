@@ -1,0 +1,42 @@
+import {
+  formatPushAccountId,
+  type PushAccountId,
+  type PushAccountIdText,
+  type TokenId,
+} from '@waxwing/protocol';
+
+/** A user's registrations in both generations, the newest 100 of each. The relay compares their tokens. */
+export interface RegistrationsOfUser {
+  readonly accountsOfUser: readonly PushAccountIdText[];
+  readonly tokenIdsOfUser: readonly TokenId[];
+}
+
+/**
+ * Those of them that have a registration's token, according to the relay; none if the relay does not compare them. They
+ * are the same phone, which would get every notification once for each.
+ */
+export interface SameToken {
+  readonly sameTokenAccounts: readonly PushAccountIdText[];
+  readonly sameTokenIds: readonly TokenId[];
+}
+
+// Digits, sign and comma.
+const charactersPerAccount = 21;
+// Twelve of the id, quotes and comma.
+const charactersPerTokenId = 15;
+
+/** Number of characters of the user's registrations in a request, rounded up. */
+export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: RegistrationsOfUser): number {
+  return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
+}
+
+/** Reads the relay's answer to a registration, in either generation. */
+export function readSameToken({
+  same_token_push_account_ids: accounts = [],
+  same_token_ids: sameTokenIds = [],
+}: {
+  readonly same_token_push_account_ids?: readonly PushAccountId[] | undefined;
+  readonly same_token_ids?: readonly TokenId[] | undefined;
+}): SameToken {
+  return { sameTokenAccounts: accounts.map(formatPushAccountId), sameTokenIds };
+}

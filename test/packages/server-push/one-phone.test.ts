@@ -1,0 +1,211 @@
+import type { ClientDeviceId } from '@waxwing/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import fc from '../../support/fast-check.js';
+import { userId as user } from '../../support/ids.js';
+import { keyGroup, PushServer, tokenGroup, tokenIdOf } from '../../support/push-server.js';
+import { eachBackend } from '../../support/test-databases.js';
+
+const [ada, bob] = [user(7), user(8)];
+const token = tokenIdOf('token');
+
+/** Holds the relay's answers to registrations. */
+class HeldAnswers {
+  isHolding = false;
+  #release: (() => void)[] = [];
+
+  constructor({ relay }: PushServer) {
+    relay.around = async (request, react) => {
+      const reaction = react();
+      if (this.isHolding && request.path.includes('/register')) {
+        await new Promise<void>((release) => this.#release.push(release));
+      }
+      return reaction;
+    };
+  }
+
+  get count(): number {
+    return this.#release.length;
+  }
+
+  releaseAll(): void {
+    this.isHolding = false;
+    for (const release of this.#release.splice(0)) release();
+  }
+}
+
+eachBackend((backend) => {
+  describe('a phone with one token', () => {
+    let server: PushServer;
+    let held: HeldAnswers;
+    beforeEach(async () => {
+      server = await PushServer.start(backend);
+      server.relay.accountsOfToken.set(token, [1, 2, 3]);
+      held = new HeldAnswers(server);
+    });
+    afterEach(async () => {
+      held.releaseAll();
+      await server.close();
+    });
+
+    const accounts = async (userId = ada) => Object.keys(await server.push.pushDevicesOf(userId));
+    const tokens = async (userId = ada) =>
+      Object.values(await server.push.clientDevicesOf(userId)).map((device) => device.push_token_id);
+    /** What a notification to the user reaches: relay devices and tokens. */
+    async function reached(): Promise<(number | string | undefined)[]> {
+      server.relay.deliveries.length = 0;
+      await server.notify(ada);
+      return server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId);
+    }
+    /** Registers a new device of the newer generation, and does not wait for the relay. */
+    async function registerDevice(): Promise<ClientDeviceId> {
+      server.now += 1;
+      const id = await server.createDevice(ada);
+      await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
+      return id;
+    }
+    async function registerAccount(account: string): Promise<void> {
+      server.now += 1;
+      await server.registerAccount(ada, account);
+    }
+
+    it('is notified once after it registers in the newer and then in the older generation', async () => {
+      const id = await server.activeDevice(ada, 'token');
+      await server.activeDevice(bob, 'token', 2);
+      server.now += 1;
+      server.events.length = 0;
+      await server.activeAccount(ada, '1');
+      expect([await accounts(), await tokens(), await tokens(bob)]).toEqual([['1'], [null], [token]]);
+      expect(server.eventsOf(ada)).toEqual([
+        { type: 'device', op: 'update', device_id: id, push_token_id: null, pending_push_token_id: null },
+      ]);
+      expect(await reached()).toEqual([1]);
+      expect(server.relay.removed).toEqual([]);
+      expect(server.relay.ended).toEqual([`${token} 1`]);
+    });
+
+    it('keeps the relay’s token only as long as it uses it', async () => {
+      await server.activeDevice(ada, 'token');
+      server.now += 1;
+      await server.activeAccount(ada, '1');
+      expect(server.relay.removed).toEqual([token]);
+    });
+
+    it('keeps the device of the newer generation while the relay refuses the older one', async () => {
+      await server.activeDevice(ada, 'token');
+      server.relay.refusal = 'BAD_REQUEST';
+      server.now += 1;
+      await server.activeAccount(ada, '1');
+      expect(await tokens()).toEqual([token]);
+      expect(await reached()).toEqual([token]);
+    });
+
+    it('keeps a device that has another token', async () => {
+      await server.activeDevice(ada, 'another');
+      server.now += 1;
+      await server.activeAccount(ada, '1');
+      expect(await reached()).toEqual([1, tokenIdOf('another')]);
+    });
+
+    it('whose token is spelled in other letter case is notified once', async () => {
+      server.relay.spellings.push([tokenIdOf('C0FFEE'), tokenIdOf('c0ffee')]);
+      await server.activeDevice(ada, 'C0FFEE');
+      server.now += 1;
+      await server.activeDevice(ada, 'c0ffee');
+      expect(await tokens()).toEqual([null, tokenIdOf('c0ffee')]);
+      expect(server.relay.removed).toEqual([tokenIdOf('C0FFEE')]);
+    });
+
+    it('cancels a registration of the newer generation whose answer comes after the older one', async () => {
+      held.isHolding = true;
+      await registerDevice();
+      await expect.poll(() => held.count).toBe(1);
+      held.isHolding = false;
+      await registerAccount('1');
+      await expect.poll(async () => (await server.push.pushDevicesOf(ada))['1']?.status).toBe('active');
+      held.releaseAll();
+      await server.settle();
+      expect(await tokens()).toEqual([null]);
+      expect(await reached()).toEqual([1]);
+      expect([...server.relay.tokens]).toEqual([]);
+    });
+
+    it('is compared again if it registers while the relay answers', async () => {
+      const { relay } = server;
+      // The relay stores the first registration only after it has answered the second.
+      const { around } = relay;
+      let proceed = () => {};
+      const stored = new Promise<void>((resolve) => {
+        proceed = resolve;
+      });
+      let isFirst = true;
+      relay.around = async (request, react) => {
+        if (isFirst && request.path.includes('/register')) {
+          isFirst = false;
+          await stored;
+        }
+        return around(request, react);
+      };
+      await registerAccount('1');
+      await expect.poll(() => isFirst).toBe(false);
+      await registerDevice();
+      await expect.poll(tokens).toEqual([token]);
+      proceed();
+      await server.settle();
+      expect([await accounts(), await reached()]).toEqual([[], [token]]);
+    });
+  });
+
+  type Step =
+    | { readonly kind: 'older'; readonly account: string }
+    | { readonly kind: 'newer' | 'hold' | 'release' | 'settle' | 'down' | 'up' };
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.constantFrom('1', '2', '3').map((account): Step => ({ kind: 'older', account })),
+    fc.constantFrom('newer', 'hold', 'release', 'settle', 'down', 'up').map((kind): Step => ({ kind })),
+  );
+
+  it('a phone with one token is notified once, at its last registration, in any order of registrations and answers', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14, size: 'max' }), async (steps) => {
+        const server = await PushServer.start(backend);
+        const { relay } = server;
+        relay.accountsOfToken.set(token, [1, 2, 3]);
+        const held = new HeldAnswers(server);
+        try {
+          let last: string | undefined;
+          for (const each of steps) {
+            server.now += 1;
+            if (each.kind === 'older') {
+              await server.registerAccount(ada, each.account);
+              last = each.account;
+            } else if (each.kind === 'newer') {
+              const id = await server.createDevice(ada);
+              await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
+              last = `device ${id}`;
+            } else if (each.kind === 'hold') held.isHolding = true;
+            else if (each.kind === 'release') held.releaseAll();
+            else if (each.kind === 'settle') {
+              held.releaseAll();
+              await server.settle();
+            } else relay.isDown = each.kind === 'down';
+          }
+          held.releaseAll();
+          relay.isDown = false;
+          await server.settle();
+          await server.pass(2 * 3_600_000);
+          const older = Object.keys(await server.push.pushDevicesOf(ada));
+          const newer = Object.entries(await server.push.clientDevicesOf(ada)).flatMap(([id, device]) =>
+            device.push_token_id === null ? [] : [`device ${id}`],
+          );
+          expect([...older, ...newer]).toEqual(last === undefined ? [] : [last]);
+          await server.notify(ada);
+          expect(relay.deliveries).toHaveLength(last === undefined ? 0 : 1);
+          expect([...relay.tokens]).toEqual(newer.length === 0 ? [] : [token]);
+        } finally {
+          held.releaseAll();
+          await server.close();
+        }
+      }),
+      { numRuns: backend.name === 'sqlite' ? 40 : 10 },
+    );
+  }, 480_000);
+});
