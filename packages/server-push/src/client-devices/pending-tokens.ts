@@ -61,26 +61,19 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
       .where('pending_encrypted_registration', 'is not', null),
 );
 
-/** A token that the relay has stored. */
-export interface StoredToken {
-  readonly tokenId: TokenId;
-  /** Other ids of the same token, according to the relay. */
-  readonly sameTokenIds: readonly TokenId[];
-  /** Whether the phone has registered in the older generation since. */
-  readonly isReplaced: boolean;
-}
-
 /**
  * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
  * it: they are the same phone, which would otherwise get every notification several times.
+ *
+ * @param tokenIds the id of the token that the relay has stored, and other ids of the same token.
  */
 export async function activateToken(
   { db }: PushTransaction,
   key: TokenKey,
-  { tokenId, sameTokenIds, isReplaced }: StoredToken,
+  tokenIds: readonly [TokenId, ...TokenId[]],
   now: number,
 ): Promise<ActivatedToken> {
-  const tokenIds = [tokenId, ...sameTokenIds];
+  const [tokenId] = tokenIds;
   const locked = await sameToken(db, { id: key.id, tokenIds: JSON.stringify(tokenIds) });
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending, so no device uses the token that the relay has just stored.
@@ -89,7 +82,7 @@ export async function activateToken(
   }
   const rows = locked.filter((row) => row === own || isAmong(tokenIds, row.push_token_id));
   const newest = rows.reduce((one, other) => (isNewer(other, one, now) ? other : one));
-  if (newest !== own || isReplaced) {
+  if (newest !== own) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
     const freed = freedTokens(own, [own.push_token_id, tokenId]);

@@ -11,7 +11,7 @@ import type { RelayOutcome, RelayRefusal } from '../relay-link/relay-answer.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 import { registrationsOfUsers } from './registrations-of-users.js';
-import { deletePushDevices, isLater, isUsable, lockPushDevices } from './same-phone.js';
+import { deletePushDevices, isLater, lockPushDevices } from './same-phone.js';
 
 export interface ForwardTokenOptions extends ForwardingOptions {
   /** Returns `undefined` if the organization has no relay. */
@@ -56,7 +56,7 @@ async function findTokens(
   });
 }
 
-/** Activates the token, unless the phone has returned to the older generation, and drops the phone's older registrations. */
+/** Activates the token, and drops the phone's older registrations in both generations. */
 async function activate(
   { clock, database, publish }: ForwardTokenOptions,
   transaction: PushTransaction,
@@ -67,9 +67,8 @@ async function activate(
   const now = clock();
   const datedAt = row.push_token_updated_at ?? now;
   const older = await lockPushDevices(transaction, row.user_id, sameTokenAccounts);
-  const isReplaced = older.some((device) => isUsable(device) && isLater(device, datedAt, now));
-  const stored = { tokenId: tokenOf(row), sameTokenIds, isReplaced };
-  const { events, freed, isInForce } = await activateToken(transaction, key, stored, now);
+  const tokenIds = [tokenOf(row), ...sameTokenIds] as const;
+  const { events, freed, isInForce } = await activateToken(transaction, key, tokenIds, now);
   await publish(transaction, events);
   await enqueueTokenRemoval(database, transaction, { freed, now });
   if (!isInForce) return;

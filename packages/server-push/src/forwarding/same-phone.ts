@@ -99,6 +99,6 @@ export function isLater(row: LockedPushDevice, date: number, now: number): boole
 }
 
 /** Whether notifications can be sent to the device, or the relay has yet to decide. A refused one is not usable. */
-export function isUsable(row: Pick<PushDeviceRow, 'relay_device_id' | 'pending_token_kind'>): boolean {
+function isUsable(row: Pick<PushDeviceRow, 'relay_device_id' | 'pending_token_kind'>): boolean {
   return row.relay_device_id !== null || row.pending_token_kind !== null;
 }
