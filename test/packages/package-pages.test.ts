@@ -22,7 +22,7 @@ function blocksOf(page: string, language: string): string[] {
   );
 }
 
-it.each(packages)('the page of packages/%s names every door of it', (name) => {
+it.each(packages)('the page of packages/%s names each of its entry points', (name) => {
   const page = pageOf(name);
   const manifest = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8')) as {
     name: string;
@@ -60,7 +60,7 @@ it.each(['protocol', 'markdown'])('the example of %s prints what its comments sa
   expect(run.stdout.trim().split('\n')).toEqual(said);
 });
 
-it('the example of the client is the one that the README shows and its test runs', () => {
+it('the example of the client is the one in the README, and its test runs it', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   expect(blocksOf(pageOf('client'), 'ts')).toEqual(blocksOf(readme, 'ts'));
 });

@@ -71,7 +71,7 @@ describe('The chat API', () => {
     expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({ code, remedy });
   });
 
-  it('calls the code UNKNOWN when the server names none', async () => {
+  it('uses the code UNKNOWN when the server sends none', async () => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () => new Response('{"result":"error","msg":"no"}', { status: 400 }));
     expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({
@@ -187,7 +187,7 @@ describe('The chat API', () => {
     expect(chunks).toBeLessThan(20);
   });
 
-  it('refuses a declared length above that without reading, and a long text without streams', async () => {
+  it('refuses a larger declared length without reading, and a long text without streams', async () => {
     const { server, api } = connect();
     const announced = () => new Response('{}', { headers: { 'content-length': '9999999' } });
     server.overrides.set(registerPath, announced);

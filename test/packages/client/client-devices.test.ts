@@ -90,7 +90,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(sent().slice(2).map(Object.keys)).toEqual([['device_id', 'push_key_id', 'push_key']]);
   });
 
-  it('creates a device again when the server has dropped it, with another key, and keeps the former one', async () => {
+  it('creates a device again with another key when the server has dropped it, and keeps the former key', async () => {
     const { server, registrar, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const [former] = (await row()).device?.pushKeys ?? [];
@@ -143,7 +143,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(clientDevices.opened).toHaveLength(2);
   });
 
-  it('registers a token of 30 days again, once per sync, if the server considers it unchanged', async () => {
+  it('registers a token again after 30 days, once per sync, if the server considers it unchanged', async () => {
     const { server, registrar, sent } = await withNewToken();
     server.now += 20 * day;
     await registrar.sync();
@@ -167,7 +167,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  it('holds a changed token back while another one is in progress, and then sends it', async () => {
+  it('defers a changed token while another one is pending, and then sends it', async () => {
     const { server, clientDevices, knobs, registrar, sent, device } = await createUpgradedPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
@@ -255,7 +255,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(Object.fromEntries(request?.fields ?? [])).toEqual({ device_id: '2' });
   });
 
-  it('adopts the device of its token after the store was lost, instead of a second one', async () => {
+  it('adopts the device with its token after the store was lost, instead of creating another', async () => {
     const { server, accounts, clientDevices, registrar, device, notify } = await createUpgradedPhone();
     await registrar.sync();
     for (const { pushAccountId } of await accounts.list()) await accounts.remove(pushAccountId);
@@ -266,7 +266,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
   });
 
-  it('takes no device of another phone that a restored server gave the same id', async () => {
+  it('adopts no device of another phone that a restored server gave the same id', async () => {
     const { server, clientDevices, registrar } = await createUpgradedPhone();
     await registrar.sync();
     const other = {
@@ -281,7 +281,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(server.requestsTo('remove_client_device')).toEqual([]);
   });
 
-  it('says so when the store does not keep push keys, and registers nothing', async () => {
+  it('reports a store that does not keep push keys, and registers nothing', async () => {
     const accounts = createMemoryPushAccountStore();
     const { server, registrar } = await createUpgradedPhone({
       accounts: { ...accounts, put: ({ device: _dropped, ...row }) => accounts.put(row) },

@@ -47,7 +47,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now);
   });
 
-  it('moves no phone’s dates forward and back, and makes it create no other account', async () => {
+  it('never moves a phone’s dates back and forth, and never makes it create another account', async () => {
     for (const hours of [23, 40 * 24, 400 * 24]) {
       const phone = await createPhone();
       const { server, accounts, knobs } = phone;
@@ -102,7 +102,7 @@ describe('A server that lies about the time', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('does not get the week of a phone that is behind by claiming more than a week', async () => {
+  it('does not extend the week of a phone that is behind by claiming more than a week', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -6 * day;
@@ -112,7 +112,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now - 6 * day);
   });
 
-  it('does not get that week by a time from before the list that proves it either', async () => {
+  it('does not extend that week by a time from before the list that proves it either', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -6 * day;
@@ -121,7 +121,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now - 6 * day);
   });
 
-  it('does not get it where the phone is not proven to be behind by more than a day', async () => {
+  it('does not extend that week if the phone is not proven to be behind by more than a day', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -day;

@@ -84,7 +84,7 @@ describe('a damaged text', () => {
     expect(await registrar.sync()).not.toHaveProperty('warning');
   });
 
-  it('of one account leaves the others as they are', async () => {
+  it('of one account leaves the others unchanged', async () => {
     const storage = new TextsInMemory();
     const { server, client, registrar, accounts } = await phoneOn(storage);
     const { url: realmUrl, apiKey } = server;

@@ -67,7 +67,7 @@ it('the examples for app developers type-check under strict, without types of No
   rmSync(folder, { recursive: true });
 });
 
-it('the lines for Vite have a page register through it, as a phone of the server’s own address', async () => {
+it('the lines for Vite make a page register, as a phone, at the server’s own address', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-vite-'));
   const behind = new FakeChatServer();
   behind.now = Date.now();
@@ -116,7 +116,7 @@ it('the lines for Vite have a page register through it, as a phone of the server
 });
 
 describe('The example for app developers', () => {
-  it('registers, receives a message once, and forgets it all at sign-out', async () => {
+  it('registers, receives a message once, and deletes everything at sign-out', async () => {
     const server = new FakeChatServer();
     server.now = Date.now();
     server.addBouncerKey(2);

@@ -39,7 +39,7 @@ describe('The client, bundled', () => {
     expect(chunk.moduleIds.filter((id) => id.includes('libsodium-wrappers'))).toEqual([]);
   });
 
-  it('has an export condition for React Native that leads to its door', async () => {
+  it('has an export condition for React Native that leads to its entry point', async () => {
     const { default: manifest } = await import('../../../packages/client/package.json', {
       with: { type: 'json' },
     });

@@ -22,7 +22,7 @@ describe('registrar.forget after a server was upgraded', () => {
     expect([...server.clientDevices.rows.values()].map(({ userId }) => userId)).toEqual([11]);
   });
 
-  it('and a new sign-in before the server is notified leaves the new sign-in with a device of its own', async () => {
+  it('followed by a new sign-in before the server is notified leaves the new sign-in a device of its own', async () => {
     const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
     await registrar.sync();
     server.overrides.set('/api/v1/remove_client_device', () => Promise.reject(new TypeError('fetch failed')));

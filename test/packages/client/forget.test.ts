@@ -48,7 +48,7 @@ describe('registrar.forget', () => {
 
   const offline = () => Promise.reject(new TypeError('fetch failed'));
 
-  it('deletes the phone at the server, as the user, and leaves nothing but the time behind', async () => {
+  it('deletes the phone at the server, as the user, and keeps only the time', async () => {
     const { server, registrar, id, told } = await registeredPhone();
     const pushAccountId = BigInt(id) as PushAccountId;
     await stores().seen.addIfNew({ pushAccountId, time: 1_800_000_000, name: 'AAAA' });
@@ -159,7 +159,7 @@ describe('registrar.forget', () => {
     expect(texts.has('waxwing.forgotten')).toBe(false);
   });
 
-  it('asks no server to forget an account that the server never got', async () => {
+  it('sends no request for an account that the server never received', async () => {
     const { server, registrar, accounts } = await createPhone(stores());
     server.overrides.set('/api/v1/register', offline);
     await registrar.sync();

@@ -154,7 +154,7 @@ const schedule = fc.array(
   { maxLength: 30, size: 'max' },
 );
 
-it('In any order of events, no message is shown twice, none that is owed is lost, and the phone recovers', async () => {
+it('In any order of events, no message is shown twice or lost, and the phone recovers', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(431, 500), schedule, async (level, steps) => {
       const phone = new MortalPhone();

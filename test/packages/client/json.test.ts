@@ -22,7 +22,7 @@ describe('JSON.stringify writes', () => {
     expect(JSON.parse(JSON.stringify(status))).toEqual({ ...others, pushAccountId: String(pushAccountId) });
   });
 
-  it('an opened notification and its account, also with ids beyond 2^53', async () => {
+  it('an opened notification and its account, including ids beyond 2^53', async () => {
     const { server, client, registrar } = await createPhone();
     const { pushAccountId } = await registrar.sync();
     const { url, userId } = server;
@@ -36,7 +36,7 @@ describe('JSON.stringify writes', () => {
     });
   });
 
-  it('what the chat API answers, refusals among it, also with ids beyond 2^53', async () => {
+  it('answers of the chat API, including refusals, and ids beyond 2^53', async () => {
     const { server, registrar } = await createPhone();
     const { pushAccountId } = await registrar.sync();
     const { url: realmUrl, email, apiKey, fetch } = server;

@@ -165,7 +165,7 @@ describe('An attack on the key list fails', () => {
     }
   });
 
-  it('by a server clock set back to keep an expired list valid', async () => {
+  it('by a server clock that is set back to keep an expired list valid', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: thiefKey });
     server.now += 60 * day * 1000;
@@ -176,7 +176,7 @@ describe('An attack on the key list fails', () => {
     expect(new Set(sealedTo())).toEqual(new Set([builtIn]));
   });
 
-  it('by a list from the future that would block all later ones, though the server’s clock agrees', async () => {
+  it('by a list from the future that would block all later ones, even if the server’s clock agrees', async () => {
     const { publish, registrar, server, now, sealedTo } = await createFollowingPhone();
     server.claimedLateness = 365 * day * 1000;
     publish({ primary: thiefKey, issuedAt: now() + 365 * day });

@@ -15,7 +15,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('makes three requests at a sync that registers nothing, as the page for app developers says', async () => {
+  it('makes three requests at a sync that registers nothing, as docs/client.md says', async () => {
     const { server, registrar, publish } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -212,7 +212,7 @@ describe('A refused key', () => {
   });
 });
 
-describe('The keys that an app is built with', () => {
+describe('The keys that are built into an app', () => {
   it.each([
     [{ bouncerPublicKey: 'no' }, 'bouncerPublicKey'],
     [
@@ -234,7 +234,7 @@ describe('The keys that an app is built with', () => {
   });
 });
 
-describe('For any lists of a relay, and any time that the phone is offline', () => {
+describe('For any key lists of a relay, and any time that the phone is offline', () => {
   it('no registration is sealed to a key that a verified list has revoked or dropped', async () => {
     const keyBytes = fc.integer({ min: 1, max: 5 });
     const step = fc.record({

@@ -43,14 +43,14 @@ async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
 }
 
 describe('A recovery key that the app does not pin', () => {
-  it('counts on phones that have seen it in a list: after a theft they follow the new signing key', async () => {
+  it('is used by phones that have seen it in a list: after a theft they follow the new signing key', async () => {
     const { see, sealedTo } = await phoneThatSaw({ recovery });
     expect(await see(recovered)).toBe('key-list');
     expect(await see({ primary: thiefKey })).toBe('last-good-list');
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('does not count on phones that saw only earlier lists, and is not learned from the list that needs it', async () => {
+  it('is not used by phones that saw only earlier lists, and is not learned from the list that needs it', async () => {
     const { see } = await phoneThatSaw({});
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
@@ -73,7 +73,7 @@ describe('A recovery key that the app does not pin', () => {
     expect(await see(recovered)).toBe('key-list');
   });
 
-  it('is never preferred to one that the app pins from its next release on', async () => {
+  it('never takes precedence over one that the app pins from its next release on', async () => {
     const { updated } = await phoneThatSaw({ recovery: thief });
     const see = await updated({
       signingPublicKey: relaySigner.publicKey,

@@ -73,7 +73,7 @@ describe('The vectors for native code', () => {
   });
 });
 
-describe('What native code remembers', () => {
+describe('The state that native code keeps', () => {
   it('is the same as in the client', async () => {
     const { capacity, messages } = vectors.seen;
     const seen = createMemorySeenNotifications(capacity);
@@ -87,8 +87,8 @@ describe('What native code remembers', () => {
   });
 });
 
-describe('What native code is given', () => {
-  it('is the keys and owner of an account, without token or registration', () => {
+describe('The state that native code receives', () => {
+  it('consists of the keys and owner of an account, without token or registration', () => {
     expect(accounts.map(exportForExtension)).toEqual(vectors.accounts);
     expect(Object.keys(shared[0] ?? {})).toEqual([
       'version',
@@ -124,7 +124,7 @@ describe('What native code is given', () => {
     expect([...texts.values()]).toEqual([...vectors.accounts.slice(1), exportForExtension(other)]);
   });
 
-  it('replaces the keys of an account that has a new id, under a name that native code remembers messages by', async () => {
+  it('replaces the keys of an account that has a new id, under the name by which native code remembers messages', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (owner: string, text: string) => texts.set(owner, text),
@@ -265,7 +265,7 @@ describe('The page about React Native', () => {
     ]);
   });
 
-  it('explains each field that native code is given, and names files that exist', () => {
+  it('explains each field that native code receives, and names files that exist', () => {
     const fields = Object.keys(shared[0] ?? {});
     expect(fields).toContain('pushAccountId');
     for (const field of fields) expect(page).toMatch(new RegExp(`^\\| \`${field}\` `, 'm'));

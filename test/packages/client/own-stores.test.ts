@@ -18,7 +18,7 @@ function answering<Store extends object>(store: Store, name: keyof Store, answer
 const foreignPush = { push_account_id: '1', encrypted_data: 'AAAA' };
 
 describe("an app's own stores", () => {
-  it('may answer null for what they do not have', async () => {
+  it('may return null for a missing entry', async () => {
     const memory = createMemoryPushAccountStore();
     const orNull = <T>(value: T | undefined) => (value ?? null) as T | undefined;
     const rows = async () => {
@@ -52,7 +52,7 @@ describe("an app's own stores", () => {
   });
 
   const other: readonly unknown[] = [5, 'secret', { secret: 1 }, true, [null], [5]];
-  it.each(other)('are named when they list something else than accounts: %j', async (answer) => {
+  it.each(other)('are named when they list something other than accounts: %j', async (answer) => {
     const lists = [
       ['accounts', { accounts: answering(createMemoryPushAccountStore(), 'list', answer) }],
       ['forgotten', { forgotten: answering(createMemoryForgottenAccountStore(), 'list', answer) }],
@@ -80,14 +80,14 @@ describe("an app's own stores", () => {
     },
   );
 
-  it.each([undefined, null, 7])('are named when they add an account and answer %j', async (answer) => {
+  it.each([undefined, null, 7])('are named when they add an account and return %j', async (answer) => {
     const accounts = { ...createMemoryPushAccountStore(), addIfAbsent: async () => answer as never };
     const { registrar } = await createPhone({ accounts });
     await expect(registrar.sync()).rejects.toThrow('accounts.addIfAbsent must return an account');
   });
 
   it.each([5, '{}', {}, [], { sequence: 1 }])(
-    'that answer %j for the key list lose only the list',
+    'that return %j for the key list lose only the list',
     async (answer) => {
       const store = createMemoryKeyListStore();
       const { registrar, publish } = await createFollowingPhone({

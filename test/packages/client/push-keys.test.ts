@@ -5,7 +5,7 @@ const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
 describe('Push keys', () => {
-  it('that were superseded open what is in flight for 30 days, and are destroyed then', async () => {
+  it('that were superseded open notifications in flight for 30 days, and are then destroyed', async () => {
     const { server, registrar, client, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const seal = (id: number) =>
@@ -39,7 +39,7 @@ describe('Push keys', () => {
     expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
   });
 
-  it('count from a corrected clock on where they were superseded in the future', async () => {
+  it('count from the corrected clock if they were superseded in the future', async () => {
     const { server, knobs, registrar, row } = await createUpgradedPhone();
     await registrar.sync();
     knobs.clockErrorMilliseconds = 400 * day;

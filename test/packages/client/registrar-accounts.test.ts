@@ -16,7 +16,7 @@ describe('A registrar', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('forgets the key pair at sign-out, and a registrar made at the next sign-in makes a new one', async () => {
+  it('deletes the key pair at sign-out, and a registrar created at the next sign-in generates a new one', async () => {
     const { server, accounts, client, registrar } = await createPhone();
     await registrar.sync();
     await registrar.forget();
@@ -29,7 +29,7 @@ describe('A registrar', () => {
     expect(second?.pushAccountId).not.toBe(first?.pushAccountId);
   });
 
-  it('registers nothing after forget, also one that was made before and one that is syncing', async () => {
+  it('registers nothing after forget, also with an earlier registrar and one that is syncing', async () => {
     const { server, accounts, client, registrar } = await createPhone();
     const { url: realmUrl, userId, email, apiKey } = server;
     const ofTokenListener = client.registrar({ realmUrl: `${realmUrl}/`, userId, email, apiKey });

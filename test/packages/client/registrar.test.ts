@@ -197,7 +197,7 @@ describe('registrar.sync', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
   });
 
-  it('says so when the phone has no token, without asking the server', async () => {
+  it('reports that the phone has no token, without a request to the server', async () => {
     const { server, knobs, registrar } = await createPhone();
     knobs.token = undefined;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'no-token' });
@@ -211,13 +211,13 @@ describe('registrar.sync', () => {
     expect(server.registrations).toEqual([]);
   });
 
-  it('says so when the server has no push service', async () => {
+  it('reports that the server has no push service', async () => {
     const { server, registrar } = await createPhone();
     server.overrides.set('/api/v1/mobile_push/register', () => server.error('PUSH_SERVICE_NOT_CONFIGURED'));
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'not-configured' });
   });
 
-  it('says so when the sign-in is not valid any more', async () => {
+  it('reports that the sign-in is no longer valid', async () => {
     const { server, client } = await createPhone();
     const registrar = client.registrar({
       realmUrl: server.url,
@@ -231,7 +231,7 @@ describe('registrar.sync', () => {
     });
   });
 
-  it('says so when the server cannot be reached, and registers at a later call', async () => {
+  it('reports that the server cannot be reached, and registers at a later call', async () => {
     const { server, registrar } = await createPhone();
     server.overrides.set('/api/v1/register', () => Promise.reject(new TypeError('fetch failed')));
     await expect(registrar.sync()).resolves.toMatchObject({

@@ -36,7 +36,7 @@ it('doubles the wait for each repeat of one cause, up to six hours', () => {
   expect(wait('BAD_REQUEST', ofList('one', 7), -365 * day)).toBe(0);
 });
 
-it('keeps the count in the store, and registers earlier where the stored count is damaged', () => {
+it('stores the count, and registers earlier if the stored count is damaged', () => {
   const { repeats } = countRepeat(sent, 'BAD_REQUEST', 5);
   const account: PushAccount = {
     pushAccountId: 5n as never,

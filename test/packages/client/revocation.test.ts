@@ -45,7 +45,7 @@ it.each([
   },
 );
 
-it('forget sends it to the relay itself too, without credentials, where the app names the relay', async () => {
+it('forget also sends it to the relay itself, without credentials, if the app names the relay', async () => {
   const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
   await registrar.forget();
   expect(server.revocations.map(({ isDirect }) => isDirect).sort()).toEqual([false, true]);
@@ -54,7 +54,7 @@ it('forget sends it to the relay itself too, without credentials, where the app 
   expect(isDone()).toBe(true);
 });
 
-it('a sign-in in the second of the sign-out is not ended by its revocation', async () => {
+it('a sign-in in the same second as the sign-out is not ended by its revocation', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   await registrar.forget();
   const { url: realmUrl, userId, email, apiKey } = server;
@@ -64,7 +64,7 @@ it('a sign-in in the second of the sign-out is not ended by its revocation', asy
   expect(registration?.timestamp).toBe(Number(revocation?.fields.timestamp) + 1);
 });
 
-it('a server that does not listen cannot keep the phone from ending its registration', async () => {
+it('a server that ignores the sign-out cannot stop the phone from ending its registration', async () => {
   const { server, client, registrar, isDone } = await registeredPhone(500, { relayUrl });
   for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, offline);
   await registrar.forget();
@@ -79,25 +79,22 @@ it('a server that does not listen cannot keep the phone from ending its registra
   await expect.poll(isDone).toBe(true);
 });
 
-it.each([serverPath, directPath])(
-  'what cannot be reached is asked again with the next sync: %s',
-  async (path) => {
-    const { server, client, registrar, storage, isDone } = await registeredPhone(431, { relayUrl });
-    server.overrides.set(path, offline);
-    await registrar.forget();
-    expect(isDone()).toBe(false);
-    expect(storage.texts.get('waxwing.forgotten')).not.toContain(token);
-    server.overrides.clear();
-    const sent = server.revocations.length;
-    const { url: realmUrl, apiKey } = server;
-    await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
-    await expect.poll(isDone).toBe(true);
-    const isDirect = path === directPath;
-    expect(server.revocations.slice(sent)).toEqual(
-      expect.arrayContaining([expect.objectContaining({ isDirect })]),
-    );
-  },
-);
+it.each([serverPath, directPath])('an unreachable host is retried at the next sync: %s', async (path) => {
+  const { server, client, registrar, storage, isDone } = await registeredPhone(431, { relayUrl });
+  server.overrides.set(path, offline);
+  await registrar.forget();
+  expect(isDone()).toBe(false);
+  expect(storage.texts.get('waxwing.forgotten')).not.toContain(token);
+  server.overrides.clear();
+  const sent = server.revocations.length;
+  const { url: realmUrl, apiKey } = server;
+  await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
+  await expect.poll(isDone).toBe(true);
+  const isDirect = path === directPath;
+  expect(server.revocations.slice(sent)).toEqual(
+    expect.arrayContaining([expect.objectContaining({ isDirect })]),
+  );
+});
 
 it('a refusal is final: a stock server does not know the request, and a relay may have retired the key', async () => {
   const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
@@ -108,7 +105,7 @@ it('a refusal is final: a stock server does not know the request, and a relay ma
   expect(isDone()).toBe(true);
 });
 
-it('a stock server, which answers with a web page that it has no such path, is asked once', async () => {
+it('a stock server that answers with an HTML 404 is asked once', async () => {
   const { server, registrar, storage, isDone } = await registeredPhone(500);
   server.overrides.set(serverPath, notFoundPage);
   await registrar.forget();
@@ -116,7 +113,7 @@ it('a stock server, which answers with a web page that it has no such path, is a
   expect([isDone(), storage.texts.get('waxwing.forgotten')]).toEqual([true, undefined]);
 });
 
-it('a sign-out stays stored while a web page answers for the removal', async () => {
+it('a sign-out stays stored while the removal is answered with an HTML page', async () => {
   const { server, registrar, isDone } = await registeredPhone(500);
   for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, notFoundPage);
   await registrar.forget();
@@ -134,7 +131,7 @@ it('an account that moves to the newer generation ends both of its registrations
   );
 });
 
-it('a token that another account of the organization uses on the phone is not revoked before that one signs out', async () => {
+it('a token that another account of the organization uses on the phone is not revoked until that one signs out', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   const { url: realmUrl, apiKey } = server;
   const other = client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey });
@@ -145,7 +142,7 @@ it('a token that another account of the organization uses on the phone is not re
   expect(server.revocations).toMatchObject([{ fields: { token_id: modelTokenId(token) } }]);
 });
 
-it('nor a token that another account uses at the former URL of the organization', async () => {
+it('nor is a token that another account uses at the former URL of the organization', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   const signIn = { realmUrl: 'https://former.example.com', userId: 11, email: 'ophelia@example.com' };
   const { realmUrl } = server;
@@ -157,7 +154,7 @@ it('nor a token that another account uses at the former URL of the organization'
   expect(server.revocations).toEqual([]);
 });
 
-it('nor a token whose device another account has adopted after its row was lost', async () => {
+it('nor is a token whose device another account has adopted after its row was lost', async () => {
   const { server, client, accounts, registrar } = await registeredPhone(500);
   const signIn = { realmUrl: server.url, userId: 11, email: 'ophelia@example.com', apiKey: server.apiKey };
   const other = client.registrar(signIn);
@@ -177,7 +174,7 @@ it('is dated no earlier than the registration, also on a phone whose clock is be
   expect(server.revocations).toMatchObject([{ fields: { timestamp: registration.timestamp } }]);
 });
 
-it('sends none for an account without a registration or without an organization', async () => {
+it('is not sent for an account without a registration or without an organization', async () => {
   const { server, registrar } = await createPhone();
   server.realmUuid = undefined;
   await registrar.sync();

@@ -51,7 +51,7 @@ describe('A sealed registration', () => {
 });
 
 describe('A registration', () => {
-  it('names its organization, and is refused when it names an impossible one', () => {
+  it('names its organization, and is refused when it names an invalid one', () => {
     const audience = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
     const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1, audience });
     expect(registration).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1, audience });

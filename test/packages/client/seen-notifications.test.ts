@@ -31,7 +31,7 @@ const kinds: readonly [string, number, () => SeenNotifications][] = [
   ['as text', textCapacity, () => createTextStores(new TextsInMemory()).seen],
 ];
 
-describe.each(kinds)('What a phone remembers of notifications, %s', (_, capacity, createSeen) => {
+describe.each(kinds)('The record of seen notifications, %s', (_, capacity, createSeen) => {
   it('recognizes a notification by its account, time and name', async () => {
     const all = [message(1), message(2), message(1, 'BBBB'), message(1, 'AAAA', other)];
     const seen = createSeen();
@@ -151,7 +151,7 @@ describe('Any sequence that a relay delivers, repeats and reorders', () => {
   });
 });
 
-describe('What a phone remembers as text', () => {
+describe('The record of seen notifications as text', () => {
   it('takes at most 2048 bytes per account', async () => {
     const storage = new TextsInMemory();
     const { seen } = createTextStores(storage);

@@ -105,7 +105,7 @@ describe('When a server is upgraded', () => {
     expect(server.devices.size).toBe(0);
   });
 
-  it('a server that knows no such registration any more is not asked to delete one', async () => {
+  it('a server that no longer knows the registration is not asked to delete it', async () => {
     const { server, registrar, deleted, row } = await registeredBefore();
     server.devices.clear();
     await registrar.sync();
@@ -167,7 +167,7 @@ describe('When a server is downgraded', () => {
     await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('for one answer, in the middle of an upgrade, the phone keeps its device and its key', async () => {
+  it('for one response, in the middle of an upgrade, the phone keeps its device and its key', async () => {
     const { server, client, registrar, clientDevices, device, notify, inFlight, pushKeyId } =
       await downgradedPhone();
     server.featureLevel = 500;
@@ -200,7 +200,7 @@ describe('When a server is downgraded', () => {
     expect(server.requestsTo('mobile_push/register')).toHaveLength(1);
   });
 
-  it('to a state with a key pair that is destroyed, the phone registers under a new id', async () => {
+  it('to a state with a destroyed key pair, the phone registers under a new id', async () => {
     const { server, registrar, row, former } = await registeredBefore();
     const restored = new Map(server.devices);
     await registrar.sync();
@@ -216,7 +216,7 @@ describe('When a server is downgraded', () => {
 });
 
 describe('The store', () => {
-  it('of an app version without the newer generation opens, and one after it is read by such a version', async () => {
+  it('from an app version without the newer generation opens, and that version can read one from after it', async () => {
     const storage = new TextsInMemory();
     const { accounts, seen } = createTextStores(storage);
     const { server, registrar } = await createPhone({ accounts, seen });

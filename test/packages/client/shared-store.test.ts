@@ -108,7 +108,7 @@ describe('two clients on one store', () => {
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
 
-  it('that added an account twice keep one of them, which both use, and the server forgets the other', async () => {
+  it('that added an account twice keep one of the two, which both use, and the server deletes the other', async () => {
     const server = new FakeChatServer();
     const [one, other] = [slowTable(table), slowTable(table)];
     const registrars = await Promise.all([registrarOn(server, one), registrarOn(server, other)]);

@@ -97,31 +97,34 @@ async function preparedTabs({ from, to, change }: Case): Promise<TwoTabs> {
 }
 
 describe('A sign-out in one tab', () => {
-  it.each(cases)('at any step of a sync in the other leaves nothing alive: $name', async (each) => {
-    let outcomes = 0;
-    for (let at = 1, isWhole = false; !isWhole; at += 1) {
-      const tabs = await preparedTabs(each);
-      let steps = Number.NEGATIVE_INFINITY;
-      const other = await tabs.registrar(otherTab);
-      const registrar = await tabs.registrar(thisTab, async () => {
-        steps += 1;
-        if (steps === at) await other.forget();
-      });
-      steps = 0;
-      const { code } = await registrar.sync();
-      isWhole = steps < at;
-      if (isWhole) await other.forget();
-      else if (code === 'forgotten') outcomes += 1;
-      await expect.poll(() => tabs.left(), { interval: 1 }).toEqual(nothing);
-      expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
-      expect(tabs.left()).toEqual(nothing);
-      // The user signs in again.
-      expect(await (await tabs.registrar(thisTab)).sync()).toMatchObject({ code: 'active' });
-      expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
-      expect(tabs.left()).toMatchObject({ accounts: true, older: each.to < 468 ? 1 : 0 });
-    }
-    expect(outcomes).toBeGreaterThan(10);
-  });
+  it.each(cases)(
+    'at any step of a sync in the other tab leaves no registration behind: $name',
+    async (each) => {
+      let outcomes = 0;
+      for (let at = 1, isWhole = false; !isWhole; at += 1) {
+        const tabs = await preparedTabs(each);
+        let steps = Number.NEGATIVE_INFINITY;
+        const other = await tabs.registrar(otherTab);
+        const registrar = await tabs.registrar(thisTab, async () => {
+          steps += 1;
+          if (steps === at) await other.forget();
+        });
+        steps = 0;
+        const { code } = await registrar.sync();
+        isWhole = steps < at;
+        if (isWhole) await other.forget();
+        else if (code === 'forgotten') outcomes += 1;
+        await expect.poll(() => tabs.left(), { interval: 1 }).toEqual(nothing);
+        expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
+        expect(tabs.left()).toEqual(nothing);
+        // The user signs in again.
+        expect(await (await tabs.registrar(thisTab)).sync()).toMatchObject({ code: 'active' });
+        expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
+        expect(tabs.left()).toMatchObject({ accounts: true, older: each.to < 468 ? 1 : 0 });
+      }
+      expect(outcomes).toBeGreaterThan(10);
+    },
+  );
 
   it('is respected by a registration whose answer is lost', async () => {
     const tabs = new TwoTabs();
@@ -159,7 +162,7 @@ describe('A sign-out in one tab', () => {
     expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
   });
 
-  it('of each account is stored with its own time, of the newest 100', async () => {
+  it('is stored for each account with its own time, for the newest 100', async () => {
     const storage = new TextsInMemory();
     const { accounts } = thisTab.createTextStores(storage);
     const identity = (userId: number | bigint) => ({ realmUrl: 'https://chat.example.com/', userId });

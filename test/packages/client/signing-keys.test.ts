@@ -29,7 +29,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('is not accepted any more once it was replaced', async () => {
+  it('is no longer accepted once it was replaced', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ signer: nextSigner, chain: rotated });
     await registrar.sync();
@@ -80,7 +80,7 @@ describe('A signing key', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
   });
 
-  it('of an updated app counts, unless the phone already follows a later one', async () => {
+  it('of an updated app is used, unless the phone already follows a later one', async () => {
     const first = await createFollowingPhone();
     first.publish({ signer: nextSigner, chain: rotated });
     await first.registrar.sync();

@@ -92,7 +92,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
     expect(await accounts.list()).toEqual([account(1n, 'https://other.example.com')]);
   });
 
-  it('remove an account, and do not mind when it is not there', async () => {
+  it('remove an account, and ignore a missing one', async () => {
     const { accounts } = createStores();
     await accounts.put(account(1n));
     await accounts.remove(account(1n).pushAccountId);
@@ -101,7 +101,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
     expect(await accounts.get(account(1n).pushAccountId)).toBeUndefined();
   });
 
-  it('lose nothing when changes come at once', async () => {
+  it('lose no concurrent changes', async () => {
     const { accounts } = createStores();
     await Promise.all([1n, 2n, 3n].map((id) => accounts.put(account(id))));
     await Promise.all([accounts.remove(account(2n).pushAccountId), accounts.put(account(4n))]);
@@ -137,7 +137,7 @@ describe('The stores as text', () => {
     expect(await one.accounts.list()).toEqual([account(1n), account(2n)]);
   });
 
-  it('go on after the storage has failed once', async () => {
+  it('continue after the storage has failed once', async () => {
     const storage = createTextStorage(true);
     const { accounts } = createTextStores(storage);
     const { setItem } = storage;

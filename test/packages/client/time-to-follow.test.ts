@@ -49,7 +49,7 @@ describe('The date of a registration', () => {
   const time = (hours: number) =>
     timeToFollow({ device, server: device + hours * 3_600_000, keyListIssuedAt: undefined });
 
-  it.each([-20, 0, 20])('is the time that the phone uses at first: %d hours ahead', (hours) => {
+  it.each([-20, 0, 20])('is at first the time that the phone uses: %d hours ahead', (hours) => {
     expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: false })).toBe(
       device + hours * 3_600_000,
     );
@@ -65,7 +65,7 @@ describe('The date of a registration', () => {
   it.each([
     [-20, 0],
     [20, 20],
-  ])('is the later of the two clocks after a refusal: of one %d hours ahead', (hours, dated) => {
+  ])('is the later of the two clocks after a refusal: with one %d hours ahead', (hours, dated) => {
     expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: true })).toBe(
       device + dated * 3_600_000,
     );

@@ -34,7 +34,7 @@ describe('The token of a Web Push subscription', () => {
     expect(fromPushSubscription(subscription)).toEqual({ tokenKind: 'webpush', token });
   });
 
-  it('is made of a UnifiedPush endpoint', () => {
+  it('is built from a UnifiedPush endpoint', () => {
     const given = { url: endpoint, pubKeySet: { pubKey: p256dh, auth }, temporary: false };
     expect(fromUnifiedPush(given)).toEqual({ tokenKind: 'webpush', token });
   });
@@ -130,7 +130,7 @@ describe.each([431, 512])('A phone with Web Push, at feature level %d', (level) 
     expect(await accounts.list()).toHaveLength(1);
   });
 
-  it('names the kind fcm to a server that knows no other, and seals the real one for the relay', async () => {
+  it('has the kind fcm for a server that knows no other, and seals the real one for the relay', async () => {
     const { server, registrar, opened, kinds } = await createWebPushPhone();
     server.overrides.set('/api/v1/mobile_push/register', () =>
       kinds().at(-1) === 'webpush' ? server.error('BAD_REQUEST') : undefined,

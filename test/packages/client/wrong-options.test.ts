@@ -20,7 +20,7 @@ function optionsWithout(name: string, others: object): PushClientOptions {
   return { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
 }
 
-describe('What an app without types hands over', () => {
+describe('Invalid options from an app without types', () => {
   it.each([
     ['a bare token', 'fcm-token-secret', /pushToken must give an object .* a bare string/],
     ['nothing but null', null, /pushToken must give an object .* null/],

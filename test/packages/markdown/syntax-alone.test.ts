@@ -6,7 +6,7 @@ import { facts } from './facts.js';
 const html = (text: string) => renderMarkdown(text, facts).html;
 const shown = (text: string) => html(text).replace(/<[^>]*>/g, '');
 
-describe('a text of only Markdown syntax', () => {
+describe('a text that contains only Markdown syntax', () => {
   it.each([
     ...[
       '```',
@@ -103,7 +103,7 @@ describe('a text of only Markdown syntax', () => {
   });
 });
 
-describe('a text that shows something stays unchanged', () => {
+describe('a text with visible content stays unchanged', () => {
   it.each([
     ['***', '<hr>'],
     ['> a', '<blockquote>\n<p>a</p>\n</blockquote>'],

@@ -14,7 +14,7 @@ const html = (text: string) => renderMarkdown(text, facts).html;
 
 afterEach(() => vi.restoreAllMocks());
 
-describe('text of an author', () => {
+describe('text from an untrusted author', () => {
   it('renders to allowed elements, attributes and URLs only', () => {
     const found = unsafeTexts.map((text) => ({ text, forbidden: forbiddenIn(html(text)) }));
     expect(found.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);

@@ -27,7 +27,7 @@ describe('base64', () => {
     );
   });
 
-  it('works alike where the platform has no Buffer', async () => {
+  it('works the same on platforms without Buffer', async () => {
     const { Buffer: nodeBuffer } = globalThis;
     const bytes = Uint8Array.from({ length: 20_000 }, (_, index) => (index * 7) % 256);
     const expected = nodeBuffer.from(bytes).toString('base64');
@@ -174,7 +174,7 @@ describe('a notify request', () => {
     expect(parsed.push_requests[0]?.payload).toMatchObject({ push_account_id: 2n ** 62n });
   });
 
-  it('says which field of which item is wrong', () => {
+  it('names the wrong field and its item', () => {
     const parsed = relayNotifyRequest.safeParse({
       realm_uuid,
       push_requests: [{ device_id: 1, fcm_priority: 'high', payload: { ...payload, encrypted_data: '?' } }],

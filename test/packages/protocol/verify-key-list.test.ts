@@ -109,7 +109,7 @@ describe('The signature of a key list', () => {
     expect(verifyKeyList({ ...answer(), signature }, trust)).toMatchObject({ reason: 'bad-signature' });
   });
 
-  it('must be of these very bytes', () => {
+  it('must cover exactly these bytes', () => {
     const { key_list } = answer({ primary: bouncerKey(2) });
     expect(verifyKeyList({ ...answer(), key_list }, trust)).toMatchObject({ reason: 'bad-signature' });
   });

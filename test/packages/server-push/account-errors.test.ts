@@ -10,7 +10,7 @@ const request = {
 const refusal = (message: string) =>
   joinRefusal({ kind: 'refused-for-good', code: 'BAD_REQUEST', message }, request, mountedNames).message;
 
-it('a relay that refuses to register the server leads to the one flag that must change', () => {
+it('the error for a relay that refuses to register the server names the one flag to change', () => {
   expect(refusal('Invalid server administrator email address: Invalid email address.')).toMatch(
     /: name another address than "ada@example.com" with --contact, and run the command again\.$/,
   );

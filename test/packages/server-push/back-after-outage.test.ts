@@ -51,7 +51,7 @@ eachBackend((backend) => {
   const waiting = async () =>
     (await server.database.jobs.list({ state: 'waiting' })).map(({ kind }) => kind).sort();
 
-  it('what was to end during an outage is tried again as soon as another request finds the relay back', async () => {
+  it('pending removals are retried as soon as another request finds the relay back', async () => {
     const isUp = async () => /^waxwing_relay_up (\d)$/m.exec(await server.metrics.text())?.[1];
     expect(await isUp()).toBe('1');
     server.relay.isDown = true;
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     expect(await isUp()).toBe('1');
   });
 
-  it('a removal that waits for a phone to register again keeps its time', async () => {
+  it('a removal that waits for a phone to register again keeps its schedule', async () => {
     const id = await server.activeDevice(bob, 'token');
     server.relay.tokens.clear();
     await server.notify(bob);
@@ -90,7 +90,7 @@ eachBackend((backend) => {
     expect(server.relay.removed).toHaveLength(1);
   });
 
-  describe('a relay that is known to be ours', () => {
+  describe('a relay that is known to be a Waxwing relay', () => {
     it.each<[number, unknown]>([
       [404, 'Not Found'],
       [404, { error: 'not found' }],
@@ -121,7 +121,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a relay that may be a stock one is asked once, in whatever form it answers 404', async () => {
+  it('a relay of unknown kind is probed once, whatever form its 404 has', async () => {
     reaction = { status: 404, body: 'Not Found' };
     await signOutAndRevoke();
     expect(await waiting()).toEqual([]);

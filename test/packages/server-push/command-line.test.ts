@@ -35,7 +35,7 @@ async function run(command: string, environment: Record<string, string>) {
   return { code, printed: printed.join('\n'), said: said.join('\n') };
 }
 
-it('the program of a mounted push says which setting it lacks', async () => {
+it('the command of a mounted push names a missing setting', async () => {
   expect(await run('db status', {})).toEqual({
     code: 1,
     printed: '',
@@ -77,7 +77,7 @@ it('its status names a database that is missing or unreachable', async () => {
   }
 });
 
-it('its help names its commands and settings', async () => {
+it('its help lists its commands and settings', async () => {
   const { code, printed } = await run('--help', {});
   expect(code).toBe(0);
   for (const command of ['enable', 'status', 'test', 'disable', 'rotate-credentials', 'db', 'queue']) {
@@ -103,7 +103,7 @@ it('docs/mounting.md lists all tables of push', async () => {
 });
 
 eachBackend((backend) => {
-  it('the program of a mounted push says what keeps a user from a test', async () => {
+  it('the command of a mounted push says why a user cannot be tested', async () => {
     const environment = {
       SERVER_PUSH_DATABASE: await backend.freshUrl(),
       SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -131,7 +131,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the program of a mounted push names its own commands where a relay was not left yet', async () => {
+  it('the command of a mounted push names its own commands if a relay was not left yet', async () => {
     const environment = {
       SERVER_PUSH_DATABASE: await backend.freshUrl(),
       SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -154,7 +154,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the program of a mounted push shows and drops a job while the server runs', async () => {
+  it('the command of a mounted push shows and drops a job while the server runs', async () => {
     const url = await backend.freshUrl();
     const database = await openPushDatabase({ url });
     const push = await createServerPush({

@@ -28,7 +28,7 @@ function account(authorities: string, serverKey = 'key'): RelayAccount {
   return { kind: 'configured', url, serverId: 'id', serverKey: new Secret(serverKey), network };
 }
 
-it('new certificates of authorities are used from the next request on, and not before', async () => {
+it('new CA certificates are used from the next request on, and not before', async () => {
   // Options of a probe.
   const options = { relay: account(otherCa), clock: Date.now, realm: { uuid: 'x' } };
   const records = { monitor: { report: async () => undefined }, results: {} };

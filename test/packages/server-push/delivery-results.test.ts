@@ -44,7 +44,7 @@ eachBackend((backend) => {
     await server.settle();
   };
 
-  it('devices that the relay no longer knows are logged once and then by their count', async () => {
+  it('devices that the relay no longer knows are logged once, then only counted', async () => {
     relayReacts((ids) => accepted(undefined, 0, ids));
     await notify();
     await server.stop();
@@ -81,7 +81,7 @@ eachBackend((backend) => {
     expect(report.reduce((sum, { devices }) => sum + devices, 0)).toBe(3);
   });
 
-  describe('a notification that the relay takes for some devices only', () => {
+  describe('a notification that the relay accepts for only some devices', () => {
     it('is retried only for the others, even after a restart', async () => {
       const taken: string[] = [];
       let isFailing = true;
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('stops at a relay that is down, and is given up for a device that the relay refuses', async () => {
+    it('is not sent to a relay that is down, and is dropped for a device that the relay refuses', async () => {
       const asked: string[] = [];
       relayReacts(([id = '']) => {
         asked.push(id);
@@ -125,8 +125,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('what the relay says of a device', () => {
-    it('is counted and logged once per cause and minute, however many reasons it invents', async () => {
+  describe('the error text that the relay sends for a device', () => {
+    it('is counted and logged once per cause and minute, however many reasons the relay invents', async () => {
       let reasons = 0;
       relayReacts((ids) =>
         accepted(
@@ -148,7 +148,7 @@ eachBackend((backend) => {
       expect(server.log.text()).not.toContain('bad');
     });
 
-    it('is one word where the relay sends a text, and the newest is stored for the admin', async () => {
+    it('is one word if the relay sends a text, and the newest is stored for the admin', async () => {
       relayReacts((ids) =>
         accepted(ids.map(() => ({ status: 'rejected', fault: 'relay', reason: 'a text\nof two lines' }))),
       );
@@ -164,7 +164,7 @@ eachBackend((backend) => {
       expect(await readReport(server.database.db, 'texts')).toEqual([]);
     });
 
-    it('is only a number of a stock relay: those that are missing in it were rejected', async () => {
+    it('is only a number for a stock relay: the missing ones were rejected', async () => {
       relayReacts(([id]) => accepted(undefined, id === tokenIdOf('two') ? 0 : 1));
       await notify('numbers');
       expect(await readReport(server.database.db, 'numbers')).toMatchObject([

@@ -108,7 +108,7 @@ describe('an encoded notification', () => {
     );
   });
 
-  it('is truncated in its content first, then in topic and names, never in what the phone compares', () => {
+  it('is truncated in its content first, then in topic and names, never in fields that the phone compares', () => {
     const long = '"\u0001é漢🎉'.repeat(120);
     const shortened = (topic: string, channelName: string) => {
       const recipient = { kind: 'channel', channelId: 10, channelName, topic } as const;

@@ -25,7 +25,7 @@ function asStock(reaction: RelayReaction): RelayReaction {
 }
 
 eachBackend((backend) => {
-  describe('while the relay takes its time for a device, a notification', () => {
+  describe('during a slow relay request, a notification', () => {
     let server: PushServer;
     /** Runs while the relay works on the first notify request. */
     let meanwhile: () => Promise<unknown>;

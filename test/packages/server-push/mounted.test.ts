@@ -40,7 +40,7 @@ async function connectSqlite(url: string): Promise<HostConnection> {
 }
 
 eachBackend((backend) => {
-  describe('push that is mounted in a server of another kind', () => {
+  describe('push mounted in a server of another kind', () => {
     let relay: RelayStandIn;
     let url: string;
     let database: DatabaseWithJobs<ServerPushTables>;
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       await expect(createServerPush(options)).rejects.toThrow('share that push, or close it first');
     });
 
-    it('answers requests, with defaults for all that the host leaves out', async () => {
+    it('answers requests, with defaults for options that the host omits', async () => {
       const created = await ask('/api/v1/mobile_push/devices/register_client_device');
       expect(created.status).toBe(404);
       const answer = await ask('/api/v1/register_client_device');
@@ -135,7 +135,7 @@ eachBackend((backend) => {
       await dropJobs();
     });
 
-    it('notifies in a transaction of its database', async () => {
+    it('notifies in a transaction of the host’s database', async () => {
       const failing = database.writeSingle(async (transaction) => {
         await push.notify([7], { content }, transaction);
         throw new Error('the host thought better of it');

@@ -100,7 +100,7 @@ eachBackend((backend) => {
       expect(await phone.open(arrived()[2] ?? {})).toMatchObject({ kind: 'notification' });
     });
 
-    it('is refused when it is too large, and not cut; nothing is stored', async () => {
+    it('is refused instead of truncated if it is too large; nothing is stored', async () => {
       const content = { type: 'payload', id: 'a', time: 1_773_000_000 } as const;
       await server.notify(ada, { ...content, payload: ofSize(2800) });
       expect(await phone.open(arrived()[0] ?? {})).toMatchObject({ notification: { payload: ofSize(2800) } });

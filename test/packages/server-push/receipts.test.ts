@@ -99,7 +99,7 @@ eachBackend((backend) => {
     expect(lastRejection?.reason).toContain('SENDER_ID_MISMATCH');
   });
 
-  it('is learned after a restart of the server, too', async () => {
+  it('is also received after a restart of the server', async () => {
     await notify('a report');
     await server.stop();
     for (const id of receipts.keys()) receipts.set(id, rejected);
@@ -123,7 +123,7 @@ eachBackend((backend) => {
     expect(asked.length).toBeLessThan(50);
   });
 
-  it('is asked for less and less often', async () => {
+  it('is requested less and less often', async () => {
     await notify();
     const waits: number[] = [];
     for (let count = 0; count < 14; count += 1) {
@@ -137,7 +137,7 @@ eachBackend((backend) => {
     expect(waits.at(-1)).toBeGreaterThanOrEqual(15 * 60_000);
   });
 
-  it('ends with a notification that the relay does not remember, and with a relay that knows no receipts', async () => {
+  it('is no longer requested for an unknown notification, or from a relay without receipts', async () => {
     await notify();
     receipts.clear();
     await server.pass(5000);
@@ -155,7 +155,7 @@ eachBackend((backend) => {
     expect(await server.database.jobs.list({ state: 'dead' })).toEqual([]);
   });
 
-  it('is not asked of a relay that queued nothing', async () => {
+  it('is not requested from a relay that queued nothing', async () => {
     const { around } = server.relay;
     server.relay.around = (request, otherwise) =>
       request.path.endsWith('/notify')

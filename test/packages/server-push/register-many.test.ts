@@ -173,7 +173,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a stock relay is probed for batches once an hour, and gets each registration by itself', async () => {
+  it('a stock relay is probed for batches once an hour, and gets registrations one by one', async () => {
     await start();
     relay.otherwise((request) => (request.path === manyPath ? { status: 404 } : takeAll(request)));
     const timesAsked = () => paths().filter((path) => path === 'register_many').length;
@@ -209,7 +209,7 @@ eachBackend((backend) => {
     [[12], 20],
     [[5, 25], 30],
   ])(
-    'registrations that make the relay fail delay no other: only %j of %i are retried',
+    'registrations that make the relay fail do not delay others: only %j of %i are retried',
     async (broken, count) => {
       await start();
       let isBroken = true;

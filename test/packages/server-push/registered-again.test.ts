@@ -10,7 +10,7 @@ const content = { type: 'test', time: 1 } as const;
 const registerPaths: readonly string[] = [relayRegisterPath, relayRegisterManyPath];
 
 eachBackend((backend) => {
-  describe('a notification under a dead registration, while the phone registers again,', () => {
+  describe('a notification for a dead registration, while the phone registers again,', () => {
     let server: PushServer;
     /** Whether the relay takes registrations. */
     let isTaking: boolean;
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(reached()).toEqual([2]);
     });
 
-    it('is given up with the time that it has', async () => {
+    it('expires with its TTL', async () => {
       await dieWhilePending();
       await notify();
       for (let seconds = 0; seconds < 60; seconds += 4) await server.pass(4000);

@@ -9,7 +9,7 @@ describe('the relay’s answer', () => {
   const read = (status: number, body: unknown, retryAfter?: string) =>
     interpretAnswer({ status, retryAfter, body: JSON.stringify(body) }, relayRegisterAnswer, now);
 
-  it('is accepted when it is 200 and of the right shape, unknown fields or not', () => {
+  it('is accepted when it is 200 and of the right shape, with or without unknown fields', () => {
     const outcome = read(200, { result: 'success', msg: '', device_id: 4, more: 1 });
     expect(outcome).toMatchObject({ kind: 'accepted', answer: { device_id: 4 } });
   });

@@ -84,7 +84,7 @@ eachBackend((backend) => {
 
     const ofAnyService = rows.filter(([code, status]) => code === 'A_NEW_CODE' || status === 404);
     it.each([...ofAnyService, rows[2]])(
-      'as a notification with %s and %i is given up at once: %s',
+      'as a notification with %s and %i is dropped at once: %s',
       async (code, status, isFinal) => {
         const ada = user(++users);
         await server.activeDevice(ada, 'token');

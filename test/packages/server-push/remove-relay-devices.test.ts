@@ -209,7 +209,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('include one whose registration was no longer wanted when the relay took it', async () => {
+    it('include one whose registration was superseded before the relay accepted it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
       // The user leaves while the relay is being asked.

@@ -125,7 +125,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keeps the newest of a user, drops the older ones here and at the relay, and publishes no event of them', async () => {
+    it('keeps the newest of a user, drops the older ones here and at the relay, and publishes no event', async () => {
       answer({ 3: [1, 2] });
       await register(ada, '1');
       await register(bob, '2');
@@ -143,7 +143,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keeps the account that the phone registers again, also if it is older', async () => {
+    it('keeps the account that the phone registers again, even if it is older', async () => {
       answer();
       await register(ada, '1');
       await register(ada, '2');

@@ -117,7 +117,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a notification that is to be sent', () => {
+  describe('a pending notification', () => {
     let database: DatabaseWithJobs<ServerPushTables>;
     let relay: RelayStandIn;
     let push: ServerPush;
@@ -171,7 +171,7 @@ eachBackend((backend) => {
         }
       ).push_requests;
 
-    it('is retried while the relay is down, then goes to the devices of that moment', async () => {
+    it('is retried while the relay is down, then goes to the devices that exist at that time', async () => {
       await activate('1', relayId(11), 'fcm');
       relay.next('cut');
       relay.otherwise(notified());

@@ -171,7 +171,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     expect(signing.privateKey).not.toEqual(sodium.generateSigningKeyPair().privateKey);
   });
 
-  it('makes random bytes of the length asked for, none included', () => {
+  it('makes random bytes of the requested length, zero included', () => {
     expect(sodium.randomBytes(0)).toEqual(new Uint8Array());
     expect(sodium.randomBytes(33)).toHaveLength(33);
     expect(sodium.randomBytes(33)).not.toEqual(sodium.randomBytes(33));
@@ -183,7 +183,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     expect(whole).toEqual(new Uint8Array([7, 7, 0, 0, 0, 7, 7, 7]));
   });
 
-  it('takes buffers from the pool and returns plain arrays that own all of their memory', () => {
+  it('accepts pooled buffers and returns plain arrays that own all of their memory', () => {
     const { publicKey, privateKey } = sodium.generateKeyPair();
     const pooledKeys = { publicKey: Buffer.from(publicKey), privateKey: Buffer.from(privateKey) };
     const sealed = sodium.seal(Buffer.from('pooled'), pooledKeys.publicKey);

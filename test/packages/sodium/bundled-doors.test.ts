@@ -48,7 +48,7 @@ async function expectToWork(door: typeof mainDoor, backend: string): Promise<voi
   expect(sodium.openSealed(sealed.slice(1), keyPair)).toBeUndefined();
 }
 
-describe('The main door, bundled by vite', () => {
+describe('The main entry point, bundled by vite', () => {
   it('is one file without imports, and works', async () => {
     const chunk = await bundle(['@waxwing/source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
@@ -57,7 +57,7 @@ describe('The main door, bundled by vite', () => {
   });
 });
 
-describe('The main door under the react-native condition', () => {
+describe('The main entry point under the react-native condition', () => {
   it('exports the same names, on react-native-libsodium and without WebAssembly', async () => {
     const standIn = `import libsodium from 'libsodium-wrappers'; export default libsodium;`;
     const chunk = await bundle(

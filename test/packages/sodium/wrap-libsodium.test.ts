@@ -20,7 +20,7 @@ describe('A library that lacks the scalar multiplication', () => {
     expect(sodium.openSealed(sealed.slice(1), keyPair)).toBeUndefined();
   });
 
-  it('says plainly that it cannot derive a public key', () => {
+  it('reports that it cannot derive a public key', () => {
     expect(() => wrapWith({}).publicKeyOf(new Uint8Array(32))).toThrow(
       'This libsodium cannot derive a public key: keep the one that generateKeyPair returned.',
     );

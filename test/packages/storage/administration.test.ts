@@ -185,7 +185,7 @@ it('read-only commands create no SQLite file', async () => {
   ]);
 });
 
-it('read-only commands do not claim that a SQLite file is missing if they cannot know', async () => {
+it('read-only commands do not claim that a SQLite file is missing if they cannot access its folder', async () => {
   const path = join(folder, 'circle.sqlite');
   symlinkSync(path, path);
   await expect(run(`sqlite:${path}`, ['db', 'status'])).rejects.toThrow('ELOOP');

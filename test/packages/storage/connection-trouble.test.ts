@@ -159,7 +159,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
     warned.mockRestore();
   });
 
-  it('verify-full refuses a certificate of another name, and says which one was wanted', async () => {
+  it('verify-full refuses a certificate for another name, and says which name was expected', async () => {
     const { port, ca } = await listenWithTls();
     await expect(
       open(`postgres://me@localhost:${port}/birds?sslmode=verify-full&sslrootcert=${ca}`),
@@ -167,7 +167,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
   });
 });
 
-describe('A user who may not make tables gets an error', () => {
+describe('A user who may not create tables gets an error', () => {
   eachPostgres((backend) => {
     it('that names the missing right, with or without tables of another user', async () => {
       const user = `waxwing_low_${process.pid}`;

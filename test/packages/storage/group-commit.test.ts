@@ -70,7 +70,7 @@ it('waits while each tick brings more writes, and commits them together', async 
   expect(await commitsOf([twenty, twenty, [false]], 0)).toBe(1);
 });
 
-it('does not wait for long, even if each tick brings more writes', async () => {
+it('does not wait long, even if each tick brings more writes', async () => {
   const turns = Array<boolean[]>(8).fill([false]);
   expect(await commitsOf(turns, 6)).toBeGreaterThan(1);
 });

@@ -120,11 +120,11 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(logBytes()).toBeLessThan(limit);
   }
 
-  it('stays below 256 MB while a reader holds it: writes are refused by name, and taken again once it has gone', async () => {
+  it('stays below 256 MB while a reader blocks it: writes are refused by name, and accepted again once the reader is gone', async () => {
     await fillBesideReader(() => () => undefined);
   }, 120_000);
 
-  it('stays below 256 MB without the thread, too', async () => {
+  it('stays below 256 MB without the thread too', async () => {
     await fillBesideReader((path) => {
       renameSync(path, `${path}-aside`);
       mkdirSync(path);

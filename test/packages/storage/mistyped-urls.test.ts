@@ -44,7 +44,7 @@ async function messagesOf(url: string): Promise<string> {
   return attempts.map((attempt) => (attempt.status === 'rejected' ? String(attempt.reason) : '')).join('\n');
 }
 
-describe('The password of a database URL is in no message', () => {
+describe('No message contains the password of a database URL', () => {
   it.each(Object.keys(urls))('with %s', async (kind) => {
     await fc.assert(
       fc.asyncProperty(passwords, async ({ password, parts }) => {
@@ -97,7 +97,7 @@ it.each([
   );
 });
 
-it('hides a value in a message wherever it stands', () => {
+it('hides a value in a message wherever it occurs', () => {
   const given = ['--to=postgres://u:p@h', 'file:AGE-SECRET-KEY-1ABC', 'no-secret', '/etc/waxwing/relay.env'];
   const message = 'no-secret, AGE-SECRET-KEY-1ABC, postgres://u:p@h, /etc/waxwing/relay.env';
   expect(hideSecrets(message, given)).toBe(

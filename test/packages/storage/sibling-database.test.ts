@@ -16,7 +16,7 @@ const unitOf = (unit: string): MigrationSet => ({
 const [birds, fish] = [unitOf('birds'), unitOf('fish')];
 const remedyIfMissing = 'name it in FISH_DATABASE';
 
-describe('a database of another program that has jobs, too,', () => {
+describe('a database of another program that also has jobs', () => {
   eachBackend((backend) => {
     const open = (url: string, options: Partial<DatabaseWithJobsOptions>) =>
       openDatabaseWithJobs<unknown>({
@@ -52,7 +52,7 @@ describe('a database of another program that has jobs, too,', () => {
       await database.close();
     });
 
-    it('may also hold the tables of a program that allows it', async () => {
+    it('may also contain the tables of a program that allows it', async () => {
       const url = await ofBirds();
       await (await open(url, { mayHoldOthers: true })).close();
       await (await open(url, { remedyIfMissing })).close();

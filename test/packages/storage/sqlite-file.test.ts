@@ -71,7 +71,7 @@ describe('a SQLite file', () => {
   });
 
   it.each(['serving', 'visiting'] as const)(
-    'gets its folder only from the operator, for a %s process',
+    'has its folder created only by the operator, for a %s process',
     async (role) => {
       const here = dirname(pathOf(await backend.freshUrl()));
       const open = (path: string) =>

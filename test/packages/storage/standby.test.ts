@@ -32,7 +32,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
     );
   });
 
-  it('refuses a wish for hosts that take no writes', async () => {
+  it('refuses a target_session_attrs that needs a read-only host', async () => {
     await expect(open(`${urlOf(primary)}?target_session_attrs=any`)).rejects.toThrow(
       'The database URL has target_session_attrs=any, but the programs write: write target_session_attrs=read-write.',
     );

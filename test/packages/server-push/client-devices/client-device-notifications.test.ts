@@ -118,7 +118,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('does not reach a device whose registration is pending, which counts as such', async () => {
+    it('does not reach a device whose registration is pending, which is reported as pending', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('may be named in any form: an id that is not one of our tokens changes nothing and fails nothing', async () => {
+    it('may be named in any form: an id that is not one of our tokens changes nothing and causes no error', async () => {
       const id = await server.activeDevice(ada, 'token');
       const unpadded = tokenIdOf('token').replace('=', '');
       server.relay.stand.next({

@@ -20,8 +20,8 @@ eachBackend((backend) => {
   const token = async (id: number, userId = ada) => (await devices(userId))[id]?.push_token_id;
   const update = (id: number, fields: object) => ({ type: 'device', op: 'update', device_id: id, ...fields });
 
-  describe('a token of two devices', () => {
-    it('stays with the one of a user that registered last, so that the phone gets a notification once', async () => {
+  describe('a token that two devices have', () => {
+    it('stays with the user’s device that registered last, so that the phone gets a notification once', async () => {
       const first = await server.activeDevice(ada, 'token');
       server.now += 1;
       const second = await server.activeDevice(ada, 'token');
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(server.relay.deliveries).toHaveLength(1);
     });
 
-    it('stays with the one that registered last, though the relay confirms it first', async () => {
+    it('stays with the device that registered last, even if the relay confirms it first', async () => {
       const first = await server.activeDevice(ada, 'former');
       server.relay.isDown = true;
       await server.register(ada, first, tokenGroup('token'));
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(server.relay.removed).toEqual([tokenIdOf('former')]);
     });
 
-    it('belongs to both users of the phone, and is removed at the relay with the last', async () => {
+    it('belongs to both users of the phone, and is removed at the relay with the last one', async () => {
       const [first, second] = [
         await server.activeDevice(ada, 'token'),
         await server.activeDevice(bob, 'token'),
@@ -66,7 +66,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a token that an account of the older generation has', () => {
+  describe('a token that an account of the older generation also has', () => {
     const accounts = async (userId = ada) => Object.keys(await server.push.pushDevicesOf(userId));
     const removedDevices = () =>
       server.relay.stand.requests
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       server.events.length = 0;
     });
 
-    it('replaces it, without an event of it, and keeps other accounts and other users', async () => {
+    it('replaces that account without an event, and keeps other accounts and other users', async () => {
       const id = await server.activeDevice(ada, 'token');
       expect([await token(id), await accounts(), await accounts(bob)]).toEqual([
         tokenIdOf('token'),
@@ -101,13 +101,13 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keeps it while the relay refuses the token', async () => {
+    it('keeps that account while the relay refuses the token', async () => {
       server.relay.refusal = 'BAD_REQUEST';
       await server.activeDevice(ada, 'token');
       expect(await accounts()).toEqual(['5', '6']);
     });
 
-    it('loses to it if its phone has gone back and registered it again since', async () => {
+    it('loses to that account if its phone has returned to the older generation and registered again', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -119,7 +119,7 @@ eachBackend((backend) => {
       expect([await token(id), await accounts()]).toEqual([null, ['5', '6']]);
     });
 
-    it('keeps it if its device is gone when the relay confirms the token', async () => {
+    it('keeps that account if the device is gone when the relay confirms the token', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -171,7 +171,7 @@ eachBackend((backend) => {
       expect(await token(other, bob)).toBe(tokenIdOf('token'));
     });
 
-    it('ends with all devices of a user whose key changes or who is deactivated, with an event for each', async () => {
+    it('is removed with all devices of a user whose key changes or who is deactivated, with an event for each', async () => {
       const ids = [await server.activeDevice(ada, 'first'), await server.activeDevice(ada, 'second')];
       const others = await server.activeDevice(bob, 'third');
       server.events.length = 0;
@@ -212,7 +212,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('stays if no phone has registered for as long: the clock is more likely wrong', async () => {
+    it('stays if no phone has registered for as long, because the clock is probably wrong', async () => {
       const id = await server.activeDevice(ada, 'token');
       await server.pass(200 * day);
       expect(await token(id)).toBe(tokenIdOf('token'));
@@ -249,7 +249,7 @@ eachBackend((backend) => {
       }
     };
 
-    it('loses the one without a token that was unused for the longest time', async () => {
+    it('loses the device without a token that was unused for the longest time', async () => {
       const unused = await server.createDevice(ada);
       await fill({ push_token_id: tokenIdOf('x'), used_at: 1 });
       const added = await server.createDevice(ada);
@@ -265,7 +265,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is refused another if all of them have a token or wait for the relay', async () => {
+    it('cannot add one if all have a token or wait for the relay', async () => {
       await server.activeDevice(ada, 'token');
       await fill({ pending_encrypted_registration: 'sealed', pending_push_token_id: tokenIdOf('x') });
       expect(await server.ask(ada, 'register_client_device')).toBe(

@@ -168,7 +168,7 @@ it.each([
   });
 });
 
-it('has a largest size', async () => {
+it('has a maximum size', async () => {
   write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 9)}`);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0 });
   write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 8)}`);
@@ -178,7 +178,7 @@ it('has a largest size', async () => {
   });
 });
 
-it('must be a regular file: a command waits for no writer, and reads no device without an end', async () => {
+it('must be a regular file: a command does not wait on a pipe, and does not read an endless device', async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', ['-m', '600', pipe]);
   const said = async (path: string) => (await run({}, 'birds', 'list', '--env-file', path)).said;

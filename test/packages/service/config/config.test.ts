@@ -28,7 +28,7 @@ import { retryDelayMilliseconds } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 import fc from '../../../support/fast-check.js';
 
-it('a folder in the place of a private file is reported', async () => {
+it('a folder instead of a private file is reported', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-folder-'));
   await expect(readPrivateFile(folder, 'the apps')).rejects.toThrow(
     `${folder} (the apps) is a folder: name a file.`,

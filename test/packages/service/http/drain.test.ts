@@ -8,7 +8,7 @@ import { RawConnection, request } from './listening-app.js';
 // Long enough for a busy machine.
 const drainMilliseconds = 10_000;
 
-it('a service that drains answers everything, is not ready, ends connections after their answer, and then stops', async () => {
+it('a draining service answers everything, is not ready, closes each connection after its answer, and then stops', async () => {
   const { log } = createMemoryLog();
   const metrics = new Metrics();
   const readiness = new Readiness({}, log);

@@ -127,7 +127,7 @@ describe('parameters', () => {
     expect(seen).toEqual([]);
   });
 
-  it('are refused when they come from two places at once', async () => {
+  it('are refused if they come from two places at once', async () => {
     const answer = await post('name=a', form, `${path}?name=b`);
     expect(answer.json().msg).toBe("Argument 'name' was sent more than once");
   });

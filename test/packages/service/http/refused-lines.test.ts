@@ -59,7 +59,7 @@ describe('the log line of a request with wrong credentials', () => {
     expect(line.address).toBe('198.51.100.9');
   });
 
-  it('has the address after too many tries, too, unless the actor is known', async () => {
+  it('has the address after too many attempts too, unless the actor is known', async () => {
     const limited = rateLimitHit('sign-in from this address', 60);
     const refused = 'sign-in from this address';
     expect(await lineOf(limited)).toMatchObject({ status: 429, address: '203.0.113.7', refused });

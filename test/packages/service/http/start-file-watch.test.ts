@@ -38,7 +38,7 @@ function watchFiles() {
 
 const gone = new ConfigurationError(['The apps file is not there: write it.']);
 
-it('reads the files once a minute however often it is asked, and not right after the start', async () => {
+it('reads the files at most once a minute, and not right after the start', async () => {
   const { watch } = watchFiles();
   await watch.look();
   now += minute - 1;
@@ -73,7 +73,7 @@ it('warns while the next start would fail, in readiness and in the metric', asyn
   expect((await problems()).map(([, value]) => value)).toEqual([0, 0, 0]);
 });
 
-it('keeps what it knows while the file cannot be judged, such as while the database is away', async () => {
+it('keeps its last result while the file cannot be checked, such as during a database outage', async () => {
   const { watch } = watchFiles();
   errors.set('apps', new Error('the database does not answer'));
   now += minute;

@@ -48,7 +48,7 @@ describe('a batcher', () => {
     expect(doubler.batches).toEqual([[1, 2, 3]]);
   });
 
-  it('takes no more than fit into one batch', async () => {
+  it('adds no more items than fit into one batch', async () => {
     const untilOdd = (items: readonly number[]) => {
       const index = items.slice(1).findIndex((item) => item % 2 === 1);
       return index === -1 ? items.length : index + 1;

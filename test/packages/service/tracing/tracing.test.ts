@@ -42,7 +42,7 @@ describe('the settings', () => {
     expect(() => read(environment)).toThrow(sentence);
   });
 
-  it('name the packages that are missing', async () => {
+  it('name the missing packages', async () => {
     vi.doMock('@opentelemetry/sdk-trace-node', () => {
       throw new Error("Cannot find package '@opentelemetry/sdk-trace-node'");
     });

@@ -59,7 +59,7 @@ describe.each(bodies)('a compressed body for %s of type %s', (url, type, text) =
     },
   );
 
-  it('is taken if the header says that it is not compressed', async () => {
+  it('is accepted if the header says that it is not compressed', async () => {
     for (const encoding of ['identity', ' Identity ', '']) {
       expect(await send(encoding, Buffer.from(text))).toEqual([200, '']);
     }

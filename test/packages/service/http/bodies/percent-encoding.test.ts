@@ -83,7 +83,7 @@ describe.each(Object.entries(ways))('%s', (_name, send) => {
 });
 
 describe('a value', () => {
-  it('may have bytes that are not escaped, if they are UTF-8', async () => {
+  it('may have unescaped bytes if they are UTF-8', async () => {
     const raw = Buffer.from('name=жук 100%').toString('latin1');
     expect(await ask({ url: '/thing', type: form, payload: bytes(raw) })).toEqual([200, 'жук 100%']);
     for (const each of notUtf8) {
@@ -138,7 +138,7 @@ describe('a value', () => {
     expect(await send(`name=${escapes}`)).toEqual([400, 'Invalid name: must be UTF-8']);
   });
 
-  it('that an operation does not declare never fails it', async () => {
+  it('that an operation does not declare never makes it fail', async () => {
     const answer = await app.inject({
       method: 'POST',
       url: '/thing?name=a&other=%e9&%e9=1',
@@ -169,7 +169,7 @@ describe('percent-decoding', () => {
     );
   });
 
-  it('decodes what a UTF-8 decoder takes, and nothing else', () => {
+  it('decodes exactly what a UTF-8 decoder accepts', () => {
     const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 8 }), (sent) => {

@@ -50,7 +50,7 @@ describe('the address of a request', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('is the proxy if that gives none, and limited like any other client', () => {
+  it('is that of the proxy if it forwards none, and is limited like any other client', () => {
     const { said, warnings } = addressesBehind('10.0.0.1');
     expect(said('10.0.0.1')).toEqual(passedOn('10.0.0.1'));
     expect(warnings()).toEqual([]);

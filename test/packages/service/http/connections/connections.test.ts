@@ -38,7 +38,7 @@ describe('pipelined requests', () => {
     expect(app.authenticated).toHaveLength(10);
   });
 
-  it('release them too when a thousand at once end the connection', async () => {
+  it('release them too when a thousand of them disconnect at once', async () => {
     await start();
     const connections = await several(10);
     for (const connection of connections) connection.send(request('GET /open').repeat(1000));
@@ -47,7 +47,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(10);
   });
 
-  it('release their room repeatedly, whether answered or cut off', async () => {
+  it('release their slots repeatedly, whether answered or cut off', async () => {
     await start({ maximumRequestsInFlight: 100 });
     for (let round = 0; round < 5; round += 1) {
       const answered = await app.connect();
@@ -161,7 +161,7 @@ describe('pipelined requests', () => {
     for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
   });
 
-  it('of a crowd do not delay others until the whole crowd is served', async () => {
+  it('of many clients at once do not delay others until all are served', async () => {
     await start({ backlogMilliseconds: 600_000 });
     const crowd = await several(40);
     const other = await app.connect();
@@ -176,7 +176,7 @@ describe('pipelined requests', () => {
 });
 
 describe('unauthenticated clients', () => {
-  it('are refused by the head of a request, and take no slot with a half-sent body', async () => {
+  it('are refused after the headers of a request, and take no slot with a half-sent body', async () => {
     await start({ maximumRequestsInFlight: 1, unreadBodyTimeoutMilliseconds: 50 });
     const connections = await several(5);
     for (const connection of connections) {

@@ -110,7 +110,7 @@ const unreadable = [
 const invented = ['', '9.9.9.9, ', 'unknown, ', 'x, 9.9.9.9,, ', ', ', '"[2001:db8:9::9]:1" , '];
 
 describe('a forwarded address', () => {
-  it('counts as one client however a trusted proxy writes it', () => {
+  it('counts as one client in every notation that a trusted proxy uses', () => {
     const { said, warnings } = addressesBehind(proxy);
     for (const { text, group } of readable) {
       for (const before of invented) {
@@ -135,7 +135,7 @@ describe('a forwarded address', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('that cannot be read counts as one client for all of them, of whichever proxy, which the log says once', () => {
+  it('that cannot be parsed counts as one client, for all proxies together, and is logged once', () => {
     const { said, warnings } = addressesBehind(proxy, '2001:db8:aaaa::/48');
     const seen = new Set<unknown>();
     for (const text of unreadable) {
@@ -158,13 +158,13 @@ describe('a forwarded address', () => {
     ]);
   });
 
-  it('that cannot be read is logged by its first hundred characters', () => {
+  it('that cannot be parsed is logged with its first hundred characters', () => {
     const { said, warnings } = addressesBehind(proxy);
     said(proxy, 'x'.repeat(10_000));
     expect(warnings()).toMatchObject([{ forwarded: 'x'.repeat(100) }]);
   });
 
-  it('is read in time that grows with its length alone', () => {
+  it('is parsed in linear time', () => {
     const { said } = addressesBehind(proxy);
     const begun = performance.now();
     for (const text of ['[', ':', '1:', '%', '"'].flatMap((each) => [each, `[${each}`, `1${each}:`])) {
@@ -174,7 +174,7 @@ describe('a forwarded address', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 
-  it('that a proxy sends in Forwarded alone counts as the proxy’s own, which the log says once', () => {
+  it('that a proxy sends only in Forwarded counts as the proxy’s own, which is logged once', () => {
     const { said, warnings } = addressesBehind(proxy);
     for (const header of ['for=203.0.113.7', 'For="[2001:db8::1]:4711";proto=https, for=_hidden']) {
       expect(said(proxy, undefined, header).of).toBe(proxy);
@@ -186,12 +186,12 @@ describe('a forwarded address', () => {
     ]);
   });
 
-  it('does not let an unreadable one be passed over for what the client wrote before it', () => {
+  it('that cannot be parsed is not skipped in favor of an earlier one, which the client could forge', () => {
     const { said } = addressesBehind(proxy);
     expect(said(proxy, '9.9.9.9, unknown, 10.0.0.1').of).toBe('unreadable');
   });
 
-  it('is that of the farthest trusted proxy where all are trusted, and of the nearest where none is named', () => {
+  it('is that of the farthest proxy if all are trusted, and of the nearest if none is named', () => {
     const { said, warnings } = addressesBehind('10.0.0.0/8', '2001:db8:aaaa::/48');
     expect(said('10.0.0.1', '10.0.0.3:80, ::ffff:10.0.0.2').of).toBe('10.0.0.3');
     for (const header of [undefined, '', ' , ,', []]) {

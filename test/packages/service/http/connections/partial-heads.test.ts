@@ -7,7 +7,7 @@ const refused = (reason: string) => app.metric('waxwing_http_refusals_total', `{
 
 afterEach(() => app.close());
 
-describe('a server with large heads that have not arrived in full', () => {
+describe('a server with large request heads that have not arrived in full', () => {
   it('closes those with the largest heads, and leaves others', async () => {
     app = await ListeningApp.start({ maximumHeadBytes: 128 * 1024, maximumBodyBytesInFlight: 800 * 1024 });
     const begin = async (count: number) => (await app.connect()).send(`GET /open?a=${kibibytes(count)}`);

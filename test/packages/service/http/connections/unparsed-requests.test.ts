@@ -106,7 +106,7 @@ describe('text that is not a request is answered like every other refusal:', () 
     expect(answers[0]?.[0]).toBe(200);
   });
 
-  it('a tunnel, and every method that no operation has', async () => {
+  it('a CONNECT request, and every method without an operation', async () => {
     await start();
     expect(await send('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n')).toEqual(
       refusal(405, 'METHOD_NOT_ALLOWED'),
@@ -119,7 +119,7 @@ describe('text that is not a request is answered like every other refusal:', () 
     expect(await send(request('OPTIONS *', 'connection: close\r\n'))).toEqual(refusal(404, 'NOT_FOUND'));
   });
 
-  it('a tunnel whose client resets the connection, without an uncaught error', async () => {
+  it('a CONNECT request whose client resets the connection, without an uncaught error', async () => {
     await start();
     const errors: unknown[] = [];
     const note = (error: unknown) => void errors.push(error);
@@ -212,7 +212,7 @@ describe('the answer to text that is not a request', () => {
     expect(answersOf(connection)).toEqual(refusal(431, 'REQUEST_HEADERS_TOO_LARGE'));
   });
 
-  it('is not taken for that of the request before it', async () => {
+  it('is not mistaken for that of the previous request', async () => {
     await start();
     const connection = await app.connect();
     connection.send(request('GET /held', ada));

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it('each actor has so many slots, and hands them over in the order in which they were asked for', async () => {
+it('each actor has a number of slots, and hands them over in FIFO order', async () => {
   const slots = new ActorSlots(2);
   const [one, two] = [slots.take('ada'), slots.take('ada')];
   expect(slots.take('ada')).toBeUndefined();

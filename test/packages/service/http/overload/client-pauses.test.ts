@@ -6,7 +6,7 @@ beforeEach(() => {
   pauses = new ClientPauses();
 });
 
-it('pause a client for half of the time of an act that took more than ten milliseconds', () => {
+it('pause a client for half the duration of an act that took more than ten milliseconds', () => {
   pauses.charge('ada', 10, 1000);
   expect(pauses.has('ada', 1000)).toBe(false);
   pauses.charge('ada', 12, 1000);

@@ -92,7 +92,7 @@ it('unauthenticated requests are limited to what can complete in time', () => {
   expect(refusals).toBe(1);
 });
 
-it('a request that completes in time lifts the limit for as long again, a late one does not', () => {
+it('a request that completes in time lifts the limit for the same time again, a late one does not', () => {
   beginMany(4, 'ada');
   const [inTime, late] = beginMany(2, 'ada') as [Permit, Permit];
   now = 1000;

@@ -116,7 +116,7 @@ const beginBob = (scheduler: FairScheduler) =>
     refuse: () => void refused.push('bob'),
   });
 
-it('a request behind more of its own client than begin in half of the time is refused at once, and no other', () => {
+it('a request is refused at once if more of its client’s requests precede it than begin in half of the time', () => {
   const scheduler = slowQueue(7);
   beginMany(scheduler, 20, 10, true);
   expect(20 - refused.length).toBeGreaterThanOrEqual(3);
@@ -212,7 +212,7 @@ it('a client whose act takes long is skipped for half of that time, and others a
   expect(begun).toEqual(['1', 'bob', '2']);
 });
 
-it('no client is passed over for work that is not its own, such as a batch at the end of its tick', () => {
+it('no client is skipped for work of others, such as a batch at the end of its tick', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 1, 1);
   atEndOfTick(() => {
@@ -224,7 +224,7 @@ it('no client is passed over for work that is not its own, such as a batch at th
   expect(begun).toEqual(['1', '1']);
 });
 
-it('a client is passed over for fifty milliseconds at most', () => {
+it('a client is skipped for at most fifty milliseconds', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 2, 5000);
   for (let tick = 0; tick < 3; tick += 1) runTick();

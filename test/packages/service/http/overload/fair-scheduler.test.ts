@@ -96,7 +96,7 @@ describe('the fair scheduler', () => {
     expect(begun.length).toBeLessThan(200);
   });
 
-  it('refuses at once what a client queues behind more than can begin in time, and only of that client', async () => {
+  it('refuses at once what a client queues beyond what can begin in time, and only for that client', async () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 4000, minimumBacklog: 4 });
     let begun = 0;
     let isTried = false;

@@ -66,7 +66,7 @@ describe('operations that a host serves', () => {
     if (!answeredByHost.includes(name)) expect(await answerAt(host.server, asked)).toEqual(expected);
   });
 
-  it('do not affect the parsers, the routes and the later hooks of a Fastify host', async () => {
+  it('do not affect the parsers, routes and later hooks of a Fastify host', async () => {
     hooked.length = 0;
     const body = '{"a":1}';
     const own = await host.inject({
@@ -86,7 +86,7 @@ describe('operations that a host serves', () => {
     await expect.poll(() => hooked).toEqual([`onRequest ${path}`, `onResponse ${path}`]);
   });
 
-  it('call the next middleware for other paths, and for what the Fetch API does not know', async () => {
+  it('call the next middleware for other paths, and for requests that the Fetch API cannot represent', async () => {
     const server = await listen((request, response) =>
       listener(request, response, () => void response.end(`next ${request.method}`)),
     );
@@ -142,11 +142,11 @@ describe('operations that a host serves', () => {
 });
 
 describe('a web handler', () => {
-  it('is undefined for the paths of others, so that the host answers them', async () => {
+  it('is undefined for other paths, so that the host answers them', async () => {
     expect(await get('/other')).toBeUndefined();
   });
 
-  it('authenticates by the head: of a body it reads nothing before', async () => {
+  it('authenticates by the headers, before it reads any of the body', async () => {
     let pulled = false;
     const body = new ReadableStream(
       {
