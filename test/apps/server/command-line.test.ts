@@ -188,7 +188,7 @@ describe('users rotate-key, deactivate and reactivate', () => {
     expect(await test.pushDevices(account(rotated))).toEqual({});
   });
 
-  it('a deactivated user loses its devices, queues and bots, and its address is free again', async () => {
+  it('a deactivated user loses its devices, queues and bots, and its address becomes free', async () => {
     const ada = await runJson('users add --email ada@example.com');
     const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
     test.relay.otherwise(registered(1));

@@ -14,7 +14,7 @@ const manyTries = 6;
 
 describe('while the database is unreachable', () => {
   eachPostgres((backend) => {
-    it('a server logs the outage once, however long jobs and signals wait, and the recovery once', async () => {
+    it('a server logs a database outage once, however long jobs and signals wait, and the recovery once', async () => {
       const url = new URL(await backend.freshUrl());
       const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
       await proxy.open();

@@ -168,7 +168,7 @@ eachBackend((backend) => {
         );
       });
 
-      it('fails if no phone was notified, and says what became of each', async () => {
+      it('fails if no phone was notified, and names the result of each', async () => {
         answers({ 1: { status: 'rejected', reason: 'BadTopic', fault: 'registration' }, 2: notServed });
         const { code, said } = await send(['--user', 'ada@example.com', '--text', 'none']);
         expect([code, said]).toEqual([
@@ -177,7 +177,7 @@ eachBackend((backend) => {
         ]);
       });
 
-      it('names the phones for which the relay tries again', async () => {
+      it('names the phones for which the relay retries', async () => {
         const id = { notification_id: server.server.realmUuid };
         answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', ...id } });
         const { code, printed } = await send([
@@ -230,7 +230,7 @@ eachBackend((backend) => {
         expect([tested.code, tested.printed]).toEqual([code, printed]);
       });
 
-      it('says why the relay took none within the time, and that the server tries again', async () => {
+      it('says why the relay took none in time, and that the server retries', async () => {
         server.relay.otherwise({ status: 503 });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'down', '--wait', '1']);
         expect([code, printed]).toEqual([
@@ -259,7 +259,7 @@ eachBackend((backend) => {
       expect(await messagesOf(ada)).toEqual(before);
     });
 
-    it('fails if no server runs that could send', async () => {
+    it('fails if no running server could send', async () => {
       server.relay.otherwise(notified());
       await server.server.database.jobs.stop(0);
       const { code, printed, said } = await send(['--user', 'ada@example.com', '--text', 'x', '--wait', '1']);

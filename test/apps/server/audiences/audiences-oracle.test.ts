@@ -46,7 +46,7 @@ eachBackend((backend) => {
   const among = (ids: readonly UserId[], some: readonly QueueOwner[]) =>
     ids.filter((id) => some.some((each) => each.id === id)).sort((a, b) => a - b);
 
-  describe('the audience among some users is the one among all', () => {
+  describe('the audience among some users is that subset of the audience among all users', () => {
     it('of users who see and who read a channel', () =>
       inOrganisations(async (_, some, channels) => {
         const { db } = database;

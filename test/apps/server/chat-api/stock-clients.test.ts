@@ -110,7 +110,7 @@ eachBackend((backend) => {
   });
 
   describe('the mobile app', () => {
-    it('can read what registering and reading answer about channels, topics and messages', async () => {
+    it('can parse the responses about channels, topics and messages', async () => {
       const [reader, second] = [organisation.id('moderator'), organisation.id('second')];
       const { subscribed } = await organisation.do('second', 'POST', 'users/me/subscriptions', {
         subscriptions: [{ name: 'left' }, { name: 'muted' }, { name: 'stays' }],

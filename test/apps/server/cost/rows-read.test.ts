@@ -18,7 +18,7 @@ interface Cost {
 
 eachBackend((backend) => {
   describe('operations', () => {
-    it('read no more in an organization of 10,000 users than in one of 100, and scan no table', async () => {
+    it('read no more in an organization of 10,000 users than in one of 100, and do not scan a table', async () => {
       const small = await costsWith(backend, few);
       const large = await costsWith(backend, many);
       expect(large.scans).toEqual([]);

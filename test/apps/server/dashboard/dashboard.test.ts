@@ -87,7 +87,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('keeps its last figures while the database is away, and names the database', async () => {
+  it('keeps its last figures during a database outage, and names the database', async () => {
     const { test, get } = await start();
     await registerPhone(test, 'ada@example.org');
     const { devices, relay, jobs } = await get('/overview');
@@ -121,7 +121,7 @@ eachBackend((backend) => {
     expect(test.logged.text()).toContain('a test notification is sent from the dashboard');
   });
 
-  it('lists jobs that were given up, and retries them', async () => {
+  it('lists dead jobs, and retries them', async () => {
     const { test, get, post } = await start();
     await giveUp(test);
     const { dead } = await get('/jobs/dead');

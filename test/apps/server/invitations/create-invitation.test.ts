@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(await organisation.ask(who, 'POST', path)).toMatchObject(refusal('BAD_REQUEST', msg));
     });
 
-    it('gives no role above the maker’s own', async () => {
+    it('grants no role above its creator’s own', async () => {
       await letEverybodyInvite();
       const roleCodes = [100, 200, 300, 400, 600];
       for (const [who, own] of [
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses channels from a user who may not add subscribers to them', async () => {
+    it('refuses channels to which the user may not add subscribers', async () => {
       await letEverybodyInvite();
       const group = await organisation.roleGroup('moderators');
       await organisation.do('owner', 'PATCH', 'realm', { can_add_subscribers_group: { new: group } });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'POST', path, { group_ids: [others] });
     });
 
-    it('takes null for no channels and no groups', async () => {
+    it('takes null as no channels and no groups', async () => {
       await organisation.do('owner', 'POST', path, { stream_ids: null, group_ids: null });
     });
 

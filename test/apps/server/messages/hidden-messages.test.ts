@@ -34,7 +34,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('who was never in the topic’s public channel learns nothing of a move to a private one', async () => {
+    it('who was never in the topic’s public channel gets no hint of a move to a private one', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -49,7 +49,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('the sender of a message that moves to a private channel learns nothing of its new place', async () => {
+  it('the sender of a message that moves to a private channel gets no hint of its new location', async () => {
     const from = await addChannel(organisation, { members: ['member', 'second'] });
     const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const [id = 0] = await post(

@@ -255,7 +255,7 @@ eachBackend((backend) => {
       expect(await told()).toMatchObject([{ message: { content: 'yes' } }]);
     });
 
-    it('takes only operators that a message alone can answer', async () => {
+    it('accepts only operators that a message alone can answer', async () => {
       const refused = async (narrow: unknown) =>
         (await organisation.ask('member', 'POST', 'register', { narrow })).body;
       expect(await refused([['search', 'a']])).toMatchObject({

@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(await idsOf('administrator', { ...all, narrow })).toEqual([]);
     });
 
-    it('are found with their history in a topic that is called archived', async () => {
+    it('are found with their history in a topic that is named archived', async () => {
       const { id, name } = await addChannel(organisation, { members: ['member'] });
       const sent = await send('member', { type: 'channel', to: id, topic: 'archived', content: 'earlier' });
       await organisation.do('owner', 'POST', 'users/me/subscriptions', {

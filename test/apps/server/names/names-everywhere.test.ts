@@ -140,18 +140,18 @@ eachBackend((backend) => {
     const some = <T>(all: readonly T[]) => (place === 'a person who joins' ? all.slice(0, 3) : all);
     const alone = /new|person|user|bot|playground|field|moved/.test(place);
 
-    it('can have a name with joiners, tags and variants where they belong', async () => {
+    it('can have a name with joiners, tags and variants in valid positions', async () => {
       for (const each of some(good)) expect([each, await name(each)]).toEqual([each, 200]);
     });
 
-    it('cannot have a name that shows nothing or hides something', async () => {
+    it('cannot have an invisible name, or one with hidden characters', async () => {
       // Other places add visible characters of their own.
       const tried = bad.filter((each) => alone || each !== '\u2800');
       for (const each of some(tried)) expect([each, await name(each)]).toEqual([each, 400]);
     });
   });
 
-  it('two people do not differ by invisible characters alone where names are unique', async () => {
+  it('two users do not differ by invisible characters alone where names are unique', async () => {
     await organisation.do('owner', 'PATCH', 'users/second@example.com', { full_name: 'نرم\u200cافزار' });
     await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
     expect(await status('member', 'PATCH', 'settings', { full_name: 'نرمافزار' })).toBe(400);

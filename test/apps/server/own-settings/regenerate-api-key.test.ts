@@ -38,7 +38,7 @@ eachBackend((backend) => {
   const requestsTo = (end: string) => test.relay.requests.filter((request) => request.path.endsWith(end));
 
   describe('POST /users/me/api_key/regenerate', () => {
-    it('answers a new key; the former keys are refused', async () => {
+    it('returns a new key; the former keys are refused', async () => {
       const answer = await regenerate(ada);
       expect([answer.status, answer.body]).toEqual([
         200,
@@ -56,7 +56,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('ends the phones of the user alone, and has the relay delete their tokens', async () => {
+    it('removes only this user’s phones, and has the relay delete their tokens', async () => {
       await activeDevice(ada, 'first');
       await activeDevice(ada, 'second');
       const bob = await test.addAccount('bob@example.com');
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(requestsTo('/notify')).toEqual([]);
     });
 
-    it('tells other clients by the end of their queues, also one that waits', async () => {
+    it('notifies other clients by ending their queues, including one with a waiting poll', async () => {
       const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });
       const poll = { queue_id: String(body.queue_id), last_event_id: '-1' };
       const waits = vi.spyOn(QueueListener.prototype, 'wait');
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(await test.ask(renewed, 'GET', 'events', poll)).toMatchObject(ended);
     });
 
-    it('gives one of two requests at once a key, and refuses the other', async () => {
+    it('gives one of two concurrent requests a key, and refuses the other', async () => {
       const answers = await Promise.all([regenerate(ada), regenerate(ada)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
       const renewed = withKey(ada, answers.find(({ status }) => status === 200) as Answer);

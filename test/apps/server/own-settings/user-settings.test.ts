@@ -102,7 +102,7 @@ eachBackend((backend) => {
       expect(await settingsOf('owner')).toEqual(before);
     });
 
-    it('know the view of recent conversations under its older name', async () => {
+    it('accept the view of recent conversations under its older name', async () => {
       await set('member', { web_home_view: 'recent_topics' });
       expect((await settingsOf('member')).web_home_view).toBe('recent');
       const database = organisation.server.server.database;

@@ -23,7 +23,7 @@ eachBackend((backend) => {
     const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
       organisation.ask(who, 'PATCH', `users/${target}`, fields);
 
-    it('also values that the user may not change, and notifies all users', async () => {
+    it('including values that the user may not change, and notifies all users', async () => {
       const [fixed, free] = [
         await add({ field_type: 8, editable_by_user: false }),
         await add({ field_type: 8 }),

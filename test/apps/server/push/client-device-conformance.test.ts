@@ -67,7 +67,7 @@ describe('a device of a client', () => {
     expect(await remove(ada, { device_id: id })).toEqual(refusal('Invalid `device_id`'));
   });
 
-  it('has an id that grows with time, so that a restored database gives none to another phone', async () => {
+  it('has an id that grows with time, so that a restored database does not reuse one', async () => {
     const before = await createDevice(test, ada);
     await test.stop();
     test.now += 1000;
@@ -161,7 +161,7 @@ describe('mobile_push/register refuses', () => {
     expect(await devicesOf(test, owner)).toEqual(before);
   });
 
-  it('what names neither generation, as the newer one does', async () => {
+  it('requests that name neither generation, as in the newer one', async () => {
     for (const fields of [{}, key, token]) {
       expect((await test.register(ada, fields)).body).toEqual(
         refusal("Missing 'device_id' argument", 'REQUEST_VARIABLE_MISSING', { var_name: 'device_id' }),
@@ -169,7 +169,7 @@ describe('mobile_push/register refuses', () => {
     }
   });
 
-  it('what the older generation lacks, by its own names', async () => {
+  it('fields that the older generation lacks, by its own names', async () => {
     const { push_public_key: _key, ...fields } = testPhone('5').fields;
     expect((await test.register(ada, fields)).body).toEqual(
       refusal("Missing 'push_public_key' argument", 'REQUEST_VARIABLE_MISSING', {
@@ -178,7 +178,7 @@ describe('mobile_push/register refuses', () => {
     );
   });
 
-  it('everything above the hourly limit, but no repeat', async () => {
+  it('everything above the hourly limit, except repeats', async () => {
     const few = await ServerUnderTest.start({ registrationsPerHour: 1 });
     few.relay.otherwise(tokenRegistered);
     const eve = await few.addAccount('eve@example.com');

@@ -93,7 +93,7 @@ describe('mobile_push/register', () => {
     });
   });
 
-  it('reads an id with unused bits set as stock does, and shows and forwards its one canonical spelling', async () => {
+  it('reads an id with unused bits set as stock servers do, and shows and forwards the canonical spelling', async () => {
     const id = await createDevice(test, ada);
     const token = { ...tokenFields('c0ffee', 'apns'), token_id: '+wKIhyAx/Eh=' };
     expect((await test.register(ada, { device_id: String(id), ...keyFields(7), ...token })).body).toEqual(
@@ -105,7 +105,7 @@ describe('mobile_push/register', () => {
     expect(forwarded).toEqual(['+wKIhyAx/Eg=']);
   });
 
-  it('rotates a key alone, without the relay, also while a token is pending', async () => {
+  it('rotates only a key, without the relay, even while a token is pending', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.requests.length = 0;
@@ -119,7 +119,7 @@ describe('mobile_push/register', () => {
     expect((await test.register(ada, { device_id: String(id), ...keyFields(9) })).status).toBe(200);
   });
 
-  it('rotates a token alone; the former one stays in force until the relay has confirmed it', async () => {
+  it('rotates only a token; the former one stays active until the relay has confirmed the new one', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.next({ status: 503 });
@@ -152,7 +152,7 @@ describe('mobile_push/register', () => {
     ]);
   });
 
-  it('ignores half a group beside a whole one', async () => {
+  it('ignores an incomplete group of parameters beside a complete one', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     const half = { token_kind: 'fcm', token_id: '@' };
@@ -167,7 +167,7 @@ describe('mobile_push/register', () => {
     ]);
   });
 
-  it('changes nothing for what is in force, and renews it after a day', async () => {
+  it('changes nothing if key and token are current, and renews them after a day', async () => {
     const { id, key } = await activeDevice();
     const events = await test.openQueue(ada, { queue_lifespan_secs: '600000' });
     test.relay.requests.length = 0;
@@ -193,7 +193,7 @@ describe('mobile_push/register', () => {
     expect(test.relay.requests).toHaveLength(2);
   });
 
-  it('takes the same token of another kind, or with another key, as a registration', async () => {
+  it('treats the same token of another kind, or with another key, as a registration', async () => {
     const { id, key } = await activeDevice();
     const asked = [
       { ...key, ...tokenFields('token', 'apns') },

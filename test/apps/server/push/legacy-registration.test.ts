@@ -26,14 +26,17 @@ eachBackend((backend) => {
     ]);
   });
 
-  it.each([android, apple])('there is never a token in the clear at %s to be removed', async (path) => {
-    await ask('POST', path, { token, appid: 'org.example.chat' });
-    const { status, body } = await ask('DELETE', path, { token });
-    expect([status, body]).toEqual([
-      400,
-      { result: 'error', code: 'BAD_REQUEST', msg: 'Token does not exist' },
-    ]);
-  });
+  it.each([android, apple])(
+    'no token in the clear is ever stored at %s that could be removed',
+    async (path) => {
+      await ask('POST', path, { token, appid: 'org.example.chat' });
+      const { status, body } = await ask('DELETE', path, { token });
+      expect([status, body]).toEqual([
+        400,
+        { result: 'error', code: 'BAD_REQUEST', msg: 'Token does not exist' },
+      ]);
+    },
+  );
 
   it.each([
     ['POST', android, {}, 'token'],
@@ -49,7 +52,7 @@ eachBackend((backend) => {
     expect(body.msg).toBe('This endpoint does not accept bot requests.');
   });
 
-  it('the token is neither logged nor stored, in whichever part of the request it comes', async () => {
+  it('the token is neither logged nor stored, whichever part of the request contains it', async () => {
     const { server } = organisation;
     for (const path of [android, apple]) {
       await ask('POST', path, { token, appid: 'org.example.chat' });

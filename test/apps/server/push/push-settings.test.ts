@@ -1,14 +1,14 @@
 import { readServerEnvironment } from '@waxwing/server';
 import { describe, expect, it } from 'vitest';
 
-describe('the settings of push', () => {
+describe('the push settings', () => {
   it('keeps its own key next to a database file, and needs a setting for it otherwise', () => {
     const fileOf = (url: string) => readServerEnvironment({ SERVER_DATABASE: url }).pushAccount.keyFile;
     expect(fileOf('sqlite:/var/lib/waxwing/server.sqlite')).toBe('/var/lib/waxwing/waxwing-server.key');
     expect(fileOf('postgres://db')).toBeUndefined();
   });
 
-  it('never shows the URL of a proxy, which may hold a password', () => {
+  it('never shows the URL of a proxy, which may contain a password', () => {
     const secret = 'socks5://user:hunter2@proxy.example';
     const reading = () => readServerEnvironment({ SERVER_RELAY_PROXY: secret });
     expect(reading).toThrow(/^SERVER_RELAY_PROXY is not the URL of an HTTP proxy, and is not shown/);

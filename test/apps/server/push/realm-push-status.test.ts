@@ -14,7 +14,7 @@ function notifiedWith(can_push: boolean, expected_end_timestamp: number | null =
 }
 
 eachBackend((backend) => {
-  describe('what the relay says of pushes to the organization', () => {
+  describe('the push status that the relay reports for the organization', () => {
     let test: ServerUnderTest;
     let databaseUrl: string;
     let ada: Account;
@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect(notifications()).toHaveLength(1);
     });
 
-    it('is obeyed when the relay refuses a notification for its plan, which drops the notification', async () => {
+    it('also counts when the relay refuses a notification because of its plan, which drops the notification', async () => {
       relayAnswers(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED', 'no plan'));
       await writeToAda();
       expect(await enabledIn(test)).toEqual([false, null]);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(notifications()).toEqual([]);
     });
 
-    it('includes when push will end, until it no longer does', async () => {
+    it('includes the date when push will end, until that is withdrawn', async () => {
       const events = await test.openQueue(bob, { event_types: '["realm"]' });
       const name = 'push_notifications_enabled_end_timestamp';
       relayAnswers(notifiedWith(true, endTimestamp));

@@ -24,7 +24,7 @@ async function read(content: string | Buffer): Promise<string> {
   return account.kind === 'configured' ? account.serverKey.reveal() : '';
 }
 
-describe("the file of the server's relay key", () => {
+describe('the key file of the server’s relay account', () => {
   it.each([
     key,
     `${key}\n`,
@@ -40,7 +40,7 @@ describe("the file of the server's relay key", () => {
     expect(await read(content)).toBe(key);
   });
 
-  it('may hold a key of another relay, which has another form', async () => {
+  it('may contain a key of another relay, which has another form', async () => {
     expect(await read('A-key/of+another_relay=\n')).toBe('A-key/of+another_relay=');
   });
 

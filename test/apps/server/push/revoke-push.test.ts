@@ -25,7 +25,7 @@ eachBackend((backend) => {
         .filter((request) => request.path === path)
         .map(({ body }) => Object.fromEntries(new URLSearchParams(body)));
 
-    it('forwards the revocation as it is, with the server’s credentials', async () => {
+    it('forwards the revocation unchanged, with the server’s credentials', async () => {
       test.relay.otherwise(done);
       const answer = await revoke(ada);
       expect([answer.status, answer.body]).toEqual([200, { result: 'success', msg: '' }]);
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(test.relay.requests.at(-1)?.headers.authorization).toMatch(/^Basic /);
     });
 
-    it('tries again while the relay is down, also after a restart', async () => {
+    it('retries while the relay is down, also after a restart', async () => {
       test.relay.otherwise({ status: 503 });
       expect((await revoke(ada)).status).toBe(200);
       await test.settle();
@@ -62,7 +62,7 @@ eachBackend((backend) => {
       expect(forwarded()).toHaveLength(1);
     });
 
-    it('refuses bots, what is no sealed box to a key, and more than a user may register', async () => {
+    it('refuses bots, anything but a sealed box to a key, and more than a user may register', async () => {
       test.relay.otherwise(done);
       const bot = await test.addAccount('bot@example.com', { isBot: true });
       expect((await revoke(bot)).body).toMatchObject({ code: 'BAD_REQUEST' });

@@ -143,7 +143,7 @@ describe.each([
     expect(test.relay.requests).toEqual([]);
   });
 
-  it('explains that the relay refuses by its plan, and sends nothing while push is off', async () => {
+  it('explains that the relay refuses because of its plan, and sends nothing while push is off', async () => {
     await activeDevice();
     test.relay.otherwise(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'));
     expect(await notify()).toEqual(misconfigured);

@@ -46,7 +46,7 @@ const taken = (level: PermissionLevel) => (name: never) => {
   return [name, standard, takes, ...(level === 'realm' ? [`${guardianOf(name)}s`] : []), String(since)];
 };
 
-describe('the page of settings', () => {
+describe('the settings page', () => {
   it('has each setting with its default, required role and feature level', () => {
     expect(rowsBelow('Settings')).toEqual(
       Object.entries(realmSettings).map(([name, { default: value, changedBy, since }]) => [
@@ -58,7 +58,7 @@ describe('the page of settings', () => {
     );
   });
 
-  it('marks each setting that the server does not use as kept for clients or refused', () => {
+  it('marks each setting that the server does not use as stored for clients or refused', () => {
     const folder = join(root, 'apps/server/src');
     const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts') && !declarations.includes(file))

@@ -67,7 +67,7 @@ eachBackend((backend) => {
       .flatMap(({ body }) => JSON.parse(new URLSearchParams(body).get(name) ?? '[]') as unknown[]);
 
   describe('the phones of a sign-in key that is evicted', () => {
-    it('end as by a sign-out: with an event, and removed at the relay; phones of other keys stay', async () => {
+    it('are removed as by a sign-out, with an event, here and at the relay; phones of other keys stay', async () => {
       const [first, second] = [await signIn(), await signIn()];
       const gone = await activeDevice(first, 'first');
       const created = await createDevice(test, first);
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(removals('token_ids')).toEqual([tokenIdOf('first')]);
     });
 
-    it('end in the older generation too', async () => {
+    it('are removed in the older generation too', async () => {
       const [first, second] = [await signIn(), await signIn()];
       test.relay.otherwise(registered(7));
       await test.register(first, testPhone('1').fields);
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       expect(removals('device_ids')).toEqual([7]);
     });
 
-    it('stay if they have registered with another key since, though nothing else changed', async () => {
+    it('stay if they have registered with another key since, even if nothing else changed', async () => {
       const [first, second] = [await signIn(), await signIn()];
       const same = await activeDevice(first, 'first');
       await registerDevice(second, same, 'first');

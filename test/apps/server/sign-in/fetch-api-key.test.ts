@@ -273,7 +273,7 @@ eachBackend((backend) => {
       expect((await failures()).length).toBeLessThanOrEqual(maximumAddressFailures);
     });
 
-    it('is not refused by its address for tries without a password check', async () => {
+    it('is not refused by its address for attempts without a password check', async () => {
       const address = '203.0.113.8';
       const tryAda = () => signIn(ada.email, 'wrong horse battery', address);
       for (let count = 0; count < 5; count++) await tryAda();
@@ -285,7 +285,7 @@ eachBackend((backend) => {
       expect((await signIn(bob.email, password, address)).status).toBe(200);
     });
 
-    it('is forgotten after the half hour', async () => {
+    it('is forgotten after half an hour', async () => {
       const rows = await watchFailures();
       await fail('forgotten@example.com');
       expect(JSON.stringify(await rows())).not.toContain('forgotten');

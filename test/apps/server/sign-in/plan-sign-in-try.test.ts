@@ -22,7 +22,7 @@ function tryTimes(times: number, at: number, known?: NameFailures): NameFailures
 const lockedOnce = tryTimes(5, now);
 
 describe('a name with failed sign-ins', () => {
-  it('has five tries within half an hour of the first, and is then forgotten', () => {
+  it('has five attempts within half an hour of the first, and is then forgotten', () => {
     expect(tryAt(undefined, now)).toEqual({
       failures: 1,
       since: now,
@@ -35,7 +35,7 @@ describe('a name with failed sign-ins', () => {
     expect(tryAt(four, now + 30 * minute)).toMatchObject({ failures: 1, since: now + 30 * minute });
   });
 
-  it('is locked for half an hour by the fifth try, and says how long the lock lasts', () => {
+  it('is locked for half an hour by the fifth attempt, and says how long the lock lasts', () => {
     const end = now + 30 * minute;
     expect(lockedOnce).toEqual({
       failures: 0,
@@ -48,7 +48,7 @@ describe('a name with failed sign-ins', () => {
     expect(tryAt(lockedOnce, end)).toMatchObject({ failures: 1, lockouts: 1 });
   });
 
-  it('has five tries per half hour after the lock, too', () => {
+  it('has five attempts per half hour after the lock, too', () => {
     const { lockedUntil } = lockedOnce;
     const four = tryTimes(4, lockedUntil + minute, lockedOnce);
     expect(four).toMatchObject({ failures: 4, since: lockedUntil });
@@ -70,7 +70,7 @@ describe('a name with failed sign-ins', () => {
     expect(planSignInTry(known, lockedAt)).toEqual({ kind: 'locked', waitSeconds: day / 1000 });
   });
 
-  it('keeps its lockouts for a day, or as long as its tries count', () => {
+  it('keeps its lockouts for a day, or as long as its attempts count', () => {
     const { lockedUntil } = lockedOnce;
     expect(tryAt(lockedOnce, lockedUntil)).toMatchObject({ forgetAt: lockedUntil + day });
     const late = lockedUntil + day - minute;

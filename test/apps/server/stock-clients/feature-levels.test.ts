@@ -30,7 +30,7 @@ describe('the page of feature levels', () => {
     expect(levels.at(-1)).toBe(featureLevel);
   });
 
-  it('says of each what changed, and what this server does unless nothing did', () => {
+  it('says for each what changed, and what this server does unless nothing did', () => {
     for (const { level, change, ours } of rows()) {
       expect([level, change]).not.toEqual([level, '']);
       expect([level, ours === '']).toEqual([level, change.startsWith('none: ')]);
@@ -41,7 +41,7 @@ describe('the page of feature levels', () => {
 const proofs = { ...earlierProofs, ...laterProofs };
 
 describe('the proofs of feature levels', () => {
-  it('are there for each level, except those that change nothing', () => {
+  it('exist for each level, except those that change nothing', () => {
     const changing = rows().filter(({ ours }) => ours !== '');
     expect(Object.keys(proofs).map(Number)).toEqual(changing.map(({ level }) => level));
   });

@@ -37,7 +37,7 @@ describe('the effect of an edited text on a message’s files', () => {
     });
   });
 
-  it('claims what is new once, and drops what is gone', () => {
+  it('claims new references once, and drops those that are gone', () => {
     expect(planDetached([file(1)], ['1/ab/2', '1/ab/2'], userId(1))).toEqual({
       claimed: ['1/ab/2'],
       droppedIds: [1],

@@ -28,7 +28,7 @@ describe('users list', () => {
     expect(printed).not.toContain(ada.api_key);
   });
 
-  it('shows only those with a text in their name or address, and at most as many as asked', async () => {
+  it('shows only users whose name or address contains a text, up to the requested number', async () => {
     for (const name of ['Ada', 'Grace', 'Adam']) {
       await runJson(`users add --email ${name.toLowerCase()}@example.com --name ${name}`);
     }

@@ -137,7 +137,7 @@ eachBackend((backend) => {
   describe('the picture of a user', () => {
     const providerUrl = /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?d=identicon&version=1$/;
 
-    it('is left to the client by either name of the flag, which is on by default', async () => {
+    it('is computed by the client if it sets either name of the flag, which is on by default', async () => {
       expect((await read('guest', 'member')).avatar_url).toBeNull();
       for (const name of ['client_external_avatar', 'client_gravatar']) {
         expect((await read('guest', 'member', { [name]: true })).avatar_url).toBeNull();

@@ -228,7 +228,7 @@ describe('a system bot’s address', () => {
   });
 });
 
-it('a name that repeats lookalikes is judged in time that grows with its length alone', () => {
+it('a name that repeats lookalikes is checked in linear time', () => {
   const circled = [...'NOTIFICATIONBOT'].map((letter) =>
     String.fromCodePoint((letter.codePointAt(0) ?? 0) - 0x41 + 0x1f150),
   );

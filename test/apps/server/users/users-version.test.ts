@@ -152,7 +152,7 @@ eachBackend((backend) => {
   }
 
   describe('a client that has the users already', () => {
-    it('gets 304 without a body while nothing of them changes', async () => {
+    it('gets 304 without a body while no user changes', async () => {
       const before = await seeAll();
       await organisation.do('member', 'POST', 'users/me/subscriptions', { subscriptions: [{ name: 'x' }] });
       await organisation.do('member', 'POST', 'users/me/presence', { status: 'active' });
@@ -178,7 +178,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('registers queues without reading all users again while none of them changes', async () => {
+    it('registers queues without reading all users again while no user changes', async () => {
       const rowsRead = async () => {
         let rows = 0;
         const { db } = other.server.database;
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       expect(await rowsRead()).toBeLessThan(first);
     });
 
-    it('keeps its copy to itself, and gets no tag where it depends on more than the users', async () => {
+    it('has its copy marked private, without an ETag if it depends on more than the users', async () => {
       const ask = () => organisation.ask('guest', 'GET', 'users');
       expect((await ask()).headers).toMatchObject({
         'cache-control': 'private, no-cache',
@@ -211,7 +211,7 @@ eachBackend((backend) => {
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
 
-  it('a transaction that changes a user keeps no other from changing another', async () => {
+  it('a transaction that changes a user does not block changes of other users', async () => {
     const { db } = organisation.server.server.database;
     const rename = (on: typeof db, id: UserId) =>
       on.updateTable('users').set({ full_name: 'Renamed' }).where('id', '=', id).execute();

@@ -19,7 +19,7 @@ eachBackend((backend) => {
     return organisation.do('member', 'PATCH', `messages/${id}`, { topic, propagate_mode, ...everyNotice });
   }
 
-  describe('a topic that changes its letter case alone', () => {
+  describe('a topic of which only the letter case changes', () => {
     it.each([
       ['case only', 'Case Only'],
       ['ÉCOLE жук', 'école ЖУК'],
@@ -35,7 +35,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is a move where the channel changes too', async () => {
+    it('is moved if the channel changes too', async () => {
       const { ids } = await topicOf('case only', 1);
       const { id: target } = await addChannel(organisation, { members: ['member'] });
       await organisation.do('owner', 'PATCH', `messages/${ids[0]}`, {
@@ -50,7 +50,7 @@ eachBackend((backend) => {
     ['✔ lunch', 'lunch', 'opened this topic again'],
     ['lunch', '✔ lunch', 'resolved this topic'],
   ])('from %j to %j', (before, after, said) => {
-    it('a part of the messages gets an arrival notice alone', async () => {
+    it('gets only an arrival notice for a part of the messages', async () => {
       for (const [mode, amount] of [
         ['change_one', 'One message'],
         ['change_later', '2 messages'],
@@ -68,7 +68,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('the last message takes the whole topic along, with a notice of that', async () => {
+    it('gets a notice about the whole topic when its last message moves', async () => {
       for (const mode of ['change_one', 'change_later', 'change_all']) {
         const { channelId, ids } = await topicOf(before, mode === 'change_one' ? 1 : 2);
         await move(ids[0], after, mode);

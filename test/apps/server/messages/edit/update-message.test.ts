@@ -79,7 +79,7 @@ eachBackend((backend) => {
         expect(body).toMatchObject({ code: 'EXPECTATION_MISMATCH', field_name: 'prev_content_sha256' });
     });
 
-    it('replaces one that shows nothing by the text (deleted), and truncates a long one', async () => {
+    it('replaces an invisible text by (deleted), and truncates a long one', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const content of [' \n ', '\u200b', '\u3164\u2800', '\u{e0061}\ufe0f\n\u00a0']) {
@@ -235,7 +235,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'dinner')).toHaveLength(3);
     });
 
-    it('to the channel that it is in is a move of the topic alone, and nothing without one', async () => {
+    it('to its current channel moves only the topic, or nothing without a new topic', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const events = await watch('second');

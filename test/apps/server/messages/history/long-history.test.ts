@@ -66,7 +66,7 @@ eachBackend((backend) => {
       expect(await entries(await send('never edited'))).toEqual([]);
     });
 
-    it('has the newest alone where their texts are large', async () => {
+    it('has only the newest edit if their texts are large', async () => {
       const id = await send('now');
       const texts = ['a', 'b', 'c'].map((text) => text.repeat(20_000));
       await addEdits(id, texts.map(textBefore));
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect((await history(id))[1]?.content_html_diff).toBe('stored');
     });
 
-    it('has a diff from the text that was there, if two edits come at once', async () => {
+    it('has a diff from the actual previous text if two edits are concurrent', async () => {
       const id = await send('zero');
       await Promise.all([edit(id, 'one'), edit(id, 'two')]);
       const snapshots = await history(id);
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       expect(snapshots[0]?.topic).toBe('t2');
     });
 
-    it('shows with the policy moves no text from before the first move, if older edits were dropped', async () => {
+    it('shows no text from before the first move with the policy moves, even if older edits were dropped', async () => {
       const id = await send('today');
       const texts = Array.from({ length: 998 }, (_, index) => textBefore(`text ${index}`));
       await addEdits(id, [textBefore('secret'), move, ...texts]);
