@@ -27,7 +27,7 @@ async function references<Tables>(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-describe('devices that were partitioned as the page on scaling says', () => {
+describe('devices that were partitioned as docs/scaling.md describes', () => {
   eachPostgres((postgres) => {
     it('are found, renewed, revived and removed as before, and no id is reused', async () => {
       const url = await postgres.freshUrl();

@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect(await ids()).toHaveLength(1);
     });
 
-    it('removes more devices that are not renewed than it reads at once, and none between them', async () => {
+    it('removes more unrenewed devices than one batch, and no renewed one between them', async () => {
       await register('1');
       const [row] = await relay.devices();
       const { id: _id, ...copy } = row ?? { id: 0 };
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       expect(left).toEqual(Array.from({ length: 25 }, (_, index) => `lookup ${index * 100}`));
     });
 
-    it('leaves a device that a registration revived, with the id that it had', async () => {
+    it('keeps a device that a registration revived, with its former id', async () => {
       const id = await register('1');
       await expire(id);
       const [before] = await relay.devices();
@@ -130,7 +130,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1200 });
     });
 
-    it('forgets registrations that are too old to be presented again', async () => {
+    it('deletes registrations that are too old to be presented again', async () => {
       await register('1');
       const presented = () =>
         relay.database.db.selectFrom('presented_registrations').select('hash').execute();
@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'presented-registration': 1 });
     });
 
-    it('forgets the quotas that are full again', async () => {
+    it('deletes quotas that are full again', async () => {
       const counted = { used_milliseconds: 60_000, counted_at: relay.time.now };
       const rows = [
         { server_id: 'idle', ...counted },
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'full-server-quota': 1 });
     });
 
-    it('forgets invitations that have expired', async () => {
+    it('deletes expired invitations', async () => {
       const { now } = relay.time;
       const expiries = { expired: now + 3_600_000, valid: now + 3_600_001 };
       const rows = Object.entries(expiries).map(([code_hash, expires_at]) => ({
@@ -171,7 +171,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'server-invitation': 1 });
     });
 
-    it('forgets the activity of servers a day ago, but for the last hour of each that is not removed', async () => {
+    it('deletes server activity older than a day, except for the last hour of each existing server', async () => {
       const hour = Math.floor(relay.time.now / 3_600_000);
       const counts = { sent: 1, gone: 0, rejected: 0, last_seen_at: 1 };
       const { serverId } = relay.server;
@@ -194,7 +194,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'server-activity': 3 });
     });
 
-    it('forgets how often keys were used long ago, but for the last day of each', async () => {
+    it('deletes key usage from long ago, except for the last day of each key', async () => {
       const today = Math.floor(relay.time.now / dayMilliseconds);
       const uses = [
         ['old', today - 300],

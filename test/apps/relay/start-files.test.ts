@@ -48,7 +48,7 @@ const linesOf = (logged: string) =>
     .map((line) => JSON.parse(line) as { level: string; msg: string })
     .map(({ level, msg }) => ({ level, msg }));
 
-it('a relay that runs warns once of files without which it could not start again', async () => {
+it('a running relay warns once about files without which it could not start again', async () => {
   const { relay, aMinuteLater } = await runningRelay();
   try {
     expect(await aMinuteLater()).toEqual({ files: 'ok', wrong: [] });

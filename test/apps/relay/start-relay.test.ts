@@ -87,8 +87,8 @@ async function register(
   });
 }
 
-describe('a relay that runs', () => {
-  it('takes a registration from a server that another process added beside it', async () => {
+describe('a running relay', () => {
+  it('accepts a registration from a server that another process has just added', async () => {
     const relay = await start();
     const env = environment;
     const added = await runJsonCommand<Credentials>(
@@ -176,7 +176,7 @@ describe('a relay that runs', () => {
     },
   );
 
-  it('names the cryptography that it runs on in its log, and no token, plaintext or key', async () => {
+  it('logs which cryptography it uses, and no token, plaintext or key', async () => {
     const relay = await start();
     const argv = ['servers', 'add', '--realm', realmUuid, '--json'];
     const added = JSON.parse((await runRelayCommand(argv, { environment })).stdout) as Credentials;
@@ -192,7 +192,7 @@ describe('a relay that runs', () => {
 });
 
 describe('a relay that cannot start', () => {
-  it('says in one sentence that another process serves from its database', async () => {
+  it('reports in one sentence that another process serves from its database', async () => {
     await start();
     await expect(start()).rejects.toThrow(/is in use by another serving process: stop that one first/);
   });
@@ -225,7 +225,7 @@ describe('a relay that cannot start', () => {
     expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
   });
 
-  it('says, when the ring was rewrapped for another file, that it must be restarted with that file', async () => {
+  it('says that it must be restarted with the new identity file when the ring was rewrapped for it', async () => {
     const relay = await start();
     const next = join(folder, 'next-identity.txt');
     const rewrap = ['keys', 'rewrap', '--to-identity-file', next, '--yes'];

@@ -69,7 +69,7 @@ eachBackend((backend) => {
     expect((await check(`apns:${topic}:sandbox`)).statusCode).toBe(409);
   });
 
-  it('bounds what it takes, and needs a session and its own page', async () => {
+  it('limits its input, and needs a session and its own page', async () => {
     for (const app of ['x'.repeat(301), 'an\0app', 'an app\udc00']) {
       expect((await check(app)).json().code).toBe('BAD_REQUEST');
     }

@@ -91,7 +91,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('has each change in its transaction: what cannot be recorded is not done', async () => {
+  it('records each change in its transaction: if it cannot be recorded, it is not made', async () => {
     const { database, server, ring } = dashboard.relay;
     const environment = { ...ring.environment, RELAY_DATABASE: databaseUrl };
     await database.write(({ db }) => sql`alter table operator_acts rename to other_acts`.execute(db));
@@ -132,7 +132,7 @@ eachBackend((backend) => {
     expect(await forgetOldActs(database)).toBe(0);
   });
 
-  it('keeps an act whose texts have characters that a database cannot store', async () => {
+  it('records an action even if its texts have characters that a database cannot store', async () => {
     const detail = `${'x'.repeat(499)}\u{1f426}`;
     const act: Act = { actor: 'dashboard', action: 'a', subject: 'a\0b\ud800c\u{1f426}', detail, at: 1 };
     await dashboard.relay.database.write((transaction) => recordAct(transaction, act));
@@ -141,7 +141,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('bounds what it takes, and needs a session', async () => {
+  it('limits its input, and needs a session', async () => {
     for (const query of ['?after=x', '?after=0', '?limit=0', '?limit=201']) {
       expect((await audit(query)).code, query).toBe('BAD_REQUEST');
     }

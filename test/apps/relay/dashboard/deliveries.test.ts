@@ -54,7 +54,7 @@ eachBackend((backend) => {
     expect(second.next).toBeUndefined();
   });
 
-  it('brings a dead letter back once', async () => {
+  it('retries a dead letter once', async () => {
     await addDeadLetters();
     expect((await post('dead/102/retry')).statusCode).toBe(204);
     expect((await get('dead')).dead.map(({ id }: { id: string }) => id)).toEqual(['101', '103']);
@@ -92,7 +92,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('bounds what it takes, and needs a session and its own page', async () => {
+  it('limits its input, and needs a session and its own page', async () => {
     for (const path of [
       'dead?limit=201',
       'dead?after=1',

@@ -107,7 +107,7 @@ describe('the open streams', () => {
     return { streams: new EventStreams({ sessions: { check }, log, read }), text, checked };
   };
 
-  it('share one reading, and check their sessions', async () => {
+  it('share one query, and check their sessions', async () => {
     let readings = 0;
     const { streams, checked } = open(async () => ({ reading: ++readings }));
     const ending = new AbortController();
@@ -121,7 +121,7 @@ describe('the open streams', () => {
     ending.abort();
   });
 
-  it('do not keep what a client does not read', async () => {
+  it('do not buffer events that a client does not read', async () => {
     const { streams } = open(async () => ({ text: 'x'.repeat(40_000) }));
     const ending = new AbortController();
     const output = streams.open(session(), ending.signal);
@@ -150,7 +150,7 @@ describe('the open streams', () => {
     next.abort();
   });
 
-  it('go on when a reading fails', async () => {
+  it('continue when a query fails', async () => {
     let isAway = true;
     const { streams, text } = open(async () => {
       if (isAway) throw new Error('the database is away');

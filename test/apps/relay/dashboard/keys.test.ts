@@ -55,7 +55,7 @@ eachBackend((backend) => {
     expect(await keys()).toEqual(after);
   });
 
-  it('says before whether a key may retire, refuses while phones use it, and obeys force', async () => {
+  it('says in advance whether a key may retire, refuses while phones use it, and obeys force', async () => {
     await dashboard.relay.register(goodForm());
     const all = await keys();
     const isUsed = ({ use_per_day }: ShownKey) => use_per_day.some(({ registrations }) => registrations > 0);

@@ -25,7 +25,7 @@ eachBackend((backend) => {
     return new MinuteCounts({ database, clock: () => time.now, log: createMemoryLog().log, isOn: true });
   };
 
-  it('shows what the relay does, at once and after the figures are stored', async () => {
+  it('shows current activity, at once and after the figures are stored', async () => {
     const { relay } = dashboard;
     expect((await relay.register(goodForm())).status).toBe(200);
     relay.context.minuteCounts.noteDelivered('fcm', 90);
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('bounds the minutes, and needs a session', async () => {
+  it('limits the minutes, and needs a session', async () => {
     for (const query of ['?minutes=0', '?minutes=1441', '?minutes=x']) {
       expect((await ask(query)).json().code, query).toBe('BAD_REQUEST');
     }

@@ -78,7 +78,7 @@ eachBackend((backend) => {
     expect((await post('/invitations', { hostname: 'a b' })).json().code).toBe('BAD_REQUEST');
   });
 
-  it('bounds what it takes, and needs a session and its own page', async () => {
+  it('limits its input, and needs a session and its own page', async () => {
     for (const query of [
       '?limit=0',
       '?limit=201',

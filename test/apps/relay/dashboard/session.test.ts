@@ -54,14 +54,14 @@ eachBackend((backend) => {
     expect(relay.logged()).not.toContain(cookie.split('=')[1]);
   });
 
-  it('sets a cookie for TLS only where a proxy speaks TLS', async () => {
+  it('sets a Secure cookie only behind a proxy with TLS', async () => {
     const { ask } = await start();
     const headers = { 'x-forwarded-proto': 'https' };
     const answer = await ask('POST', '/admin/api/session', { payload: { token: adminToken }, headers });
     expect(answer.headers['set-cookie']).toMatch(/; Secure$/);
   });
 
-  it('keeps a wrong token out, without asking the browser for a password, and limits attempts', async () => {
+  it('refuses a wrong token without a browser password prompt, and limits attempts', async () => {
     const { relay, signIn } = await start({ RELAY_TRUSTED_PROXIES: '127.0.0.1' });
     const wrong = await signIn(`${adminToken}x`);
     expect([wrong.statusCode, wrong.json().code]).toEqual([401, 'ADMIN_TOKEN_WRONG']);
@@ -76,7 +76,7 @@ eachBackend((backend) => {
     expect((await signIn()).statusCode).toBe(204);
   });
 
-  it('lets the right token in where the client address is unknown, and limits wrong ones', async () => {
+  it('accepts the right token if the client address is unknown, and limits wrong ones', async () => {
     const { signIn } = await start();
     for (let count = 0; count < 10; count++) expect((await signIn('x')).statusCode).toBe(401);
     const limited = await signIn('x');
@@ -85,7 +85,7 @@ eachBackend((backend) => {
     for (let count = 0; count < 11; count++) expect((await signIn()).statusCode).toBe(204);
   });
 
-  it('refuses what another site could send', async () => {
+  it('refuses requests that another site could send', async () => {
     const { ask, session } = await start();
     const cookie = await session();
     const code = async (headers: Record<string, string | undefined>) => {

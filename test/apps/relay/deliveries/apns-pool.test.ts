@@ -132,7 +132,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that allow no streams are given up after the connect timeout', async () => {
+  it('that allow no streams are closed after the connect timeout', async () => {
     await close();
     await listen(0, { connectTimeoutMilliseconds: 500 });
     expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_CONNECTED' });
@@ -163,7 +163,7 @@ describe('the connections to APNs', () => {
     expect(streams).toBe(5);
   });
 
-  it('are no more than may be, and the next one is opened only when the last has proven itself', async () => {
+  it('stay within the maximum, and the next one is opened only when the last has proven itself', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -198,7 +198,7 @@ describe('the connections to APNs', () => {
     await until(() => pool.connections === 0);
   });
 
-  it('let no more requests wait than they may, and none for longer than it is worth it', async () => {
+  it('queue at most a bounded number of requests, for at most a bounded time', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -217,7 +217,7 @@ describe('the connections to APNs', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('that APNs wants closed go away even if APNs never closes them', async () => {
+  it('that APNs wants closed are closed even if APNs never closes them', async () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 503 });
       stream.end(JSON.stringify({ reason: 'Shutdown' }), () => {

@@ -14,7 +14,7 @@ function scopesOf(realmUuid: string, serverId = 'x') {
 }
 
 describe('the shares of an app', () => {
-  it('are those of realm, server and app, each without the part that must not decide alone', () => {
+  it('are those of realm, server and app, each excluding the largest contributor', () => {
     const scopes = scopesOf('1');
     expect(scopes.map(({ app, scope, cause, key }) => [app, scope, cause, key])).toEqual([
       ['app', 'realm 1', undefined, 'app realm 1'],

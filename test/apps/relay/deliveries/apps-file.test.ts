@@ -81,7 +81,7 @@ describe('the apps file', () => {
     expect(findApnsApp(apps, 'org.example.App')).toBeUndefined();
   });
 
-  it('chooses the team by bundle id, a named one before the rest', async () => {
+  it('chooses the team by bundle id, a named one before the catch-all', async () => {
     const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST123456' }, apnsEntry] });
     expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
     expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST123456');

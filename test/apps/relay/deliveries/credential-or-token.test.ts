@@ -24,7 +24,7 @@ async function notifyOne(request: object) {
   return body.results[0] ?? { status: 'none' };
 }
 
-describe('an answer that may be the credential’s fault or a token’s', () => {
+describe('an answer that may blame either the credential or a token', () => {
   const refusal = { vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' };
   const otherRealm = '11111111-2222-4333-8444-555555555555';
   const thirdRealm = '11111111-2222-4333-8444-666666666666';
@@ -61,7 +61,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('of a single token, again and again, holds back no other device and is retried with growing delays', async () => {
+  it('for a single token, again and again, holds back no other device and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
@@ -77,7 +77,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect((await relay.device(bad)).expired_at).toBeNull();
   });
 
-  it('of all tokens of one realm holds back no other realm', async () => {
+  it('for all tokens of one realm holds back no other realm', async () => {
     const other = await addOtherRealm();
     const [theirs = 0] = await addFcms('theirs', 1, other.realm);
     await other.notify([theirs]);
@@ -89,7 +89,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(statuses(await other.notify([theirs]))).toEqual(['sent']);
   });
 
-  it('of several tokens of several realms is the credential’s', async () => {
+  it('for several tokens of several realms blames the credential', async () => {
     const other = await addOtherRealm();
     const theirs = await addFcms('theirs', 2, other.realm);
     const ours = await addFcms('ours', 2);
@@ -104,7 +104,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await relay.arrived()).toHaveLength(sentBefore);
   });
 
-  it('is the credential’s only until another phone is reached', async () => {
+  it('blames the credential only until another phone is reached', async () => {
     const bad = await addFcms('bad', 25);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
@@ -131,7 +131,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 
-  it('that was the credential’s is resolved as soon as a refused phone is reached', async () => {
+  it('that blamed the credential is resolved as soon as a refused phone is reached', async () => {
     const ids = await addFcms('fcm', 3);
     await relay.faults([refusal]);
     await relay.notify(ids.map((id) => fcmRequest(id)));
@@ -155,7 +155,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });
   });
 
-  it('is in readiness as soon as the vendor names the credential', async () => {
+  it('appears in readiness as soon as the vendor blames the credential', async () => {
     const ids = await addFcms('fcm', 4);
     await relay.faults([refusal]);
     await relay.notify(ids.slice(0, 3).map((id) => fcmRequest(id)));
@@ -171,7 +171,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect((await relay.ready()).checks.vendors).toContain('warning: ');
   });
 
-  it('of a new phone that is first in the queue does not delay phones of other realms', async () => {
+  it('for a new phone that is first in the queue does not delay phones of other realms', async () => {
     const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
     const ours = await addFcms('bad-ours', 3);
     const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
@@ -189,7 +189,7 @@ describe('an answer that may be the credential’s fault or a token’s', () => 
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('of phones with different app ids is blamed on the key that serves all of them', async () => {
+  it('for phones with different app ids is blamed on the key that serves all of them', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
         vendor: 'apns',

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('a wrong FCM service account', () => {
-  it('deletes nothing, holds the queue, is named in readiness, and is used without a restart once fixed', async () => {
+  it('deletes nothing, pauses the queue, is named in readiness, and is used without a restart once fixed', async () => {
     let wrongFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {
@@ -76,7 +76,7 @@ describe('an FCM service account without rights for the project', () => {
 });
 
 describe('a revoked APNs key', () => {
-  it('deletes nothing, holds the queue with one probe at a time, and recovers when Apple accepts it again', async () => {
+  it('deletes nothing, pauses the queue with one probe at a time, and recovers when Apple accepts it again', async () => {
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 200 } });
     const { notify, addApns, faults, statistics, ready, settled, device } = relay;
     await faults([{ vendor: 'apns', reason: 'InvalidProviderToken' }]);
@@ -119,8 +119,8 @@ describe('a revoked APNs key', () => {
   });
 });
 
-describe('an apps file spoilt while the relay runs', () => {
-  it('leaves the former one in force and says so once', async () => {
+describe('an apps file that becomes invalid while the relay runs', () => {
+  it('keeps the former one active, with one log line', async () => {
     relay = await startDeliveriesUnderTest();
     const { notify, addApns, faults, settled, writeApps, log } = relay;
     await faults([{ vendor: 'apns', reason: 'InvalidProviderToken', times: 3 }]);

@@ -41,7 +41,7 @@ describe('the usual share', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('never includes nineteen of twenty either', async () => {
+  it('never includes nineteen of twenty dead tokens either', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -81,7 +81,7 @@ describe('the usual share', () => {
   });
 });
 
-describe('deletions whose freezing cannot be stored', () => {
+describe('deletions whose freeze cannot be stored', () => {
   it('do not happen, and are frozen as soon as the database is back: an operator can only confirm stored freezes', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 20, 1)).toBe(20);

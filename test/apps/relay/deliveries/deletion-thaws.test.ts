@@ -122,7 +122,7 @@ describe('a thaw', () => {
   it.each([
     [0, 3],
     [17, 3],
-  ])('does not come after one in which %d answered and %d were dead', async (alive, dead) => {
+  ])('does not follow an hour in which %d answered and %d were dead', async (alive, dead) => {
     const breakers = await startProcess();
     await hear(breakers, 21, 1);
     await hear(breakers, alive, 0);

@@ -19,7 +19,7 @@ it('counts a sent notification once, however often the metrics are read', async 
   expect([await sent('fcm'), await sent('fcm'), await sent('apns')]).toEqual(['1', '1', '4']);
 });
 
-it('measures the time to a vendor, and takes one before the receipt, by a clock that was set back, as none', async () => {
+it('measures the time to a vendor, and counts a negative time, after the clock was set back, as zero', async () => {
   const metrics = new Metrics();
   const deliveries = new DeliveryMetrics(metrics);
   for (const milliseconds of [-5, 50, 2000]) deliveries.countSent('fcm', milliseconds);

@@ -81,7 +81,7 @@ eachBackend((backend) => {
       return (await relay.arrived(token)).map(({ body }) => body.push_key_id);
     }
 
-    it('gets nothing that was queued for it, and the other account gets its own notifications', async () => {
+    it('gets no notifications that were queued for it, and the other account gets its own', async () => {
       const [ended, other] = [await queue(1), await queue(2)];
       expect(await end(1)).toEqual({ result: 'success', msg: '' });
       expect(await arrivedKeys()).toEqual([2]);
@@ -90,7 +90,7 @@ eachBackend((backend) => {
       expect(await relay.metrics.text()).toContain('reason="PUSH_KEY_ENDED"');
     });
 
-    it('gets nothing that was in transit when it ended', async () => {
+    it('gets no notifications that were in flight when it ended', async () => {
       await end(1);
       time.now += minute;
       expect(await notify(request(1), request(2))).toEqual([rejected, { status: 'sent' }]);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await relay.receipts([other.notification_id])).toMatchObject([rejected]);
     });
 
-    it('does not concern devices of the older generation in the same request', async () => {
+    it('does not affect devices of the older generation in the same request', async () => {
       const older = apnsToken(used + 2000);
       const deviceId = await relay.addApns(older);
       await end(1);
@@ -118,7 +118,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(older)).toHaveLength(1);
     });
 
-    it('is delivered to if the phone uses it again', async () => {
+    it('gets notifications if the phone uses it again', async () => {
       await end(1, 1);
       time.now += minute + 1;
       expect(await notify(request(1))).toEqual([{ status: 'sent' }]);
@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([1, 1]);
     });
 
-    it('ends by the later of two requests, whichever is stored last', async () => {
+    it('ends at the later of two requests, whichever is stored last', async () => {
       time.now += minute;
       await end(1);
       time.now -= minute;

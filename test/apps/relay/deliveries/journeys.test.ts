@@ -122,7 +122,7 @@ describe('a notification for APNs', () => {
     expect(bodies).toContainEqual({});
   });
 
-  it('goes as a background notification with priority 5 even when the server asked for 10', async () => {
+  it('goes as a background notification with priority 5 even if the server requested 10', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const http_headers = { apns_priority: 10, apns_push_type: 'background' };
@@ -140,7 +140,7 @@ describe('a notification for APNs', () => {
 });
 
 describe('a notify request', () => {
-  it('answers each request in its position and names the devices that the server must delete', async () => {
+  it('answers each request at its position and names the devices that the server must delete', async () => {
     const fcm = await relay.addFcm('fcm-mixed');
     const apns = await relay.addApns(freshApnsToken());
     const unknown = 1n << 60n;

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe('a server over its quota', () => {
-  it('is answered 503 with RATE_LIMIT_HIT and when to come back, and is served again then', async () => {
+  it('gets 503 with RATE_LIMIT_HIT and Retry-After, and is served again then', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -49,7 +49,7 @@ describe('a server over its quota', () => {
     expect((await relay.notify(many)).status).toBe(503);
   });
 
-  it('may send a request larger than its quota after a minute without any, and is charged for it', async () => {
+  it('may send a request larger than its quota after an idle minute, and is charged for it', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -152,7 +152,7 @@ describe('two relays on one database', () => {
 });
 
 describe('a server that registers too much', () => {
-  it('is answered 503, not 429, which stock servers take for the end of a registration', async () => {
+  it('gets 503 instead of 429, which stock servers take for the end of a registration', async () => {
     relay = await startDeliveriesUnderTest();
     const clock = () => Date.now();
     const context = {
@@ -178,7 +178,7 @@ describe('a server that registers too much', () => {
 });
 
 describe('a full relay', () => {
-  it('answers 503 with Retry-After while too many notifications are in flight, and accepts more once there is room', async () => {
+  it('gets 503 with Retry-After while too many notifications are in flight, and is served again once there is room', async () => {
     relay = await startDeliveriesUnderTest({ environment: { RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: '10' } });
     const { notify, addApns, faults, metrics, statistics } = relay;
     const id = await addApns(apnsToken());

@@ -41,7 +41,7 @@ describe('an answer of Google that is longer than usual', () => {
     expect(google.connections).toBe(2);
   });
 
-  it('is not read to its end if it has none', async () => {
+  it('is not read to its end if it never ends', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = Number.POSITIVE_INFINITY;

@@ -169,7 +169,7 @@ eachBackend((backend) => {
       expect(receipt).not.toHaveProperty('push_account_id');
     });
 
-    it('refuses a token id that is not base64, in the words of stock peers', async () => {
+    it('refuses a token id that is not base64, with the error text of stock relays', async () => {
       for (const id of ['@abcdefg', 'abc', 'AAAAAAAAAAE', 'AAAA\n', '-_-_']) {
         const { status, body } = await relay.notify([fcm(id)]);
         expect([status, body.code, body.msg]).toEqual([

@@ -31,7 +31,7 @@ async function admitted(gate: { enter(notAfter: number, sender: string): true | 
   return count;
 }
 
-it('a push service gets four requests at once until it has answered, and then 64', async () => {
+it('a push service gets four concurrent requests until it has answered, and then 64', async () => {
   const find = newServices();
   const { service } = find('push.example');
   expect(await admitted(service.gate)).toBe(4);

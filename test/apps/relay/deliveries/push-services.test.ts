@@ -112,7 +112,7 @@ describe('a push service that misbehaves', () => {
     expect(Date.now() - begun).toBeLessThan(5000);
   });
 
-  it('and sends a body without end is read for 16 KiB', async () => {
+  it('and sends an endless body is read for 16 KiB', async () => {
     let sent = 0;
     const { sender, endpoint } = await serve((socket) => {
       const chunk = 'x'.repeat(4096);
@@ -193,7 +193,7 @@ describe('a push service that misbehaves', () => {
     expect([breaker.isOpen, breaker.isProven]).toEqual([false, true]);
   });
 
-  it('is not blamed for a VAPID key that is missing', async () => {
+  it('is not blamed for a missing VAPID key', async () => {
     const { endpoint, connections } = await serve((socket) => socket.destroy());
     const privateHosts = new Set([new URL(endpoint).host]);
     const signer = { publicKeyOf: () => undefined, sign: () => undefined };
@@ -222,7 +222,7 @@ describe('a push service that misbehaves', () => {
     expect(overloaded.length).toBeGreaterThan(280);
   });
 
-  it('and is new to the relay takes a burst of notifications at once', async () => {
+  it('and is new to the relay accepts a burst of notifications at once', async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
     }, 30_000);
@@ -231,7 +231,7 @@ describe('a push service that misbehaves', () => {
     expect(quick.connections()).toBeLessThanOrEqual(64);
   });
 
-  it('cannot use up the requests of all with many names', async () => {
+  it('cannot use up the requests of others with many host names', async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
     });

@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect((await relay.device(id)).expired_at).toBeNull();
     });
 
-    it('is given up when its time to live is over, and not tried afterwards', async () => {
+    it('expires with its TTL, and is not tried afterwards', async () => {
       const token = 'fcm-short-lived';
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);

@@ -66,7 +66,7 @@ describe('the apps that the relay can deliver to in a realm', () => {
     expect(await troubleOfFcm()).toBeNull();
   });
 
-  it("is refused for another server's realm, an unknown one, a wrong one, and above the quota", async () => {
+  it("is refused for another server's realm, an unknown one, a malformed one, and above the quota", async () => {
     expect((await askApps(otherRealm)).body.code).toBe('REMOTE_REALM_SERVER_MISMATCH_ERROR');
     const unknown = await askApps('99999999-2222-4333-8444-555555555555');
     expect([unknown.status, unknown.body.code]).toEqual([403, 'MISSING_REMOTE_REALM']);

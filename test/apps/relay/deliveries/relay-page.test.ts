@@ -17,7 +17,7 @@ function write(name: string, content: string): string {
   return join(dir, name);
 }
 
-it('shows an apps file that the relay reads, and says rightly which entry counts', async () => {
+it('shows an apps file that the relay accepts, and says correctly which entry applies', async () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   for (const project of ['our-app', 'their-app']) {

@@ -138,7 +138,7 @@ describe('retries end', () => {
     },
   );
 
-  it('with the time to live if it is shorter', () => {
+  it('with the TTL if it is shorter', () => {
     const options = { vendor: 'fcm', answer: fcmUnavailable, tries: 1, timeToLiveSeconds: 600 } as const;
     expect(judge({ ...options, age: 9 * minute }).kind).toBe('retry');
     expect(judge({ ...options, age: 10 * minute }).kind).toBe('rejected');
@@ -196,7 +196,7 @@ describe("a vendor's Retry-After", () => {
 describe('the timeouts in production', () => {
   const { apns, ...timings } = productionTimings;
 
-  it('are as long as the vendors ask, and no delay is shortened', () => {
+  it('match the vendors’ documentation, and no delay is shortened', () => {
     expect(timings.delayDivisor).toBe(1);
     expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
     // Apple asks for a ping within the hour. Middleboxes close connections that are idle for less.
@@ -204,7 +204,7 @@ describe('the timeouts in production', () => {
     expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
   });
 
-  it('end before a server gives up its request after 15 seconds', () => {
+  it('end before a server times out its request after 15 seconds', () => {
     expect(timings.requestBudgetMilliseconds).toBeLessThanOrEqual(10_000);
   });
 });

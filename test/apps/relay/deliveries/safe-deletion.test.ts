@@ -183,7 +183,7 @@ describe('a sudden wave of dead tokens', () => {
     expect((await relay.ready()).checks.vendors).toBe('ok');
   });
 
-  it('does not count as a wave if the share of dead tokens is small as usual', async () => {
+  it('does not count as a wave if the share of dead tokens is as small as usual', async () => {
     const ids = await addMany('fcm', 300);
     const dead = ids.filter((_id, index) => index % 10 === 0);
     await relay.faults(dead.map((id) => ({ ...wave, token: `fcm-${ids.indexOf(id)}` })));

@@ -39,7 +39,7 @@ describe('a stored token that cannot be read', () => {
     expect(await relay.arrived('two')).toHaveLength(1);
   });
 
-  it('is one copied into the row of another device, even right after a delivery to that device', async () => {
+  it('includes one copied from the row of another device, even right after a delivery to that device', async () => {
     await notifyAll();
     await storeToken(ids[1] as RelayDeviceId, (await relay.device(ids[0] as RelayDeviceId)).token);
     expect((await notifyAll()).results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);

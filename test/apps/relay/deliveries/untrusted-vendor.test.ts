@@ -38,7 +38,7 @@ describe('a vendor whose TLS handshake fails', () => {
     }
   });
 
-  it('is reached after a reload once its authority is in the file, and not after a wrong one', async () => {
+  it('is reached after a reload once its CA is in the file, and not after a wrong one', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-untrusted-'));
     const other = await startVendors({ dataDir: join(dir, 'other') });
     await other.close();

@@ -23,7 +23,7 @@ function noteEnds(waits: VendorDeadlines) {
   return { ended, begin };
 }
 
-describe('the waits for vendors', () => {
+describe('the deadlines of vendor requests', () => {
   it('end with the last attempt', async () => {
     const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const two = tries(2);

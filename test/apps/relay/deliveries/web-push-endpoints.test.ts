@@ -128,7 +128,7 @@ const hostileEndpoints = [
 ];
 
 describe('an endpoint that a phone chose', () => {
-  it.each(hostileAddresses)('is not dialled if its name has the address %s', async (address) => {
+  it.each(hostileAddresses)('is not connected to if its name has the address %s', async (address) => {
     const family = address.includes(':') ? 6 : 4;
     const sender = newSender({
       hosts: [`push.example:${port}`],
@@ -138,7 +138,7 @@ describe('an endpoint that a phone chose', () => {
     expect(dialled).toBe(0);
   });
 
-  it('is not dialled if one of its addresses is not public', async () => {
+  it('is not connected to if one of its addresses is not public', async () => {
     const resolve = async () => [
       { address: '93.184.216.34', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -171,7 +171,7 @@ describe('an endpoint that a phone chose', () => {
     },
   );
 
-  it('is looked up once for each connection, which goes to an address of that answer', async () => {
+  it('is looked up once for each connection, which uses an address of that answer', async () => {
     // The first answer would pass a check, and the second one leads inside.
     let lookups = 0;
     const resolve = async () => {
@@ -186,7 +186,7 @@ describe('an endpoint that a phone chose', () => {
     expect(dialled).toBe(0);
   });
 
-  it('is not dialled on a host or port that the entry of the app does not list', async () => {
+  it('is not connected to on a host or port that the entry of the app does not list', async () => {
     const rules = { hosts: ['push.example', '*.wns.example:8443'], privateHosts: new Set<string>() };
     expect(checkEndpoint('https://push.example/a', rules)).toBeDefined();
     expect(checkEndpoint('https://par02.wns.example:8443/a', rules)).toBeDefined();

@@ -166,7 +166,7 @@ describe('a notification for a Web Push device', () => {
   });
 });
 
-it('a subscription whose public key is not on the curve is the fault of its registration', async () => {
+it('a subscription whose public key is not on the curve is rejected as an invalid registration', async () => {
   const point = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
   const { token } = newPhone();
   const id = await relay.addWebPush(token.replace(/"p256dh":"[^"]+"/, `"p256dh":"${point}"`));
@@ -269,7 +269,7 @@ it('a subscription that is bound to another key keeps its device', async () => {
   }
 });
 
-it('without an entry in the apps file nothing is sent, and the reason is said', async () => {
+it('without an entry in the apps file nothing is sent, and the answer says why', async () => {
   const phone = newPhone();
   const id = await relay.addWebPush(phone.token);
   relay.writeApps({

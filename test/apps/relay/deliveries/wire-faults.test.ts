@@ -142,7 +142,7 @@ describe('over APNs', () => {
     expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 2 } });
   });
 
-  it('leaves a connection that has become silent, and delivers over a new one', async () => {
+  it('abandons a connection that has become silent, and delivers over a new one', async () => {
     const time = { ahead: 0 };
     const { notify, addApns, faults, settled, statistics } = await start({
       clock: () => Date.now() + time.ahead,
@@ -161,7 +161,7 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBe(2);
   });
 
-  it('gives up a notification that has timed out three times', async () => {
+  it('drops a notification that has timed out three times', async () => {
     const { notify, addApns, faults, settled } = await start({ timings: impatient });
     const id = await addApns(apnsToken());
     await faults([{ vendor: 'apns', latency_ms: 2000 }]);
@@ -208,7 +208,7 @@ describe('over FCM', () => {
     expect(await sendToMany(200, { vendor: 'fcm' })).toMatchObject({ reached: 200, most: 1 });
   });
 
-  it('retries a failed connection once at once, and then later', async () => {
+  it('retries a failed connection once immediately, and then later', async () => {
     let connections = 0;
     const breaking = createServer((socket) => {
       connections += 1;

@@ -102,7 +102,7 @@ describe('the ring on the disk', () => {
     expect(await refusal(nowhere.keeper.read())).toContain('make one with waxwing-relay keys init');
   });
 
-  it('never boots a plain ring', async () => {
+  it('never starts with a plaintext ring', async () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     await writePrivateFile(disk.path, encodeKeyRing(ring));
@@ -112,7 +112,7 @@ describe('the ring on the disk', () => {
   });
 });
 
-describe('an invalid ring stops the boot', () => {
+describe('an invalid ring prevents the start', () => {
   const exampleFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../../../keys.example'), 'utf8'));
   const unsound: [string, (ring: KeyRing) => KeyRing, RegExp][] = [
     ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: make one/],

@@ -31,7 +31,7 @@ async function running() {
   return { here, path: join(here.folder, 'ring.age'), live: await open(here) };
 }
 
-describe('a ring that is spoilt while the relay runs', () => {
+describe('a ring file that becomes invalid while the relay runs', () => {
   it('stays in use unchanged, and is logged once, and once when it is repaired', async () => {
     const { here, path, live } = await running();
     const good = readFileSync(path, 'utf8');

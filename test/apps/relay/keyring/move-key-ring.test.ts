@@ -17,7 +17,7 @@ function movesOf({ auditPath }: RingOnDisk): unknown[] {
 }
 
 describe('a move of the ring', () => {
-  it('is audited at its start and end, and leaves nothing to do', async () => {
+  it('is audited at its start and end, and can be repeated without effect', async () => {
     const disk = await ringOnDisk();
     expect(await moveKeyRing(optionsFor(disk))).toBe(true);
     expect(movesOf(disk)).toEqual(['begun', 'done']);

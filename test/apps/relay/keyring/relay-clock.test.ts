@@ -10,7 +10,7 @@ describe('a relay whose clock is far from the times in the ring', () => {
   const closers = closedAfterEach();
   const world = () => worldOnDisk(closers);
 
-  it('does not start ten years ahead, unless the operator confirms the day', async () => {
+  it('does not start ten years ahead, unless the operator confirms the date', async () => {
     const here = await world();
     const before = await keeperOf(here).read();
     here.time.now += 10 * year;

@@ -25,7 +25,7 @@ function rotateOnce({ keeper }: RingOnDisk) {
   return keeper.change((ring) => rotate(ring, { now: startedAt, policy, makeKeyPair }), change);
 }
 
-describe('a ring with another name', () => {
+describe('a ring under another name', () => {
   it('is refused if its path is a symbolic link, whose target would keep destroyed keys', async () => {
     const disk = await ringOnDisk();
     const target = join(disk.folder, 'target.age');
@@ -111,7 +111,7 @@ describe('a change of the ring', () => {
     expect(readFileSync(path, 'utf8')).toBe('the new ring');
   });
 
-  it('leaves nothing behind if it cannot be written, and keeps the old ring in force', async () => {
+  it('leaves nothing behind if it cannot be written, and keeps the old ring active', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path);
     const anyFile = await open(disk.path);

@@ -158,8 +158,8 @@ function check(model: Model): void {
   model.lastSequence = sequence;
 }
 
-describe('the key ring, over thousands of random lives', () => {
-  it('never has two primaries, never loses an accepted key, never brings a destroyed one back', () => {
+describe('the key ring, over thousands of random histories', () => {
+  it('never has two primaries, never loses an accepted key, never restores a destroyed one', () => {
     let lives = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 14 }), (steps) => {

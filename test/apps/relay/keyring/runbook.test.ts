@@ -33,7 +33,7 @@ async function runScript(folder: string, commands: string, environment: Record<s
 }
 
 describe('the runbook', () => {
-  it('has commands that work from the first to the last, on a machine of their own', async () => {
+  it('has commands that work in sequence on a machine of their own', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-runbook-'));
     const blocks = commandsOf(runbook);
     expect(blocks.length).toBeGreaterThan(11);
@@ -50,7 +50,7 @@ describe('the runbook', () => {
     expect(status, output).toBe(0);
   }, 300_000);
 
-  it('names every setting, with the default that holds', () => {
+  it('names every setting, with its actual default', () => {
     const asked: string[] = [];
     class NotingReader extends EnvironmentReader {
       override optional(name: string): string | undefined {
@@ -70,9 +70,9 @@ describe('the runbook', () => {
   });
 });
 
-describe('the page on scaling', () => {
+describe('docs/scaling.md', () => {
   eachPostgres((postgres) => {
-    it('has commands that take a relay and its key ring to PostgreSQL', async () => {
+    it('has commands that move a relay and its key ring to PostgreSQL', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'waxwing-scaling-'));
       const [block = '', ...others] = commandsOf(scaling);
       expect(others).toEqual([]);

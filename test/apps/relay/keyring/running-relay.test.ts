@@ -52,7 +52,7 @@ describe('the published key list', () => {
     expect(changed.headers.get('etag')).not.toBe(etag);
   });
 
-  it('has the fields that were agreed on, in Unix seconds', async () => {
+  it('has the documented fields, in Unix seconds', async () => {
     await here.terminal.run('rotate');
     const { key_list } = await fetchKeyList(here.relay.url);
     const list = JSON.parse(Buffer.from(key_list, 'base64').toString('utf8'));
@@ -89,7 +89,7 @@ describe('a command beside the running relay', () => {
     expect(audit).toContain('"action":"rotate","changes":["bouncer key');
   });
 
-  it('needs no identity of its own: the relay has it', async () => {
+  it('needs no identity of its own, because the relay has it', async () => {
     renameSync(join(here.terminal.folder, 'identity'), join(here.terminal.folder, 'away'));
     const { error } = await here.terminal.run('list');
     expect(error).toContain('identity');

@@ -41,7 +41,7 @@ eachBackend((backend) => {
     return [response.status, checks.keys] as const;
   }
 
-  it('no new ring is created next to devices whose tokens it could not open, unless forced', async () => {
+  it('no new ring is created beside devices whose tokens it could not open, unless forced', async () => {
     const { terminal } = here;
     expect((await terminal.run('init')).error).toContain("The relay's database holds devices");
     expect((await terminal.run('init', '--dry-run')).error).toContain('--yes-lose-devices');

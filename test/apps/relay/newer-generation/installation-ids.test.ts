@@ -62,7 +62,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is retried within a day of its registration when Google does not know it yet, and kept', async () => {
+    it('is retried and kept within a day of its registration when Google does not know it yet', async () => {
       await start();
       const id = await register(fid);
       ahead = day - 60_000;
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is a registration token like any other where it only looks alike', async () => {
+    it('is an ordinary registration token if it only looks similar', async () => {
       await start({ address_by: 'fid' });
       const longer = `${fid}a`;
       const id = await register(longer);

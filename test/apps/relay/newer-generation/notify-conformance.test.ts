@@ -119,7 +119,7 @@ eachBackend((backend) => {
       expect(again.body.delete_token_ids).toEqual([dead.id]);
     });
 
-    it('names a token that dies although an element of the wrong vendor reaches it', async () => {
+    it('names a token that dies even if an element of the wrong vendor reaches it', async () => {
       const dead = await phone('fcm');
       await relay.faults([{ vendor: 'fcm', token: dead.token, status: 404, reason: 'UNREGISTERED' }]);
       const { body } = await server.notify([apnsElement(dead.id), fcmElement(dead.id)]);

@@ -34,7 +34,7 @@ eachBackend((backend) => {
       .executeTakeFirst();
 
   describe('registering in the newer generation over HTTP', () => {
-    it('answers success and nothing else, and so it does for a repeat', async () => {
+    it('answers only success, also for a repeat', async () => {
       const form = server.form(newToken());
       for (const _repeat of [1, 2]) {
         const { status, headers, body } = await server.register(form);
@@ -215,7 +215,7 @@ eachBackend((backend) => {
       expect(delivery?.headers['apns-topic']).toBe('org.example.Two');
     });
 
-    it('compares no numbers of registrations, which the users of one phone count each for themselves', async () => {
+    it('does not compare sequences, which each user of a phone counts separately', async () => {
       const token = newToken();
       for (const sequence of [Date.now(), 5, 4]) {
         expect((await server.register(server.form(token, { sequence }))).body).toEqual(success);

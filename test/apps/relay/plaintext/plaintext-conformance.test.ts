@@ -160,7 +160,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('that names users by their UUID from now on is not given a second phone', async () => {
+    it('that identifies users by UUID from now on is not given a second phone', async () => {
       const { user_uuid: _uuid, ...byId } = android();
       await post('register', byId);
       await post('register', android());

@@ -131,7 +131,7 @@ describe('the thread that writes registrations', () => {
     expect((await readKeyUses(database.db)).get('key')?.lastUsedAt).toBe(now + 1);
   });
 
-  it('is answered while the event loop is busy with sockets', async () => {
+  it('answers while the event loop is busy with sockets', async () => {
     await started();
     let ids: readonly unknown[] | undefined;
     void writer.write([registration(150)], now).then((outcomes) => {
@@ -146,7 +146,7 @@ describe('the thread that writes registrations', () => {
     expect(ids).toEqual([17]);
   });
 
-  it('refuses what the event loop would refuse', async () => {
+  it('refuses the same registrations as the event loop', async () => {
     await started();
     const mark = { hash: 'hash', forgetAt: now };
     const elsewhere = registration(50, { mark });
@@ -196,7 +196,7 @@ describe('the thread that writes registrations', () => {
     expect((bad as PromiseRejectedResult).reason).not.toBeInstanceOf(DatabaseUnavailableError);
   });
 
-  it('reports that the database does not answer where the write lock is not available', async () => {
+  it('reports that the database does not answer if the write lock is not available', async () => {
     await started();
     vi.spyOn(database, 'withWriteLock').mockRejectedValueOnce(
       new DatabaseUnavailableError('The log is full.'),
@@ -206,7 +206,7 @@ describe('the thread that writes registrations', () => {
     expect(await writer.write([registration(400)], now)).toEqual([17]);
   });
 
-  it('falls back to the event loop when it ends, and logs that once', async () => {
+  it('is replaced by the event loop when it exits, with one log line', async () => {
     writer = createWriter(startSilent);
     await started();
     const lost = writer.write([registration(500)], now);
@@ -230,7 +230,7 @@ describe('the thread that writes registrations', () => {
     expect(ports()).toBe(before);
   });
 
-  it('has the answers that it sent before its exit event accepted', async () => {
+  it('has replies that it sent before its exit event accepted', async () => {
     let systemThread = '';
     writer = createWriter((answers) =>
       startBrief(answers).once('message', (link: string) => {
@@ -248,7 +248,7 @@ describe('the thread that writes registrations', () => {
     await vi.waitUntil(() => !writer.isIdle);
   });
 
-  it('leaves pending registrations to the event loop when it ends meanwhile', async () => {
+  it('leaves pending registrations to the event loop if it exits meanwhile', async () => {
     writer = createWriter(startSilent);
     await started();
     const { held, release } = await holdTurn();
@@ -259,7 +259,7 @@ describe('the thread that writes registrations', () => {
     await held;
   });
 
-  it('is replaced by the event loop where it cannot start', async () => {
+  it('is replaced by the event loop if it cannot start', async () => {
     writer = createWriter(() => {
       throw new Error('no thread is left');
     });

@@ -53,7 +53,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('repeated keeps its row, revives it when it was dead, and takes what is new', async () => {
+    it('repeated keeps its row, revives it when it was dead, and updates its fields', async () => {
       const token = 'c0ffee';
       const apns = { token, token_kind: 'apns', ios_app_id: 'org.example.One' };
       await relay.register(form(apns));
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('is refused where the phone sealed it for an account or another realm', async () => {
+    it('is refused if the phone sealed it for an account or another realm', async () => {
       expect(await relay.register(form({ push_account_id: 2408 }))).toMatchObject(invalid);
       expect(await relay.register(form({ audience: otherRealmUuid }))).toMatchObject(invalid);
     });
@@ -105,7 +105,7 @@ eachBackend((backend) => {
       expect(await relay.register({ ...sealed, realm_uuid: second })).toMatchObject(invalid);
     });
 
-    it('is as old as a day at most', async () => {
+    it('is at most a day old', async () => {
       expect((await relay.register(form({ timestamp: now - day }))).status).toBe(200);
       expect(await relay.register(form({ timestamp: now - day - 1 }))).toMatchObject({
         status: 400,
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('refuses in the order of stock relays', async () => {
+    it('checks in the order of stock relays', async () => {
       const wrong: [Record<string, string | undefined>, number, string][] = [
         [{ token_id: undefined, realm_uuid: otherRealmUuid }, 400, 'REQUEST_VARIABLE_MISSING'],
         [
@@ -133,7 +133,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('takes the place of the account when a server sends both', async () => {
+    it('takes precedence over the account when a server sends both', async () => {
       const both = goodForm({ ...form(), push_account_id: '2408' });
       expect((await relay.register(both)).body).toEqual({ result: 'success', msg: '' });
       expect(await relay.devices()).toMatchObject([

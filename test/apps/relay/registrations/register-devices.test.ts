@@ -94,7 +94,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
-  it('refuses who may not ask, and what it cannot read, and keeps nothing', async () => {
+  it('refuses unauthorized and malformed requests, and stores nothing', async () => {
     const body = bodyOf([of('1')]);
     expect(await ask(body, 'Basic AAAA')).toMatchObject({ status: 401 });
     expect(await ask(body, relay.otherAuthorization)).toMatchObject({

@@ -17,7 +17,7 @@ eachBackend((backend) => {
     return device !== undefined && hasReadableToken(device) ? device.target : device;
   }
 
-  describe('registrations that the relay must take, made by libsodium through PyNaCl', () => {
+  describe('registrations from libsodium through PyNaCl that the relay must accept', () => {
     const vectors = relayProtocolVectors();
 
     it.each(vectors.registrations)('accepts the $kind registration and can use its token', async (vector) => {

@@ -63,19 +63,19 @@ describe('registrations', () => {
     expect(await batchesOf(7)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
-  it('of four ticks at most are taken together while ticks are cut off', async () => {
+  it('are batched over at most four ticks while ticks are cut off', async () => {
     expect(await batchesOf(8)).toEqual([4, 4]);
   });
 
-  it('are taken by ticks that are cut off once the batch is full', async () => {
+  it('are processed in a tick that is cut off once the batch is full', async () => {
     expect(await batchesOf(8, 256, 3)).toEqual([256, 256, 256]);
   });
 
-  it('are taken in batches of sixteen by an idle store that works in another thread', async () => {
+  it('are processed in batches of sixteen by an idle store with a worker thread', async () => {
     expect(await batchesOf(1, 40, 1, true)).toEqual([16, 16, 8]);
   });
 
-  it('are all taken, some ticks later, where more arrive in one tick than fit into a batch', async () => {
+  it('are all processed, some ticks later, if more arrive in one tick than fit into a batch', async () => {
     expect(await batchesOf(1, 600, 1)).toEqual([600, 0, 0]);
   });
 });

@@ -87,7 +87,7 @@ eachBackend((backend) => {
     expect(await named([], [])).toMatchObject(success);
   });
 
-  it('refuses accounts that differ in number from the devices, or are no 64-bit integers', async () => {
+  it('refuses accounts that differ in number from the devices, or are not 64-bit integers', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
     const tooMany = JSON.stringify(Array.from({ length: 201 }, () => 1));
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     expect(await left()).toEqual([]);
   });
 
-  it('refuses token ids that are none, and changes nothing', async () => {
+  it('refuses invalid token ids, and changes nothing', async () => {
     await relay.register(tokenForm());
     const { token_id = '' } = tokenForm();
     const tooMany = JSON.stringify(Array(201).fill(token_id));
@@ -175,7 +175,7 @@ eachBackend((backend) => {
     expect(await register('1')).not.toBe(id);
   });
 
-  it('refuses who may not ask, and what it cannot read, and changes nothing', async () => {
+  it('refuses unauthorized and malformed requests, and changes nothing', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
     expect(await remove(form, 'Basic AAAA')).toMatchObject({ status: 401 });

@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([account]);
     });
 
-    it('lets the server learn it from its next notification', async () => {
+    it('reaches the server with its next notification', async () => {
       const { token_id = '' } = tokenForm();
       await relay.register(tokenForm());
       const { body: registered } = await relay.register(accountForm('5'));
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('needs no credentials, takes those of any server, and refuses wrong ones', async () => {
+    it('needs no credentials, accepts those of any server, and refuses wrong ones', async () => {
       for (const authorization of [undefined, relay.authorization, relay.otherAuthorization]) {
         await relay.register(tokenForm());
         const headers = authorization === undefined ? undefined : { authorization };
@@ -125,7 +125,7 @@ eachBackend((backend) => {
       expect(await left()).toHaveLength(1);
     });
 
-    it('answers alike, and stores as much, whether or not there is such a registration', async () => {
+    it('gives the same answer, and stores as much, whether or not the registration exists', async () => {
       await relay.register(tokenForm({ token: 'known' }));
       const answers = [];
       for (const form of [
@@ -196,7 +196,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([]);
     });
 
-    it('leaves what is dated later alone, so that a replay does no harm', async () => {
+    it('does not affect later registrations, so that a replay does no harm', async () => {
       const form = revocation({ push_account_id: '5' });
       await revoke(form);
       const later = { timestamp: seconds + 1 };
@@ -220,7 +220,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([named('five minutes'), '1']);
     });
 
-    it('of the far future counts like one of a day ahead', async () => {
+    it('from the far future counts like one of a day ahead', async () => {
       await revoke(revocation({ timestamp: 2 ** 52 }));
       expect((await relay.register(tokenForm({ timestamp: seconds + day }))).body).toMatchObject(expired);
       relay.time.now += 2000;
@@ -234,7 +234,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([]);
     });
 
-    it('allows an address so many a minute, and servers by their quota', async () => {
+    it('is rate-limited per address, and per server by its quota', async () => {
       const form = revocation();
       for (let sent = 0; sent < revocationsPerMinuteAndAddress; sent += 1) await revoke(form);
       expect(await revoke(form)).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });

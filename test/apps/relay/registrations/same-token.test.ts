@@ -49,7 +49,7 @@ eachBackend((backend) => {
       expect(await register(form('4', fcm('one')))).toBeUndefined();
     });
 
-    it('compares tokens of Apple in any letter case, and those of Google exactly', async () => {
+    it('compares Apple tokens case-insensitively, and Google tokens exactly', async () => {
       await register(form('1', apns('c0ffee00')));
       await register(form('2', apns('C0FFEE00')));
       expect(await register(form('3', apns('C0FFEE00'), ['1', '2']))).toEqual([1, 2]);
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(results.map((result) => result.same_token_push_account_ids)).toEqual([[2], [1], undefined]);
     });
 
-    it('takes a hundred accounts at most, and integers alone', async () => {
+    it('accepts at most a hundred accounts, and only integers', async () => {
       const many = Array.from({ length: 100 }, (_, index) => String(index));
       await register(form('200', fcm('one'), many));
       for (const all of [[...many, '100'], ['"x"'], ['1.5']]) {

@@ -117,7 +117,7 @@ eachBackend((backend) => {
     expect(await register(after, tokens)).toEqual(ids);
   });
 
-  it('leaves a token that cannot be read as it is, names it, and goes on with all others', async () => {
+  it('leaves an unreadable token unchanged, names it, and continues with the others', async () => {
     const [first = none, spoilt = none, last = none] = await register(before, ['one', 'two', 'three']);
     const [, row] = await stored();
     const elsewhere = before.seal('two', bindingOfToken({ ...row, push_account_id: '8' } as TokenRow));

@@ -34,7 +34,7 @@ function ask(
   return { asked, lookUps };
 }
 
-it('asks the host by HTTPS, for the path alone', async () => {
+it('requests only that path from the host, by HTTPS', async () => {
   const { asked, lookUps } = ask([['127.0.0.1']]);
   expect(await asked()).toEqual({ status: 200, text: '{"fine":true}' });
   expect([lookUps, hosts.requests.first]).toEqual([[hostName], ['GET /verify/x/']]);
@@ -63,7 +63,7 @@ describe('an address of the relay’s own network', () => {
     },
   );
 
-  it('is not connected to if the name service answers with it the second time', async () => {
+  it('is not connected to if DNS returns it the second time', async () => {
     const { asked, lookUps } = ask([['127.0.0.1'], ['127.0.0.2']]);
     await asked();
     expect([lookUps, hosts.requests]).toEqual([[hostName], { first: ['GET /verify/x/'], second: [] }]);
@@ -97,7 +97,7 @@ describe('an answer', () => {
     await expect.poll(() => hosts.connections()).toBe(0);
   });
 
-  it('without end is cut off', async () => {
+  it('with an endless body is cut off', async () => {
     hosts.state.answer = (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -125,12 +125,12 @@ describe('an answer', () => {
     },
   );
 
-  it('of a name service that does not answer is not waited for', async () => {
+  it('is not waited for if its DNS server does not answer', async () => {
     const lookUp = () => new Promise<never>(() => undefined);
     await expect(ask([[]], { ...quick, lookUp }).asked()).rejects.toThrow('The request timed out');
   });
 
-  it('of ten hosts at most is waited for, and then of others again', async () => {
+  it('is one of at most ten concurrent requests, and then others follow', async () => {
     hosts.state.answer = () => undefined;
     const { asked } = ask([['127.0.0.1']], quick);
     const slow = Array.from({ length: 10 }, () => asked().catch((error: Error) => error.message));

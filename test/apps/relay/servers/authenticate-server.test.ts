@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect((await relay.register(goodForm(), { 'cache-control': 'no-cache' })).status).toBe(401);
   });
 
-  it('refuses a suspended server within two seconds, in its own words only to the holder of its key', async () => {
+  it('refuses a suspended server within two seconds, and says so only to the holder of its key', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('names the server in the log by its id', async () => {
+  it('logs the server by its id', async () => {
     await relay.register(goodForm());
     expect(relay.logged()).toContain(`"actor":"${relay.server.serverId}"`);
   });

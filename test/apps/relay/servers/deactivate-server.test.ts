@@ -23,7 +23,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  it('a server that deactivates itself is refused from then on, until the operator lets it in again', async () => {
+  it('a server that deactivates itself is refused from then on, until the operator resumes it', async () => {
     expect((await relay.register(goodForm())).status).toBe(200);
     const devices = await relay.devices();
     expect(await deactivate()).toEqual({ status: 200, body: { result: 'success', msg: '' } });

@@ -98,7 +98,7 @@ describe('the quota of several processes on one database', () => {
       );
     });
 
-    it('is owed afterwards when both used all of it before they exchanged', async () => {
+    it('is charged afterwards when both used all of it before they exchanged', async () => {
       const { time, processes } = await startTwo();
       const [one, other] = processes;
       expect([one.ask(perMinute), other.ask(perMinute)]).toEqual([perMinute, perMinute]);

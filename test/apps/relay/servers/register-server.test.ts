@@ -165,14 +165,14 @@ eachBackend((backend) => {
   });
 
   describe('a known server', () => {
-    it('changes its hostname and address of contact', async () => {
+    it('changes its hostname and contact address', async () => {
       const form = await joined();
       const changes = { hostname: 'moved.example.org', contact_email: 'new@example.org' };
       expect((await relay.join({ ...form, ...changes })).body).toEqual(updated);
       expect(await relay.server(form.zulip_org_id)).toMatchObject(changes);
     });
 
-    it('is refused with a wrong key, whatever else it states', async () => {
+    it('is refused with a wrong key, whatever other values it sends', async () => {
       const { zulip_org_id = '', hostname } = await joined();
       const form = newServer({ zulip_org_id, invitation: await relay.invite() });
       expect(await relay.join(form)).toMatchObject({
@@ -246,7 +246,7 @@ eachBackend((backend) => {
 });
 
 eachBackend((backend) => {
-  it('an open relay takes a server without an invitation, up to a number of new ones a day', async () => {
+  it('an open relay accepts a server without an invitation, up to a daily number of new ones', async () => {
     const relay = await startJoiningUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_REGISTRATION: 'open',
     });
@@ -268,7 +268,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a closed relay takes none, but known servers rotate their keys', async () => {
+  it('a closed relay accepts no new servers, but known servers rotate their keys', async () => {
     const relay = await startJoiningUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_REGISTRATION: 'closed',
     });

@@ -21,7 +21,7 @@ eachBackend((backend) => {
   describe('rotation of the key', () => {
     const withKey = (form: Record<string, string>, zulip_org_key: string) => ({ ...form, zulip_org_key });
 
-    it('accepts the old key for ten minutes more', async () => {
+    it('still accepts the old key for ten minutes', async () => {
       const form = await joined();
       const [old = '', next] = [form.zulip_org_key, newKey()];
       expect((await relay.join({ ...form, new_org_key: next })).body).toEqual(updated);

@@ -80,7 +80,7 @@ eachBackend((backend) => {
     expect(text).not.toContain(serverId);
   });
 
-  it('servers remove deletes all of one server, and nothing of another', async () => {
+  it('servers remove deletes everything of one server, and nothing of another', async () => {
     const other = {
       id: randomUUID(),
       name: 'other',
@@ -124,7 +124,7 @@ eachBackend((backend) => {
   });
 });
 
-it('an outage of the database costs the counts of that minute and one warning, and stops nothing', async () => {
+it('a database outage costs the counts of that minute and one warning, and stops nothing', async () => {
   const relay = await startRelayUnderTest(await sqlite.freshUrl());
   await relay.close();
   const { clock, database, log } = relay.context;

@@ -59,7 +59,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('says to people that the key is shown this once', async () => {
+    it('tells humans that the key is shown only once', async () => {
       const { stdout, status } = await run(['servers', 'add', '--realm', realm.toUpperCase()]);
       expect(status).toBe(0);
       expect(stdout).toMatch(/^server id {3}[0-9a-f-]{36}\nserver key {2}[0-9a-f]{64}\n\nKeep the key now/);
@@ -104,7 +104,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('servers add-realm gives a server one more realm, and bears a repeat', async () => {
+  it('servers add-realm adds a realm to a server, and is idempotent', async () => {
     await addOne();
     const argv = ['servers', 'add-realm', serverId, '--realm', otherRealm];
     expect(await runJson(argv)).toEqual({ server_id: serverId, realms: [otherRealm] });
@@ -112,7 +112,7 @@ eachBackend((backend) => {
     expect((await runJson(['servers', 'list'])).servers).toMatchObject([{ realms: [realm, otherRealm] }]);
   });
 
-  it('servers list shows each server with its state, to machines and to people, and no key', async () => {
+  it('servers list shows each server with its state, as JSON and as text, and no key', async () => {
     expect((await run(['servers', 'list'])).stdout).toContain('There are no servers yet');
     const { server_key: key } = await addOne();
     expect(await runJson(['servers', 'list'])).toEqual({
@@ -143,7 +143,7 @@ eachBackend((backend) => {
     expect(stdout).not.toContain(hashCredential(key as string));
   });
 
-  it('servers list shows those with a text in their name, and at most as many as asked', async () => {
+  it('servers list shows servers whose name contains a text, up to the requested number', async () => {
     const rows = Array.from({ length: 300 }, (_, number) => ({
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
       name: `Server ${number}`,
@@ -201,7 +201,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('servers suspend and resume shut a server out and let it in again', async () => {
+  it('servers suspend and resume revoke and restore access', async () => {
     await addOne();
     const suspend = ['servers', 'suspend', serverId, '--yes'];
     expect(await runJson(suspend)).toEqual({ server_id: serverId, state: 'suspended', changed: true });
@@ -238,7 +238,7 @@ eachBackend((backend) => {
     expect(stderr).toBe(`waxwing-relay: There is no server ${unknownId}: "servers list" shows all.`);
   });
 
-  it('says in one sentence that a database URL is of no known kind', async () => {
+  it('reports a database URL of an unknown kind in one sentence', async () => {
     const { status, stderr } = await runRelayCommand(['servers', 'list'], {
       environment: { RELAY_DATABASE: 'mysql://localhost/relay' },
     });

@@ -171,7 +171,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('workers that clean up unsealed tokens get the answers that they know', async () => {
+  it('workers that clean up unsealed tokens get responses that they know', async () => {
     const fields = { user_uuid: newRealm, realm_uuid: realmUuid };
     expect(await ask('POST', 'push/unregister/all', fields)).toEqual({
       status: 200,
@@ -213,7 +213,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('a notification that is not sealed ends no job: the answer lets the server forget its tokens', async () => {
+  it('a notification that is not sealed ends no job: the response makes the server delete its tokens', async () => {
     const { statusCode, body } = await relay.app.inject({
       method: 'POST',
       url: '/api/v1/remotes/push/notify',

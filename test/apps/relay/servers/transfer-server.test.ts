@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(await relay.statusOf(form)).toBe(200);
     });
 
-    it('for all but one of two who show the same challenge at once', async () => {
+    it('for the second of two concurrent uses of a challenge', async () => {
       const secret = await challenge();
       const answers = await Promise.all([verify(secret), verify(secret)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
