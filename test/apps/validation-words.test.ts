@@ -81,7 +81,7 @@ const examples: readonly JsonValue[] = [
 ];
 
 describe('a refused parameter is described in our own words', () => {
-  it('whatever it is sent', () => {
+  it('for any text', () => {
     const foreign = parameters.flatMap((each) =>
       refusals(each, examples)
         .filter((message) => foreignWords.test(message.replaceAll(each.name, '')))
@@ -90,7 +90,7 @@ describe('a refused parameter is described in our own words', () => {
     expect([...new Set(foreign)]).toEqual([]);
   });
 
-  it('whatever JSON it is sent', () => {
+  it('for any JSON', () => {
     const value = fc.jsonValue({ maxDepth: 3 }).map((each) => JSON.parse(JSON.stringify(each)) as JsonValue);
     fc.assert(
       fc.property(fc.constantFrom(...parameters), value, (parameter, sent) => {
@@ -104,7 +104,7 @@ describe('a refused parameter is described in our own words', () => {
     );
   });
 
-  it('as a sentence with what it must be', () => {
+  it('as a sentence that names the valid values', () => {
     const tokenKind = parameters.find(({ name, isJson }) => name === 'token_kind' && !isJson);
     if (tokenKind === undefined) throw new Error('no operation has a token_kind');
     expect(refusals(tokenKind, ['web'])[0]).toBe('Invalid token_kind: must be one of fcm, apns, webpush');

@@ -65,7 +65,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
       await running?.close();
     });
 
-    it('has each operation, and every link of it leads to a part of it', async () => {
+    it('has every operation, and all its links resolve', async () => {
       expect(await page.locator('main article h3', { hasText: ' /' }).count()).toBe(operations.length);
       await page.getByRole('link', { name: heading, exact: true }).click();
       expect(await page.getByRole('heading', { name: heading, exact: true }).isVisible()).toBe(true);
@@ -75,7 +75,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
       expect(broken).toEqual([]);
     });
 
-    it('asks for nothing but itself, and has no fault for axe, light and dark, wide and narrow', async () => {
+    it('sends no other request, and has no fault for axe, light and dark, wide and narrow', async () => {
       const colors = new Set<unknown>();
       for (const width of [1280, 390, 320]) {
         for (const colorScheme of ['light', 'dark'] as const) {

@@ -100,7 +100,7 @@ describe.runIf(hasChromium())('In a browser', () => {
   } as const;
 
   it.each([431, 512] as const)(
-    'a phone that is three days off registers over HTTP by the key list, and opens what is sent to it: level %d',
+    'a phone whose clock is three days off registers over HTTP with the key list, and opens its notifications: level %d',
     async (level) => {
       server.featureLevel = level;
       const relaySigner = signer(100);

@@ -93,7 +93,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
 
   const cards = (): Promise<string> => page.locator('.columns').innerText();
 
-  it('shows the curl line’s message on its phone, and that relay and Google could read nothing', async () => {
+  it('shows the curl command’s message on its phone, and that relay and Google could read nothing', async () => {
     expect(await page.locator('#command').innerText()).toBe(curl.trim());
     await promisify(execFile)('bash', ['-c', curl], { cwd: folder });
     await page.locator('.phone').getByText(`@Visitor ${curlWords}`).waitFor();

@@ -98,7 +98,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect(await app.visible()).toEqual([{ title: 'Iago', body: 'Before\nAfter' }]);
     });
 
-    it('shows an old message never again, after more of them than it remembers', async () => {
+    it('never shows an old message again, even after more of them than it remembers', async () => {
       const old = app.message(51, 'Old');
       await app.deliver(old);
       await app.deliver(
@@ -172,7 +172,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       });
     }
 
-    it('opens a window at a click, or focuses the one that is there and leads it to the URL', async () => {
+    it('opens a window at a click, or focuses the existing one and navigates it to the URL', async () => {
       await app.deliver(app.message(501, 'Click'));
       expect(await app.visible()).toHaveLength(1);
       expect(await click()).toEqual([['open', `${app.origin}/app/`]]);
@@ -201,7 +201,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect([shown?.body, more]).toEqual(['Notifications work on this device.', []]);
     });
 
-    it('tells the windows of the app that the browser has replaced the subscription', async () => {
+    it('notifies the windows of the app that the browser has replaced the subscription', async () => {
       await app.worker().evaluate(() => {
         const { ExtendableEvent } = self as unknown as { ExtendableEvent: new (name: string) => object };
         const event = new ExtendableEvent('pushsubscriptionchange');

@@ -65,11 +65,11 @@ describe.runIf(hasChromium())('Messages that want to run something, in a browser
   // For an invalid address the browser reports `:`.
   const safe = ['https:', 'http:', 'mailto:', ':'];
 
-  it('a page in which something does run is noticed', async () => {
+  it('the detector notices a page that does run a script', async () => {
     expect((await opened('<img src=x onerror=run()>')).title).toBe('ran');
   });
 
-  it('run nothing when they were sent, nor when they were edited, nor in their history', async () => {
+  it('run nothing when they were sent or edited, nor in their history', async () => {
     const sent = await readAll();
     expect(sent).toHaveLength(texts.length);
     const first = await opened(sent.join('\n'));

@@ -13,7 +13,7 @@ describe('the mutants of a source text', () => {
     expect(changes('if (ready) go = 1;')).toEqual(['ready -> false', 'ready -> true']);
   });
 
-  it('leave out either side of an "and" or an "or"', () => {
+  it('drop either side of an "and" or an "or"', () => {
     expect(changes('const open = known && fresh;')).toEqual([
       'known && fresh -> known',
       'known && fresh -> fresh',
@@ -25,14 +25,14 @@ describe('the mutants of a source text', () => {
     expect(changes('const same = a === b;')).toEqual(['a === b -> a !== b']);
   });
 
-  it('leave out calls made for their effect, awaited or not', () => {
+  it('drop calls that are made for their effect, awaited or not', () => {
     expect(changes('wipe(key); await sync(file);')).toEqual([
       'wipe(key); -> nothing',
       'await sync(file); -> nothing',
     ]);
   });
 
-  it('leave out conditions of queries and parts of lists', () => {
+  it('drop conditions of queries and elements of lists', () => {
     expect(changes("rows.where('id', '=', 1).limit(2);")).toEqual([
       "rows.where('id', '=', 1) -> rows",
       "rows.where('id', '=', 1).limit(2); -> nothing",
@@ -50,7 +50,7 @@ describe('the mutants of a source text', () => {
     expect(changes("import { a } from 'a' with { type: 'json' };\ntype Flag = true | false;")).toEqual([]);
   });
 
-  it('name their line and hold the whole text with the one change', () => {
+  it('name their line and contain the whole text with the one change', () => {
     const text = 'const a = 1;\nif (a < 2) stop();\n';
     expect(mutantsOf(text)[0]).toMatchObject({
       line: 2,
@@ -64,7 +64,7 @@ describe('the mutants of a source text', () => {
   });
 });
 
-describe('the mutants that no test can notice', () => {
+describe('equivalent mutants, which no test can kill', () => {
   it.each(equivalents)('are each one change of a file that is searched: $change', (equivalent) => {
     const { file } = equivalent;
     expect(targets.map((target) => target.file)).toContain(file);
@@ -73,7 +73,7 @@ describe('the mutants that no test can notice', () => {
   });
 });
 
-describe('a text with all its mutants in it', () => {
+describe('a text that contains all of its mutants', () => {
   const text = `
     const all = [...known, 0];
     const isLate = all.length < 3 && !isEarly;
@@ -88,7 +88,7 @@ describe('a text with all its mutants in it', () => {
     return notes;
   }
 
-  it('does what each of them does when it is on, and what the text does when none is', () => {
+  it('behaves like each mutant when that one is on, and like the text when none is', () => {
     const mutants = mutantsOf(text);
     const switched = withSwitches(
       text,

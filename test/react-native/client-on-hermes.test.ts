@@ -104,13 +104,13 @@ describe('On React Native', () => {
     expect(code).toContain('createPushClient');
   });
 
-  it("today's Hermes compiler compiles the bundle; it has no way to run it here", async () => {
+  it('the current Hermes compiler compiles the bundle; it cannot run it here', async () => {
     const bytecode = `${bundle}.hbc`;
     await run(hermesCompiler, ['-w', '-O', '-emit-binary', '-out', bytecode, bundle]);
     expect((await readFile(bytecode)).length).toBeGreaterThan(10_000);
   });
 
-  it('Hermes 0.12 imports the client bare, and runs it: the example registers, opens a message once, refuses others', async () => {
+  it('Hermes 0.12 imports the client as it is, and runs it: the example registers, opens a message once, refuses others', async () => {
     const { stdout } = await run(hermesEngine, ['-w', bundle]);
     expect(stdout).toMatch(/^\{/);
     const { forms, shown, logged, received, kept } = JSON.parse(stdout);

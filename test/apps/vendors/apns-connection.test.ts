@@ -39,7 +39,7 @@ describe('a connection to APNs', () => {
     });
   }
 
-  it.each(['localhost', '127.0.0.1'])('is trusted by a client that has the CA file, as %s', async (host) => {
+  it.each(['localhost', '127.0.0.1'])('is trusted by a client with the CA file, as %s', async (host) => {
     const { port } = new URL(test.vendors.urls.apnsProduction);
     const session = connectHttp2(`https://${host}:${port}`, { ca });
     await new Promise((resolve, reject) => session.once('connect', resolve).once('error', reject));

@@ -71,7 +71,7 @@ describe('waxwing-vendors', () => {
     },
   );
 
-  it('takes four ports in a row, and says where to put each setting', async () => {
+  it('uses four consecutive ports, and says where to put each setting', async () => {
     const base = await freePort(4);
     const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
     await until('Ctrl-C');
@@ -94,7 +94,7 @@ describe('waxwing-vendors', () => {
   });
 
   it.skipIf(process.platform !== 'linux')(
-    'says where no folders can be made, instead of hanging',
+    'reports that no folders can be created, instead of hanging',
     async () => {
       const { code, err } = await run('--port-base', '0', '--data-dir', '/proc/x/y').exit;
       expect([code, err]).toEqual([

@@ -67,7 +67,7 @@ describe('GOAWAY', () => {
     if (!apns.session.closed) await new Promise((resolve) => apns.session.once('close', resolve));
   });
 
-  it('comes on every connection, without JSON and with another code when asked', async () => {
+  it('is sent on every connection, without JSON and with another code if the rule says so', async () => {
     await script({ vendor: 'apns', goaway_every: 1, goaway_json: false });
     for (let index = 0; index < 3; index += 1) {
       const apns = await connectClient();
@@ -85,14 +85,14 @@ describe('GOAWAY', () => {
     expect(spared.goaways).toEqual([]);
   });
 
-  it('waits for answers in flight', async () => {
+  it('waits for responses in flight', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 3, latency_ms: 30 });
     const results = await settle([apns.send(), apns.send()]);
     expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
   });
 
-  it('can be for one environment', async () => {
+  it('can be limited to one environment', async () => {
     await script({ vendor: 'apns', goaway_every: 1, environment: 'sandbox' });
     const production = await connectClient();
     await production.send();
@@ -104,7 +104,7 @@ describe('GOAWAY', () => {
 });
 
 describe('stream limits', () => {
-  it('can be set for connections old and new', async () => {
+  it('can be set for old or new connections', async () => {
     const old = await connectWarm();
     await script({ vendor: 'apns', max_concurrent_streams: 7 });
     await old.waitForStreamLimit(7);
@@ -120,7 +120,7 @@ describe('stream limits', () => {
 });
 
 describe('a half-open socket', () => {
-  it('answers nothing more on its connection, not even a ping, while others go on', async () => {
+  it('never answers again on its connection, not even a ping, while other connections continue', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', half_open: true, times: 1 });
     const events: string[] = [];
@@ -140,7 +140,7 @@ describe('a half-open socket', () => {
     expect(await getDeliveries(test, 'cc')).toEqual([]);
   });
 
-  it('leaves a request to FCM without an answer', async () => {
+  it('leaves a request to FCM unanswered', async () => {
     await script({ vendor: 'fcm', half_open: true, times: 1 });
     const stop = new AbortController();
     const { urls, credentials } = test.vendors;
@@ -164,7 +164,7 @@ describe('a half-open socket', () => {
     expect(await outcome).toBe('AbortError');
   });
 
-  it('does not keep the stand-ins from closing', async () => {
+  it('does not prevent the stand-ins from closing', async () => {
     const own = await startTestVendors();
     await putFaults(own, [{ vendor: 'apns', half_open: true }]);
     const apns = await ApnsClient.connect(own);
@@ -179,7 +179,7 @@ describe('a half-open socket', () => {
   });
 });
 
-describe('the throttle on provider tokens', () => {
+describe('the rate limit for provider tokens', () => {
   let own: TestVendors;
 
   beforeEach(async () => {
@@ -187,7 +187,7 @@ describe('the throttle on provider tokens', () => {
   });
   afterEach(() => own.close());
 
-  it('refuses a new token that comes too soon after the last, and keeps accepting the old one', async () => {
+  it('refuses a new token too soon after the last one, and still accepts the old one', async () => {
     await putFaults(own, [{ vendor: 'apns', mint_interval_seconds: 1200 }]);
     const apns = await ApnsClient.connect(own);
     const first = `bearer ${await makeProviderToken(own)}`;
@@ -213,7 +213,7 @@ describe('the throttle on provider tokens', () => {
     sandbox.close();
   });
 
-  it('is off unless a rule asks for it', async () => {
+  it('is off unless a rule enables it', async () => {
     const apns = await ApnsClient.connect(own);
     for (let index = 0; index < 3; index += 1) {
       own.clock.milliseconds += 1000;

@@ -44,7 +44,7 @@ describe("the vendors' credentials", () => {
     ) as Record<string, string>;
   };
 
-  it('are created at the first start, for their owner only', async () => {
+  it('are created at the first start with owner-only permissions', async () => {
     const { vendors } = await start();
     const { credentials, urls } = vendors;
     expect((await stat(dataDir)).mode & 0o777).toBe(0o700);
@@ -88,7 +88,7 @@ describe("the vendors' credentials", () => {
     );
   });
 
-  it('stay the same across restarts, but for the address of the token endpoint', async () => {
+  it('stay the same across restarts, except for the address of the token endpoint', async () => {
     const first = await start();
     const before = await readAll();
     const port = Number(new URL(first.vendors.urls.http).port);
@@ -123,7 +123,7 @@ describe("the vendors' credentials", () => {
     expect(await readFile(again.vendors.credentials.apnsKeyFile, 'utf8')).toBe(key);
   });
 
-  it('are shared by two stand-ins that start at once in one new directory', async () => {
+  it('are shared by two stand-ins that start concurrently in one new directory', async () => {
     const both = await Promise.all([start(), start()]);
     const [one, other] = both.map(({ vendors }) => vendors.credentials);
     expect(one).toEqual(other);

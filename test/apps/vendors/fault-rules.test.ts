@@ -108,7 +108,7 @@ describe('PUT /faults', () => {
     expect(await response.json()).toEqual({ error: expect.stringMatching(error) });
   });
 
-  it('keeps the rules in force when one of the new ones is wrong, and names each wrong one', async () => {
+  it('keeps the active rules if one of the new ones is wrong, and names each wrong one', async () => {
     const rules = [{ vendor: 'fcm', status: 503 }];
     expect((await putFaults(test, rules)).status).toBe(200);
     const response = await putFaults(test, [

@@ -37,7 +37,7 @@ describe('a scripted answer of APNs', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('can have only a status, an unknown reason, or anything at all', async () => {
+  it('can have only a status, an unknown reason, or any other text', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', status: 410, timestamp: 1_700_000_000_000 });
     expect(await apns.send()).toMatchObject({
@@ -58,7 +58,7 @@ describe('a scripted answer of APNs', () => {
     expect((await apns.send()).headers['retry-after']).toBe('Wed, 21 Oct 2026 07:28:00 GMT');
   });
 
-  it('can be for one token, one topic, or one environment', async () => {
+  it('can be limited to one token, one topic, or one environment', async () => {
     const apns = await connectClient();
     const sandbox = await connectClient('sandbox');
     await script(
@@ -119,7 +119,7 @@ describe('a scripted answer of FCM', () => {
     });
   });
 
-  it('can be for a topic', async () => {
+  it('can be limited to a topic', async () => {
     await script({ vendor: 'fcm', token: 'news', reason: 'QUOTA_EXCEEDED' });
     const response = await sendToFcm(test, { accessToken, body: { message: { topic: 'news' } } });
     expect(response.status).toBe(429);
@@ -129,7 +129,7 @@ describe('a scripted answer of FCM', () => {
 describe('a scripted failure of the token endpoint', () => {
   const ask = async () => requestAccessToken(test, await makeAssertion(test));
 
-  it('refuses as Google does', async () => {
+  it('refuses with the errors that Google uses', async () => {
     await script(
       { vendor: 'oauth', reason: 'invalid_client', times: 1 },
       { vendor: 'oauth', status: 503, retry_after: 1 },
@@ -156,7 +156,7 @@ describe('a scripted failure of the token endpoint', () => {
     await expect(ask()).rejects.toThrow('fetch failed');
   });
 
-  it('gives out tokens that live shorter', async () => {
+  it('issues tokens with a shorter lifetime', async () => {
     await script({ vendor: 'oauth', expires_in: 5 });
     const { access_token, expires_in } = (await (await ask()).json()) as {
       access_token: string;
@@ -178,13 +178,13 @@ describe('chances', () => {
     return found;
   };
 
-  it('strike as often as times says', async () => {
+  it('apply as often as times says', async () => {
     await script({ vendor: 'fcm', status: 500, times: 2 }, { vendor: 'fcm', status: 503, times: 1 });
     expect(await statuses(5)).toEqual([500, 500, 503, 200, 200]);
     expect(await getStatistics(test)).toMatchObject({ faults_fired: [2, 1] });
   });
 
-  it('strike the share that rate says, the same requests for the same seed', async () => {
+  it('apply to the share of requests that rate says, the same ones for the same seed', async () => {
     const rules = [{ vendor: 'fcm', status: 503, rate: 0.3 }];
     await putFaults(test, rules, 42);
     const first = await statuses(200);
@@ -197,12 +197,12 @@ describe('chances', () => {
     expect(shown).toEqual({ rules, seed: 42 });
   });
 
-  it('never strike at rate 0 and always at rate 1', async () => {
+  it('never apply at rate 0 and always at rate 1', async () => {
     await script({ vendor: 'fcm', status: 500, rate: 0 }, { vendor: 'fcm', status: 503, rate: 1 });
     expect(await statuses(20)).toEqual(Array(20).fill(503));
   });
 
-  it('use the random numbers that the stand-ins got', async () => {
+  it('use the stand-ins’ random numbers', async () => {
     const draws = [0.1, 0.9, 0.49, 0.5];
     const own = await startTestVendors({ random: () => draws.shift() ?? 0.99 });
     await putFaults(own, [{ vendor: 'fcm', status: 503, rate: 0.5 }]);
@@ -215,7 +215,7 @@ describe('chances', () => {
     await own.close();
   });
 
-  it('put rules that name a token first, then the order of the script', async () => {
+  it('apply rules that name a token first, then in the order of the script', async () => {
     await script(
       { vendor: 'fcm', status: 500 },
       { vendor: 'fcm', status: 503 },
@@ -226,7 +226,7 @@ describe('chances', () => {
     expect((await send('other')).status).toBe(500);
   });
 
-  it('touch no other vendor', async () => {
+  it('affect no other vendor', async () => {
     await script({ vendor: 'apns', status: 500 });
     expect((await send()).status).toBe(200);
   });
@@ -240,7 +240,7 @@ describe('chances', () => {
 });
 
 describe('latency', () => {
-  it('delays the answer, adds up, and goes with refusals', async () => {
+  it('delays the answer, adds up, and combines with refusals', async () => {
     const apns = await connectClient();
     await apns.send();
     await script(

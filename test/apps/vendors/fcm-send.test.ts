@@ -103,7 +103,7 @@ describe('FCM messages:send', () => {
     }
   });
 
-  it('refuses the registration token of an installation that got a message by its id', async () => {
+  it('refuses the registration token of an installation that was already addressed by its id', async () => {
     const fid = 'cAAAAAAAAAAAAAAAAAAAA1';
     const toToken = { token: `${fid}:APA91b` };
     expect((await send(toToken)).status).toBe(200);

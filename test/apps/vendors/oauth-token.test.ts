@@ -172,7 +172,7 @@ describe("Google's token endpoint", () => {
   const post = (body: string, type = 'application/x-www-form-urlencoded') =>
     fetch(`${test.vendors.urls.http}/token`, { method: 'POST', body, headers: { 'content-type': type } });
 
-  it('refuses requests that are not the grant, each in its own words', async () => {
+  it('refuses requests of another grant type, each with its own error', async () => {
     expect(await refusal(await post('assertion=x'))).toMatchObject({ status: 400, error: 'invalid_request' });
     expect(await refusal(await post('grant_type=password&assertion=x'))).toEqual({
       status: 400,
@@ -195,7 +195,7 @@ describe("Google's token endpoint", () => {
     });
   });
 
-  it('logs why it refused, and no assertion', async () => {
+  it('logs the reason for a refusal, and no assertion', async () => {
     const assertion = await makeAssertion(test, { claims: { iss: 'x@y.example' } });
     await requestAccessToken(test, assertion);
     expect(test.log.at(-1)).toBe(

@@ -10,7 +10,7 @@ import { startTestVendors, type TestVendors } from './vendor-clients.js';
 const page = await readFile(new URL('../../../docs/vendors.md', import.meta.url), 'utf8');
 const commands = [...page.matchAll(/^curl .*$/gm)].map(([command]) => command);
 
-describe('the page on the vendors', () => {
+describe('docs/vendors.md', () => {
   let test: TestVendors;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('the page on the vendors', () => {
   });
   afterAll(() => test.close());
 
-  it('documents every field of a fault rule, with its vendors, and no other', () => {
+  it('documents every field of a fault rule, with its vendors, and no other field', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| ([\w, ]*) \|/gm)].map(([, name, vendors]) => [
       name,
       vendors,

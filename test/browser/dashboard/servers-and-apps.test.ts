@@ -14,7 +14,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
   });
   afterAll(() => dashboard?.close());
 
-  it('suspend a server after asking, and let it in again', async () => {
+  it('suspend a server after asking, and resume it', async () => {
     const { page, relay } = dashboard;
     await dashboard.show('Servers');
     await page.getByRole('button', { name: 'Suspend ours' }).click();
@@ -62,7 +62,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     await app.getByText('The vendor accepts the credential.').waitFor();
   });
 
-  it('list the changes that were made here', async () => {
+  it('list the changes that were made in the dashboard', async () => {
     const { page } = dashboard;
     await dashboard.show('Audit log');
     await page.getByRole('row').filter({ hasText: 'suspend' }).first().waitFor();

@@ -10,7 +10,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
   });
   afterAll(() => dashboard?.close());
 
-  it('keeps out a wrong token and says why', async () => {
+  it('refuses a wrong token and says why', async () => {
     const { page } = dashboard;
     await dashboard.signIn('not-the-token-of-this-relay');
     await page.locator('.fault').waitFor();
@@ -50,7 +50,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     await page.getByLabel('Admin token').waitFor();
   });
 
-  it('limits how often one address tries tokens', async () => {
+  it('limits token attempts per address', async () => {
     const { page } = dashboard;
     await expect
       .poll(async () => {
