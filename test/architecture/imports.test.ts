@@ -264,14 +264,14 @@ describe('the house rules', () => {
     expect(rootFiles('relay')).toEqual(rootFiles('server'));
   });
 
-  it('names every folder after a thing of the domain', () => {
+  it('names every folder after a domain concept', () => {
     const names = files.flatMap((file) => relative(root, file).split('/').slice(0, -1));
     expect(
       names.filter((name) => /^(?:utils?|helpers?|common|lib|misc|services|shared)$/.test(name)),
     ).toEqual([]);
   });
 
-  it('leaves no debt behind: no unfinished marks, no skipped or exclusive tests, no suppressed types', () => {
+  it('leaves no unfinished marks, no skipped or exclusive tests, no suppressed types', () => {
     const debt = new RegExp(
       [
         'TO',

@@ -39,7 +39,7 @@ describe('the paths in docs/architecture.md', () => {
   });
 });
 
-describe('the search for lines that no test guards', () => {
+describe('the search for lines without a test', () => {
   it('names files that exist', () => {
     const named = [
       ...targets.flatMap(({ file, tests }) => [file, ...tests]),

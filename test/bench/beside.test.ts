@@ -13,7 +13,7 @@ const result = (name: string, value: number, against: number): BenchResult => ({
 });
 
 describe('two checkouts that are measured alternately', () => {
-  it('are compared run by run, so that a machine that slows down affects both alike', () => {
+  it('are compared run by run, so that a machine that slows down affects both equally', () => {
     const here = [[result('jobs', 110, 100)], [result('jobs', 55, 50)], [result('jobs', 30, 10)]];
     const there = [[result('jobs', 100, 100)], [result('jobs', 50, 50)], [result('jobs', 10, 10)]];
     const [jobs] = compareRuns(here, there);
@@ -22,7 +22,7 @@ describe('two checkouts that are measured alternately', () => {
     expect(jobs?.quotientOfRatios).toBeCloseTo(1.1);
   });
 
-  it('are also compared relative to their peers, which the machine affects alike', () => {
+  it('are also compared relative to their peers, which the machine affects equally', () => {
     const [jobs] = compareRuns([[result('jobs', 100, 100)]], [[result('jobs', 50, 40)]]);
     expect([jobs?.quotient, jobs?.quotientOfRatios]).toEqual([2, 0.8]);
   });

@@ -26,7 +26,7 @@ async function threeSteps<Tables>({ database, remove }: CleanUp<Tables>): Promis
   return [await database.write(remove), await database.write(remove), await database.write(remove)];
 }
 
-describe('clean-up in steps of one row finds old rows behind rows that are still needed, and no more:', () => {
+describe('cleanup in steps of one row finds old rows behind rows that are still needed, and no more:', () => {
   eachBackend((backend) => {
     describe('of a server', () => {
       let database: Database<ServerTables>;
@@ -66,7 +66,7 @@ describe('clean-up in steps of one row finds old rows behind rows that are still
         expect(await threeSteps({ database, remove })).toEqual([1, 1, 0]);
       });
 
-      it('failed devices, but none that still has one in force', async () => {
+      it('failed devices, unless one still has an active registration', async () => {
         await sql`insert into push_devices
           (user_id, push_account_id, generation, registration_hash, error_code, changed_at, relay_device_id)
           values (1, '1', 1, '', 'BAD_REQUEST', ${now}, null), (1, '2', 1, '', null, 0, null),

@@ -90,7 +90,7 @@ describe.each([
     expect(String(await read(path, { start: 9, end: 9 }))).toBe('9');
   });
 
-  it('has no unknown file', async () => {
+  it('returns nothing for an unknown file', async () => {
     expect(await read(newPath())).toBeUndefined();
   });
 

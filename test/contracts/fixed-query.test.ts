@@ -59,7 +59,7 @@ eachBackend((backend) => {
     expect(ways).toEqual(backend.name === 'sqlite' ? [0, 0] : [1, 1]);
   });
 
-  it('sees in a read transaction the state at its begin', async () => {
+  it('sees in a read transaction the state at its beginning', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');

@@ -56,7 +56,7 @@ function latch() {
   return { opened, open: () => open() };
 }
 
-describe('a job that ends while the database is away', () => {
+describe('a job that ends during a database outage', () => {
   eachBackend((backend) => {
     it('is not run again: its outcome is recorded when the database is back', async () => {
       const errors: unknown[] = [];

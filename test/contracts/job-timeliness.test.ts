@@ -12,7 +12,7 @@ function restoreTimersAfterEach(): void {
   });
 }
 
-describe('the job queue is in time', () => {
+describe('the job queue is on time', () => {
   eachBackend((backend) => {
     restoreTimersAfterEach();
 
@@ -75,7 +75,7 @@ describe('the job queue is in time', () => {
       });
     });
 
-    it('when a dependency is back: pending jobs are brought forward, spaced out, and none is delayed', async () => {
+    it('when a dependency is back: pending jobs are brought forward and spaced out, and none is delayed', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const done: string[] = [];

@@ -51,7 +51,7 @@ eachPostgres((backend) => {
     expect(await leasedUntil()).toEqual([[middle, expect.toSatisfy((until) => until !== before[1]?.[1])]]);
   });
 
-  it('settling jobs in any order deadlocks with no renewal, release or takeover beside it', async () => {
+  it('settling jobs in any order does not deadlock with a concurrent renewal, release or takeover', async () => {
     const database = await backend.open<JobTables>({ migrations: [], connections: 6 });
     // Without retries, which would hide a deadlock.
     const writeStatement: typeof database.writeStatement = (statement) => statement(database.db);

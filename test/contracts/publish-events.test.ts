@@ -55,7 +55,7 @@ eachBackend((backend) => {
   });
 
   describe('publishing', () => {
-    it('puts each event into the queues of its audience that want its type, in order, once', async () => {
+    it('adds each event once, in order, to the queues of its audience that want its type', async () => {
       await addQueues([1, 2]);
       await addQueues([2], ['typing']);
       await publish([event('message', 1, 2, 2), event('typing', 2)], [event('realm', 1)]);
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(await typesIn('2 typing')).toEqual(['0 typing']);
     });
 
-    it('keeps the text of an event once, however many queues hold it, and until none does', async () => {
+    it('stores the text of an event once for all queues, until none needs it', async () => {
       await addQueues([1, 2, 3]);
       // Queues with different events share the texts that both get.
       await publish([event('message', 1, 2, 3), event('typing', 3)]);
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await texts()).toEqual([]);
     });
 
-    it('takes as many statements for 300 queues and 30 events as for one of each', async () => {
+    it('uses as many statements for 300 queues and 30 events as for one of each', async () => {
       const userIds = Array.from({ length: 300 }, (_, index) => index + 1);
       await addQueues(userIds);
       const statements = async (events: readonly AddressedEvent[]) => {

@@ -147,7 +147,7 @@ eachBackend((backend) => {
       expect(await take(start + 10_000, '1')).toBeUndefined();
     });
 
-    it('lock no user out for what was written before the clock was set back', async () => {
+    it('lock no user out for rows that were written before the clock was set back', async () => {
       for (let count = 0; count < 20; count++)
         expect(await take(start + count * minute, '1')).toBeUndefined();
       expect(await take(start - 2 * hour, '1')).toBeUndefined();

@@ -33,13 +33,13 @@ const ring = {
 };
 
 describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) => {
-  it('comes without loading anything but what reads the arguments and says what went wrong', async () => {
+  it('loads only the code that parses arguments and reports errors', async () => {
     const { stdout, packages } = await run(command, '--help');
     expect(stdout).toMatch(/^ {2}serve \[options\] {2,}\S.*[\s\S]*^ {2}queue {2,}\S/m);
     expect(packages).toEqual(['close-with-grace', 'commander']);
   });
 
-  it('names the commands of a group, whichever way it is asked for', async () => {
+  it('lists the commands of a group, for every way to request it', async () => {
     const { stdout } = await run(command, 'queue', '--help');
     expect(stdout).toMatch(/^ {2}retry .*<id>/m);
     expect((await run(command, 'help', 'queue')).stdout).toBe(stdout);
@@ -58,14 +58,14 @@ const groups = [
 ];
 
 describe.each(groups)('the help of waxwing-%s %s', (command, group) => {
-  it('loads neither what the commands do nor a package that they need for it', async () => {
+  it('loads neither the code of the commands nor a package that only they need', async () => {
     const { stdout, packages } = await run(command, group, '--help');
     expect(stdout).toMatch(/^Commands:$/m);
     expect(packages).toEqual(['close-with-grace', 'commander']);
   });
 });
 
-it('loads for a command what that command does, and of others nothing', async () => {
+it('loads the code of that command and no other', async () => {
   const program = join(root, 'apps/relay/bin/waxwing-relay.js');
   const { stderr } = await promisify(execFile)(
     process.execPath,
@@ -77,7 +77,7 @@ it('loads for a command what that command does, and of others nothing', async ()
   expect(stderr).not.toMatch(/node_modules\/(?:fastify|@fastify\/formbody|undici|pino)\//);
 });
 
-it('loads the tables and the settings for a command on the database, and neither what sends push nor what serves', async () => {
+it('loads tables and settings for a database command, but not the code that sends push or serves', async () => {
   const program = join(root, 'apps/server/bin/waxwing-server.js');
   const env = { PATH: process.env.PATH, SERVER_DATABASE: `sqlite:${join(folder, 'server.sqlite')}` };
   await promisify(execFile)(process.execPath, [program, 'db', 'migrate'], { env });
@@ -96,7 +96,7 @@ it('loads the tables and the settings for a command on the database, and neither
   );
 });
 
-it('loads for a server what every server needs, and of encryption one of two', async () => {
+it('loads for a server what every server needs, and one of two encryption backends', async () => {
   const program =
     "await import('@waxwing/server'); await (await import('@waxwing/sodium/native')).loadFastestSodium();";
   const { stderr } = await promisify(execFile)(

@@ -86,7 +86,7 @@ describe('a device registers, a server notifies, and only the device can read it
   );
 });
 
-describe('what each party stores after the journeys', () => {
+describe('the stored data of each party after the journeys', () => {
   it('of the server: neither a token nor an API key, in its database, its log, or its memory', async () => {
     const heap = await heapSnapshot(server, world.serverUrl);
     const stored = filesOf('server.sqlite');

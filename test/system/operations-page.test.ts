@@ -64,7 +64,7 @@ function httpDefaults(prefix: string, actor: string, http: HttpLimits): Record<s
   return Object.fromEntries(Object.entries(defaults).map(([name, is]) => [`${prefix}_${name}`, String(is)]));
 }
 
-describe('the page on operations', () => {
+describe('docs/operations.md', () => {
   let world: Constellation;
   let dir: string;
   const exposed: Record<string, string[]> = {};
@@ -160,7 +160,7 @@ describe('the page on operations', () => {
     expect(stdout).toMatch(/Exported (\d+ rows and \d+ jobs)\.\nImported \1\./);
   }, 120_000);
 
-  it('names what clean-up counts as the code does', () => {
+  it('lists the same deletion counts as the code', () => {
     const kinds = table('`kind`').map(([kind]) => kind);
     const folders = ['apps/relay/src', 'apps/server/src', 'packages/server-push/src'];
     const sources = folders.flatMap((folder) =>

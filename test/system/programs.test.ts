@@ -57,7 +57,7 @@ describe('the programs', () => {
   });
 
   it.each(programs)(
-    'waxwing-%s on a Node that is too old says in one sentence which one is needed',
+    'waxwing-%s on a Node that is too old names the required version in one sentence',
     (program) => {
       const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); require(${JSON.stringify(bin(program))})`;
       const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { encoding: 'utf8' });

@@ -44,7 +44,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('says at a terminal that it is still at work, with its name', async () => {
+  it('reports at a terminal that it is still running, with its name', async () => {
     // An export that never arrives: a pipe without a writer.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);
@@ -59,7 +59,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
   });
 
   eachPostgres((backend) => {
-    it('says so of a server that waits for its tables, until it serves', async () => {
+    it('reports the same for a server that waits for its tables, until it serves', async () => {
       const url = await backend.freshUrl();
       const { db } = await backend.open<unknown>({ migrations: [], url });
       const typed = `exec ${process.execPath} ${join(root, 'apps/server/bin/waxwing-server.js')} serve`;

@@ -189,7 +189,7 @@ describe('the quickstart', () => {
       .toMatch(/read: \{"type":"message".*"content":"@Visitor look here"/);
   }, 60_000);
 
-  it('has what the program of docs/client.md needs to be a phone: it registers and opens a notification', async () => {
+  it('has everything that the program in docs/client.md needs to be a phone: it registers and opens a notification', async () => {
     const { facts } = await running();
     expect(facts.relay.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
     const page = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
@@ -219,7 +219,7 @@ describe('the quickstart', () => {
     }
   }, 60_000);
 
-  it('restarts at once after kill -9 with the same users and keys, and has lost nothing that it answered, although another program opened its databases', async () => {
+  it('restarts at once after kill -9 with the same users and keys, and loses nothing that it answered, even if another program opened its databases', async () => {
     const { process, facts } = await running();
     const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(sharedPlace.dir, name));
     const taken = await Promise.all(databases.map(takeInAnotherProcess));

@@ -65,7 +65,7 @@ const vendors: [string, () => PushToken][] = [
 
 describe.each(generations)('in the %s generation', (_generation, level) => {
   it.each(vendors)(
-    'a phone that lost its stores, and registers again with the token of before, gets all once: %s',
+    'a phone that lost its stores, and registers again with its previous token, gets each notification once: %s',
     async (_, makeToken) => {
       const token = makeToken();
       await (await world.phone(ada, token, level)).registrar.sync();
@@ -86,7 +86,7 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
     }
   }, 120_000);
 
-  it('a phone whose server moved to another URL gets all once after it signs in there, with the stores of before', async () => {
+  it('a phone whose server moved to another URL gets each notification once after it signs in there with its previous stores', async () => {
     const token = fcm();
     const client = await createPushClient({
       bouncerPublicKey: world.bouncerPublicKey,
@@ -112,7 +112,7 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
   }, 120_000);
 });
 
-it('a phone that lost its stores, and registers again in the older generation, gets all once', async () => {
+it('a phone that lost its stores, and registers again in the older generation, gets each notification once', async () => {
   const token = fcm();
   await (await world.phone(ada, token)).registrar.sync();
   const again = await (await world.phone(ada, token, olderLevel)).registrar.sync();
@@ -123,7 +123,7 @@ it('a phone that lost its stores, and registers again in the older generation, g
   expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
 }, 120_000);
 
-it('a phone that lost its stores, and registers again with an upgraded server, gets all once', async () => {
+it('a phone that lost its stores, and registers again with an upgraded server, gets each notification once', async () => {
   const token = fcm();
   await (await world.phone(ada, token, olderLevel)).registrar.sync();
   const again = await (await world.phone(ada, token)).registrar.sync();

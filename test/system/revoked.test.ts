@@ -6,7 +6,7 @@ import {
 import { expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 
-it('a phone that signs out while its server does not listen gets nothing more, and the server learns it', async () => {
+it('a phone that signs out while its server is unreachable gets no more notifications, and the server is informed', async () => {
   const world = await Constellation.create();
   try {
     await Promise.all([world.startRelay(), world.startServer()]);

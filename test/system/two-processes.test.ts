@@ -78,7 +78,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
     afterEach(() => stopLoads());
 
     it(
-      'publish an event at one server at once to clients of the other',
+      'publish an event from one server immediately to clients of the other',
       async () => {
         const [user] = world.users as [ConstellationUser];
         for (const [here, there] of [

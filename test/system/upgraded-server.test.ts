@@ -65,7 +65,7 @@ function write(content: string) {
   return world.request(bob, 'POST', 'messages', { type: 'direct', to: `[${ada.user_id}]`, content });
 }
 
-it('phones of before get every message once on an upgraded server, and move with it by themselves', async () => {
+it('phones from before the upgrade get every message once, and migrate automatically', async () => {
   const moving = [await phoneOfAda(fcm), await phoneOfAda(apns)];
   const staying = await phoneOfAda(ofFormerApp);
   for (const { registrar } of [...moving, staying]) {
@@ -111,7 +111,7 @@ it('phones of before get every message once on an upgraded server, and move with
   expect(staying.notShown).toEqual([]);
 }, 120_000);
 
-it('a phone that has moved takes another token, and is forgotten at sign-out', async () => {
+it('a phone that has migrated accepts another token, and is removed at sign-out', async () => {
   const { knobs, registrar, messages, tests } = await phoneOfAda(fcm);
   await registrar.sync();
   knobs.isUpgraded = true;

@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 }, testMilliseconds);
 
-describe('a database that goes away for a while under load', () => {
+describe('a database that is interrupted for a while under load', () => {
   eachPostgres(() => {
     it(
       'causes refusals with Retry-After, but no crash, loss or restart',

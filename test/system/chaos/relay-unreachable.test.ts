@@ -45,7 +45,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, active])));
   });
 
-  it('keeps no job waiting once it answers again, except for some jitter so that they do not arrive at once', async () => {
+  it('leaves no job waiting once it answers again, except for some jitter to spread them', async () => {
     test.relay.otherwise('cut');
     const ids = Array.from({ length: 20 }, (_, index) => String(index + 1));
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);

@@ -9,14 +9,14 @@ import { compose, deploy, environmentOf, example, service } from './deploy-files
 import { root } from './installation.js';
 
 describe('containers', () => {
-  it('run a relay without credentials of vendors until an apps file is named', () => {
+  it('run a relay without vendor credentials until an apps file is named', () => {
     const { RELAY_APPS_FILE, ...others } = example;
     expect(RELAY_APPS_FILE).toBe('/run/waxwing/apps.json');
     expect(readRelayEnvironment(environmentOf('relay', others)).deliveries.apps.kind).toBe('not-configured');
     expect(readRelayEnvironment(environmentOf('relay', example)).deliveries.apps.kind).toBe('configured');
   });
 
-  it('show metrics of containers on the loopback address of their machine alone', () => {
+  it('publish the metrics of containers only on the loopback address of their host', () => {
     const relay = readRelayEnvironment(environmentOf('relay', example)).metrics;
     const server = readServerEnvironment(environmentOf('server', example)).metrics;
     for (const [name, metrics] of Object.entries({ relay, server })) {
@@ -68,7 +68,7 @@ describe('containers', () => {
     expect(sources.trim().split('\n').filter(isIgnored)).toEqual([]);
   });
 
-  it('put both programs into the image, with their bills of materials, and neither the quickstart nor stand-ins', () => {
+  it('put both programs into the image, with their SBOMs, and neither the quickstart nor stand-ins', () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-image-'));
     try {
       const [, command = ''] =
@@ -90,7 +90,7 @@ describe('containers', () => {
     }
   });
 
-  it('start from images with the digests that the page of dependencies lists', () => {
+  it('start from images with the digests in docs/dependencies.md', () => {
     const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
     const used = [...`${deploy('Dockerfile')}\n${compose}`.matchAll(/^(?:FROM|\s+image:) (\S+)/gm)]
       .map(([, image]) => image as string)

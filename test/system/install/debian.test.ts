@@ -109,29 +109,26 @@ describe.runIf(canInstall)('the Debian packages', () => {
     expect(existsSync(machine.path(`usr/lib/waxwing-${program}`))).toBe(false);
   });
 
-  it.each(programs)(
-    'contain for the %s what its bill of materials lists, and nothing else',
-    async (program) => {
-      const folder = join(built, `content-${program}`);
-      execFileSync('dpkg-deb', ['--extract', files[programs.indexOf(program)] as string, folder]);
-      const document = readFileSync(
-        join(folder, `usr/share/doc/waxwing-${program}/waxwing-${program}.cdx.json`),
-        'utf8',
-      );
-      const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
-      expect(await validator.validate(document)).toBeNull();
-      expect(await validator.validate(document.replace('"bomFormat"', '"format"'))).not.toBeNull();
+  it.each(programs)('contain for the %s what its SBOM lists, and nothing else', async (program) => {
+    const folder = join(built, `content-${program}`);
+    execFileSync('dpkg-deb', ['--extract', files[programs.indexOf(program)] as string, folder]);
+    const document = readFileSync(
+      join(folder, `usr/share/doc/waxwing-${program}/waxwing-${program}.cdx.json`),
+      'utf8',
+    );
+    const validator = new Validation.JsonStrictValidator(Spec.Version.v1dot6);
+    expect(await validator.validate(document)).toBeNull();
+    expect(await validator.validate(document.replace('"bomFormat"', '"format"'))).not.toBeNull();
 
-      const bill = JSON.parse(document) as BillOfMaterials;
-      const listed = [bill.metadata.component, ...bill.components].map(({ purl }) => purl);
-      expect(listed.sort()).toEqual(packagesIn(join(folder, `usr/lib/waxwing-${program}`)));
-      const references = bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
-      expect(references.filter((reference) => !listed.includes(reference))).toEqual([]);
-      const unwanted = /@waxwing\/(?:quickstart|vendors|client)\/|\.ts$|\.map$|\/typescript\/|\/vitest\//;
-      const content = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-      expect(content.filter((path) => unwanted.test(path))).toEqual([]);
-    },
-  );
+    const bill = JSON.parse(document) as BillOfMaterials;
+    const listed = [bill.metadata.component, ...bill.components].map(({ purl }) => purl);
+    expect(listed.sort()).toEqual(packagesIn(join(folder, `usr/lib/waxwing-${program}`)));
+    const references = bill.dependencies.flatMap(({ ref, dependsOn }) => [ref, ...dependsOn]);
+    expect(references.filter((reference) => !listed.includes(reference))).toEqual([]);
+    const unwanted = /@waxwing\/(?:quickstart|vendors|client)\/|\.ts$|\.map$|\/typescript\/|\/vitest\//;
+    const content = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    expect(content.filter((path) => unwanted.test(path))).toEqual([]);
+  });
 
   it('have the same bytes when they are built again, with another umask', () => {
     const before = process.umask(0o077);

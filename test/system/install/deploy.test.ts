@@ -97,7 +97,7 @@ describe('the files in deploy', () => {
     expect(unit).toContain(`StateDirectory=waxwing-${name}`);
   });
 
-  it('let nginx pass on every body that the relay takes', () => {
+  it('let nginx pass every body that the relay accepts', () => {
     const [, relay = ''] =
       /server_name relay\.example\.com;([\s\S]*)/.exec(deploy('nginx/waxwing.conf')) ?? [];
     const sizeIn = (text: string) => Number(/client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024;

@@ -47,7 +47,7 @@ const hosts = [
   },
 ] as const;
 
-it('docs/mounting.md shows each example to the letter, in fifty lines at most', () => {
+it('docs/mounting.md shows each example verbatim, in at most fifty lines', () => {
   const shown = [...page.matchAll(/<!-- the text of (\S+) -->\n```js\n(.*?)^```$/gms)];
   expect(shown.map(([, name]) => name)).toEqual(hosts.map(({ name }) => `examples/mounting/${name}.mjs`));
   for (const [, name = '', text] of shown) {

@@ -64,7 +64,7 @@ describe('the published image', () => {
     expect(stderr).toContain('name the image');
   });
 
-  it('is published by a workflow that runs no code of others with its token', () => {
+  it('is published by a workflow that runs no third-party code with its token', () => {
     const files = readdirSync(workflows);
     expect(files).toEqual(['image.yml']);
     const workflow = parse(readFileSync(join(workflows, 'image.yml'), 'utf8'));

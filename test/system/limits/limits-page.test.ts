@@ -39,7 +39,7 @@ const limits = [
   ...[...serverLimits, ...serverSizeLimits, ...serverInnerLimits, ...serverChatLimits, ...signInLimits],
 ];
 
-describe('the page about limits', () => {
+describe('docs/limits.md', () => {
   it('names each limit once', () => {
     expect(rows.map(({ id }) => id)).toEqual([...new Set(rows.map(({ id }) => id))]);
   });

@@ -25,7 +25,7 @@ async function undergo(
   expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeLessThanOrEqual(5);
 }
 
-describe('the dashboard names cause and remedy, and the log has one to five lines, of', () => {
+describe('the dashboard names cause and remedy, and the log has one to five lines, for', () => {
   it.each(relayIncidents.map((incident) => [incident.name, incident] as const))(
     '%s',
     async (_name, incident) => {

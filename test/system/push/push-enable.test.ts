@@ -21,7 +21,7 @@ eachBackend((backend) => {
   const works = async () => (await world.status()).checks.filter(({ ok }) => !ok);
 
   describe('push enable', () => {
-    it('is what status names as long as phones get PUSH_SERVICE_NOT_CONFIGURED', async () => {
+    it('is suggested by status as long as phones get PUSH_SERVICE_NOT_CONFIGURED', async () => {
       const answer = await register('{}');
       expect(answer).toMatchObject({ code: 'PUSH_SERVICE_NOT_CONFIGURED' });
       const { code, checks } = await world.status();
@@ -33,7 +33,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('without an invitation it repeats what the relay says, and nothing is in use', async () => {
+    it('without an invitation it repeats the relay’s error, and no relay is in use', async () => {
       const { code, said } = await world.run(['push', 'enable', '--relay', world.relayUrl]);
       expect([code, said]).toEqual([
         1,
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect(await works()).toEqual([]);
     });
 
-    it('stores the key encrypted, and the key of the encryption in a file of mode 0600', async () => {
+    it('stores the key encrypted, and the encryption key in a file of mode 0600', async () => {
       const row = await account();
       const keyFile = join(world.dir, 'waxwing-server.key');
       expect(statSync(keyFile).mode & 0o777).toBe(0o600);
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect(Buffer.from(row?.sealed_key ?? '', 'base64').toString('latin1')).not.toMatch(/[0-9a-f]{64}/);
     });
 
-    it('run again, it keeps its credentials, and ends with a test to a phone', async () => {
+    it('is idempotent: run again, it keeps its credentials, and ends with a test to a phone', async () => {
       const before = await account();
       const again = await world.runJson<Record<string, unknown>>([
         'push',
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       expect(await isConfigured()).toBe(true);
     });
 
-    it('keeps the relay in use if another one cannot be joined', async () => {
+    it('keeps the current relay if another one cannot be joined', async () => {
       const { code } = await world.run(['push', 'enable', '--relay', 'http://127.0.0.1:9']);
       expect(code).toBe(1);
       expect((await account())?.url).toBe(world.relayUrl);

@@ -66,7 +66,7 @@ eachBackend((backend) => {
   };
   const notPrepared = { status: 400, body: { code: 'REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED' } };
 
-  it('push enable --transfer gets the registration of the host back after the credentials were lost', async () => {
+  it('push enable --transfer recovers the registration of the host after the credentials were lost', async () => {
     const before = await account();
     await world.server.database.write(({ db }) => db.deleteFrom('relay_accounts').execute());
     rmSync(join(world.dir, 'waxwing-server.key'));
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     expect((await world.status()).checks.filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  it('a challenge that was used is shown no more, and no other token finds one', async () => {
+  it('a used challenge is no longer shown, and no other token finds one', async () => {
     paths.length = 0;
     expect((await transfer()).code).toBe(0);
     const used = paths[0]?.replace(verifyPath, '') ?? '';

@@ -44,7 +44,7 @@ async function slowProxy() {
 }
 
 describe('the hourly report of a stock server', () => {
-  it('keeps push on for a week, and sends each row once to a relay that runs', async () => {
+  it('keeps push on for a week, and sends each row once to a running relay', async () => {
     const server = await newServer();
     for (let hours = 1; hours <= 7 * 24; hours += 1) {
       world.time.ahead += hour;
@@ -109,7 +109,7 @@ describe('the hourly report of a stock server', () => {
     ]);
   });
 
-  it('switches push on again by itself after the relay was away', async () => {
+  it('switches push on again by itself after an outage of the relay', async () => {
     const server = await newServer();
     await world.stopRelay();
     await server.reportHourly();

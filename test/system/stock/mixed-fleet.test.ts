@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.world.close());
 
-it('both generations at two servers, a week long: nothing is lost, shown twice, stuck or pushed after a logout', async () => {
+it('both generations at two servers, for a week: nothing is lost, shown twice, stuck or pushed after a logout', async () => {
   const { world, stock } = fleet;
   const random = seededRandom(seed + 1);
   for (const account of fleet.accounts) await fleet.signIn(account);

@@ -30,7 +30,7 @@ afterAll(() => world.close());
 const registrarOf = ({ userId, email, apiKey }: WorldUser) =>
   client.registrar({ realmUrl: world.serverUrl, userId, email, apiKey });
 
-it('a user of a shared phone is notified at once after a change of the password', async () => {
+it('a user of a shared phone is notified immediately after a password change', async () => {
   const users = [await world.addUser('ada'), await world.addUser('bob')];
   const [ada, bob] = users as [WorldUser, WorldUser];
   for (const user of users) expect(await registrarOf(user).sync()).toMatchObject({ code: 'active' });

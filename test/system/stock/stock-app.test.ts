@@ -179,7 +179,7 @@ describe('a stock app at our server', () => {
     expect(await notified(app, other)).toHaveLength(2);
   });
 
-  it('is not notified after the user got another password', async () => {
+  it('is not notified after a password change of the user', async () => {
     const app = await registered('fcm');
     await world.setPassword(user);
     expect(await notified()).toEqual([]);

@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(app.shown.size).toBe(before + 1);
   }
 
-  it('push enable says what a stock relay says of an address that it does not take', async () => {
+  it('push enable shows the stock relay’s error for an invalid address', async () => {
     const { code, text } = await world.command('push', 'enable', '--relay', world.relay.url);
     expect([code, text]).toEqual([1, expect.stringContaining('Invalid server administrator email address')]);
     expect(text).toContain('--contact');
@@ -126,7 +126,7 @@ eachBackend((backend) => {
     await expectPush();
   });
 
-  it('push enable --transfer gets the registration of the host back after the credentials were lost', async () => {
+  it('push enable --transfer recovers the registration of the host after the credentials were lost', async () => {
     const before = atRelay();
     const key = before?.[1].key;
     await world.server.database.write(({ db }) => db.deleteFrom('relay_accounts').execute());

@@ -110,7 +110,7 @@ describe('our server at a stock relay', () => {
     expect(pathsOf(500)).toEqual([]);
   });
 
-  it('sends again to the one device at which the relay fails after delivery, and our app shows the message once', async () => {
+  it('resends to the one device for which the relay fails after delivery, and our app shows the message once', async () => {
     const token = newToken('fcm');
     const { client, registrar } = await world.ourPhone(user, token);
     expect(await registrar.sync()).toMatchObject({ code: 'active' });
@@ -132,7 +132,7 @@ describe('our server at a stock relay', () => {
     ]);
   });
 
-  it('asks for nothing that only our relay has, once it has seen what the relay is', async () => {
+  it('sends no request that only our relay supports, once it has detected the relay’s kind', async () => {
     const app = await registered('fcm');
     await world.sendMessage(sender, user);
     await world.idle();
@@ -204,7 +204,7 @@ describe('our server at a stock relay', () => {
     expect(app.device).toMatchObject({ push_registration_error_code: 'INVALID_BOUNCER_PUBLIC_KEY' });
   });
 
-  it('takes a test for two phones of one vendor, which it could not take in one request', async () => {
+  it('accepts a test for two phones of one vendor, which the relay does not accept in one request', async () => {
     await registered('fcm');
     await registered('fcm');
     const { code, text } = await world.command('push', 'test', '--user', user.email);

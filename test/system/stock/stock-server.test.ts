@@ -29,7 +29,7 @@ const rowOf = (deviceId: number) => server.devices.rows.get(deviceId);
 const updates = () => server.devices.eventsOf(ada.userId).filter(({ op }) => op === 'update');
 
 describe('a stock server registers at our relay', () => {
-  it('devices of both vendors, and notifies each once with what only the phone reads', async () => {
+  it('devices of both vendors, and notifies each once with a notification that only the phone can read', async () => {
     const devices = [];
     for (const kind of ['fcm', 'apns', 'fcm', 'apns'] as const) {
       devices.push(await registerAt(server, ada, await newPhone(world, kind)));
@@ -197,7 +197,7 @@ describe('a stock server notifies through our relay', () => {
     expect(server.exhausted).toEqual([]);
   });
 
-  it('drops the devices of a user with a new API key, and its worker goes on', async () => {
+  it('drops the devices of a user with a new API key, and its worker continues', async () => {
     await registerAt(server, ada, await newPhone(world, 'fcm'));
     server.regenerateApiKey(ada);
     server.notify(ada, message);

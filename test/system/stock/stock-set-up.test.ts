@@ -125,7 +125,7 @@ it('a server that lost its secrets is transferred to its host, with its realms',
   await expect(onOldMachine.report.report()).rejects.toMatchObject({ kind: 'refused' });
 });
 
-it('a client that is not at the host gets no key', async () => {
+it('a client that does not control the host gets no key', async () => {
   const honest = host.setUp;
   const before = { ...secrets };
   const { relayUrl, clock } = world;
@@ -137,7 +137,7 @@ it('a client that is not at the host gets no key', async () => {
   await expectPush();
 });
 
-it('a deactivated server is refused, notices it within the hour, and works again when the operator lets it', async () => {
+it('a deactivated server is refused, notices it within the hour, and works again when the operator resumes it', async () => {
   await setUp.deactivate();
   world.time.ahead += 2 * hour;
   await server.reportHourly();

@@ -166,7 +166,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('selects with services and budgets the pods of their program alone', () => {
+  it('selects only the pods of its program with services and budgets', () => {
     const objects = rendered(least);
     const labels = programsIn(least).map((object) => object.spec.template.metadata.labels);
     const selects = (selector: Record<string, string>) =>
