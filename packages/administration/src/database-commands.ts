@@ -59,10 +59,7 @@ async function describeStatus(
 function addTransfer(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('export'))
     .description('export all rows and jobs; to move a database, first stop every serving process')
-    .option(
-      '--file <path>',
-      'a new file, which only its owner may read; standard output where it is left out',
-    )
+    .option('--file <path>', 'new file, readable by its owner only (default: standard output)')
     .action(async ({ file, json }: FileFlags) => {
       const counts = await withExistingDatabase(options, (database) =>
         file === undefined
@@ -75,7 +72,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
     });
   withJson(db.command('import'))
     .description('import an export of the same version into an empty database, completely or not at all')
-    .option('--file <path>', 'what was exported; standard input where it is left out')
+    .option('--file <path>', 'file with an export (default: standard input)')
     .action(async ({ file, json }: FileFlags) => {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
       const { importDatabase } = await import('./transfer/import-database.js');

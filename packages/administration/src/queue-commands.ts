@@ -26,8 +26,8 @@ const maximumListed = 10_000;
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')
-    .option('--state <state>', 'only those that are due, waiting, running, dead')
-    .option('--kind <kind>', 'only those of this kind')
+    .option('--state <state>', 'only jobs in this state: due, waiting, running, dead')
+    .option('--kind <kind>', 'only jobs of this kind')
     .option('--limit <count>', 'maximum to list (default 100)')
     .action(async (flags: ListFlags) => {
       const filter = await readFilter(flags, options);
@@ -113,7 +113,7 @@ async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }
   };
 }
 
-/** @throws the refusal if no job has this kind: a mistyped one must not look as if nothing waited. */
+/** @throws the refusal if no job has this kind: a typo must not look like an empty queue. */
 async function requireKind(kind: string | undefined, options: AdministrationOptions): Promise<void> {
   if (kind === undefined || kind.startsWith('schedule/')) return;
   const known = await options.jobKinds();

@@ -284,5 +284,5 @@ it('the list of jobs names every state in its help', () => {
   addQueueCommands(queue, {} as AdministrationOptions);
   const list = queue.commands.find((command) => command.name() === 'list');
   const described = list?.options.find(({ long }) => long === '--state')?.description;
-  expect(described).toBe(`only those that are ${jobStates.join(', ')}`);
+  expect(described).toBe(`only jobs in this state: ${jobStates.join(', ')}`);
 });
