@@ -40,7 +40,7 @@ export async function subscribeToPushes(
   return fromPushSubscription(await inTime(pushManager.subscribe(options)));
 }
 
-/** A browser without a connection to its push service may wait for it without end, and `sync` would too. */
+/** A browser without a connection to its push service may wait for it forever, and `sync` would too. */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_, reject) => {
@@ -59,7 +59,7 @@ async function inTime<Result>(work: Promise<Result>): Promise<Result> {
 
 function isFor({ options }: BrowserSubscription, vapidPublicKey: string): boolean {
   const key = options?.applicationServerKey;
-  // Browsers that do not say it have no such subscription to compare.
+  // A browser that does not report the key cannot be checked: assume a match.
   if (key === undefined || key === null) return true;
   const text = btoa(String.fromCharCode(...new Uint8Array(key)));
   return text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') === vapidPublicKey;

@@ -19,7 +19,7 @@ export interface ForgottenAccount {
 
 /** A revocation that only the relay can open. */
 export interface SealedRevocation {
-  /** Base64; the same for the other field. */
+  /** Base64, like the other field. */
   readonly bouncerPublicKey: string;
   readonly encryptedPushRevocation: string;
 }

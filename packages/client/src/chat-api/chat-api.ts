@@ -39,7 +39,7 @@ export interface ChatApiOptions {
 export interface PushDeviceRequest {
   readonly tokenKind: TokenKind;
   readonly pushAccountId: PushAccountId;
-  /** Base64; the same for the next two fields. */
+  /** Base64, like the next two fields. */
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;

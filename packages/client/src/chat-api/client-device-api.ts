@@ -22,7 +22,7 @@ export interface ClientDeviceUpdate {
     | {
         readonly tokenKind: TokenKind;
         readonly tokenId: TokenId;
-        /** Base64; the same for the next field. */
+        /** Base64, like the next field. */
         readonly bouncerPublicKey: string;
         readonly encryptedPushRegistration: string;
       }

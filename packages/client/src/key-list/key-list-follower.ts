@@ -15,7 +15,7 @@ import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bounce
 import { followKeyList, type KeyListState, type KeyListStore, validKeyListState } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
-  /** The relay's public key built into the app. Base64; the same for the next two fields. */
+  /** The relay's public key built into the app. Base64, like the next two fields. */
   readonly builtInPublicKey: string;
   readonly signingPublicKey: string;
   readonly recoveryPublicKey: string | undefined;

@@ -14,7 +14,7 @@ const writingSessions: readonly string[] = ['read-write', 'primary'];
 export function urlPerHost(url: string): readonly [string, ...string[]] {
   const session = sessionPattern.exec(url)?.[2];
   if (session !== undefined && !writingSessions.includes(session)) {
-    // A mistyped value may go on with a password.
+    // A mistyped value may be followed by a password.
     const shown = /^[\w-]*$/.test(session) ? session : '…';
     throw new DatabaseUnusableError(
       `The database URL has target_session_attrs=${shown}, but the programs write: write target_session_attrs=read-write.`,

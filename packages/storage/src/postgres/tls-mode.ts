@@ -15,7 +15,7 @@ export function withPlainTlsMode(url: string): string {
   const mode = modePattern.exec(url)?.[0];
   if (mode === undefined || /[?&]uselibpqcompat=true/.test(url)) return url;
   if (!knownModes.includes(mode)) {
-    // A mistyped value may go on with a password.
+    // A mistyped value may be followed by a password.
     const shown = /^[\w-]*$/.test(mode) ? mode : '…';
     throw new DatabaseUnusableError(
       `The database URL has sslmode=${shown}, which does not exist: write sslmode=verify-full for TLS, or disable for none.`,

@@ -4,7 +4,10 @@
  */
 export type CheckpointOrder = 'copy' | 'finish' | 'empty' | 'end';
 
-/** `isWhole`: the log was copied back completely (and truncated, for `empty`). `end` gets no answer. */
+/**
+ * Reply of the checkpoint thread to any command but `end`. `isWhole`: the log was copied back completely (and truncated, for
+ * `empty`).
+ */
 export interface CheckpointAnswer {
   readonly isWhole: boolean;
 }

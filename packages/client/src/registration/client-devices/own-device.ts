@@ -22,9 +22,9 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
 }
 
 /**
- * Takes the device from another account of the phone that has its key: the same user's account at the server's former
- * URL. Otherwise a sign-out of that account would remove the device. Device ids do not identify it: each server has its
- * own sequence.
+ * Takes over a device that another account of this phone has, recognized by its key: the same user's account at the server's
+ * former URL. Otherwise a sign-out of that account would remove the device. Device ids do not identify it: each server has
+ * its own sequence.
  */
 async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
   for (const row of await context.accounts.list()) {
