@@ -92,7 +92,7 @@ async function readNamed(
   path: string,
 ): Promise<SettingsFile> {
   const file = await readSettings(path);
-  // Stands for no settings.
+  // Means no settings.
   if (path === '/dev/null') return file;
   const names = Object.keys({ ...file.values, ...environment });
   if (names.some((name) => name.startsWith(prefix))) return file;

@@ -36,8 +36,8 @@ export async function readEnvironmentFile(path: string): Promise<ParsedEnvironme
 }
 
 /**
- * Reads at most one byte more than is allowed. The path must lead to a regular file, or to `/dev/null`, which stands for
- * no settings.
+ * Reads at most one byte more than is allowed. The path must lead to a regular file, or to `/dev/null`, which means no
+ * settings.
  */
 async function readStart(path: string, subject: string): Promise<string> {
   const wrongKind = describeWrongKind(await stat(path));

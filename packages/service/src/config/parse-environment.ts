@@ -23,7 +23,7 @@ const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
 
 /**
  * Parses a text as systemd parses an `EnvironmentFile=`: one `NAME=value` per line, comments after `#` or `;`, quotes, and a
- * backslash at the end of a line that goes on. Also accepts `export` before a name. Different from systemd, a line without
+ * backslash at the end of a continued line. Also accepts `export` before a name. Unlike systemd, a line without
  * an assignment is an error.
  *
  * @param subject names the file in errors, which never show its content.

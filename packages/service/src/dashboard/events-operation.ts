@@ -5,7 +5,7 @@ import type { DashboardParts } from './dashboard-parts.js';
 const headers = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // nginx would hold events back.
+  // Stops nginx from buffering events.
   'x-accel-buffering': 'no',
 };
 

@@ -1,6 +1,6 @@
 import type { ReadinessStates } from '../http/index.js';
 
-/** Remembers what an overview last read from the database, so that it can describe a database that fails. */
+/** Caches an overview's last data from the database, to describe a database that fails. */
 export class LastReading<Reading> {
   #last: Reading;
 

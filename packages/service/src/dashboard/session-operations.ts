@@ -17,7 +17,7 @@ interface Visitor {
 /** Key of the limit for requests without a client address. */
 const unknownAddress = 'unknown';
 
-/** Actor kind of the sign-in: a client that sends the dashboard's own page's request. */
+/** Actor kind of the sign-in: a client whose request comes from the dashboard's own page. */
 const visitor: ActorKind<unknown, Visitor> = {
   name: 'visitor',
   description: 'No credentials are needed, but the request is JSON and comes from the page itself.',

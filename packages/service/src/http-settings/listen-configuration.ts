@@ -5,7 +5,7 @@ export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** How long a closing process goes on answering requests, while it is not ready. */
+  /** How long a closing process keeps answering requests while it reports not ready. */
   readonly drainMilliseconds: number;
   /** A second listener that serves /metrics, for the operator's network only. */
   readonly metrics:

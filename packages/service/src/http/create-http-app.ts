@@ -256,7 +256,7 @@ function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts
 function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   const { name, code } = thrown as NodeJS.ErrnoException;
-  // The second one is of an answer's stream whose client left before its head was sent.
+  // The second code is that of an answer's stream whose client left before its head was sent.
   const isEnd = name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   return isEnd && factsOf(request).received.exchange.isOver;
 }

@@ -7,7 +7,7 @@ const lingerMilliseconds = 1000;
 
 /**
  * Lets proxies move to other processes before this one closes. For `milliseconds` it answers all requests as usual, but is
- * not ready, and closes each connection after its response. Then it stops listening. 0 does nothing, nor does an aborted
+ * not ready, and closes each connection after its response. Then it stops listening. 0 does nothing, as does an aborted
  * `skipped`.
  */
 export async function drain(

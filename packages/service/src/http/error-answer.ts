@@ -79,7 +79,8 @@ export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
   if (Array.isArray(fields.allowed_methods)) headers.allow = fields.allowed_methods.join(', ');
-  // Browsers would ask for a password in a window of their own, where the dashboard's page asks for its token.
+  // With this header on an ADMIN_ error, browsers would show their own password prompt over the dashboard's page, which asks
+  // for a token.
   if (httpStatus === 401 && !code.startsWith('ADMIN_')) headers['www-authenticate'] = 'Basic realm="zulip"';
   const msg = httpStatus === 500 ? errorCodes.INTERNAL_SERVER_ERROR.message : message;
   return { httpStatus, code, headers, body: `${stringifyJson({ result: 'error', msg, code, ...fields })}\n` };

@@ -17,7 +17,7 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** What the listener serves besides, and the log for its unexpected errors. */
+/** Further operations of the listener, and the log for their unexpected errors. */
 export interface OperatorOperations {
   readonly operations: readonly BoundOperation[];
   readonly log: Pick<Log, 'error'>;

@@ -7,7 +7,7 @@ import type { RunningService } from '../lifecycle/run-process.js';
 export interface TracingConfiguration {
   /** OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; `undefined` sends none. */
   readonly url: string | undefined;
-  /** Recorded part of the traces, in percent. A trace that its first program does not record is not recorded here. */
+  /** Sampling rate of new traces, in percent. A trace that another program started is sampled as that program decided. */
   readonly percent: number;
   /** Name of the URL's setting. */
   readonly setting: string;

@@ -25,7 +25,7 @@ export class SlowReader {
     setTimeout(() => this.#readNext(this.#requests.size), intervalMilliseconds).unref();
   }
 
-  /** Reads from the next socket, and from up to `most` until one had many bytes. */
+  /** Reads from up to `most` sockets in turn, and stops early after one that had many bytes. */
   #readNext(most: number): void {
     const [request] = this.#requests;
     this.#isReading = request !== undefined;

@@ -10,7 +10,7 @@ export interface UnreadBody {
   request: IncomingMessage | undefined;
 }
 
-/** Of a larger body, the rest is read slowly. */
+/** The rest of a larger body is read slowly. */
 const smallBodyBytes = 64 * 1024;
 
 /**

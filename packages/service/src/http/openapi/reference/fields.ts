@@ -14,7 +14,7 @@ export interface Field {
   readonly since?: number | undefined;
 }
 
-/** All whole numbers that JavaScript can represent, which is no limit of the operation. */
+/** JavaScript's maximum safe integer, which is not a limit of the operation. */
 const anyInteger = 9_007_199_254_740_991;
 /** Every successful answer has its fields. */
 const commonAnswer = 'Success';
@@ -60,7 +60,7 @@ function describeField({ name, place, isRequired, schema = {}, description, sinc
   return `<li>${code(name)} <span class="facts">${facts}</span>${more}${nestedFields(schema)}</li>`;
 }
 
-/** Parameters are optional, and fields present, unless it is said. */
+/** By default, parameters are optional and fields are present; names only the exceptions. */
 function describeNeed(place: string | undefined, isRequired: boolean): string[] {
   if (place === undefined) return isRequired ? [] : ['may be absent'];
   return isRequired ? ['<strong>required</strong>'] : [];

@@ -17,7 +17,7 @@ interface Listed {
   readonly operation: DescribedOperation;
 }
 
-/** Shapes of forms have their fields at their operation. */
+/** The fields of form shapes are listed at their operation. */
 const isForm = (name: string) => name.endsWith('_form');
 
 /** Renders an OpenAPI document as a page of HTML without scripts, for people. */
