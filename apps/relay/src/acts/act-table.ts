@@ -1,7 +1,7 @@
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Table of what operators did. */
+/** Audit log table of operators' actions. */
 export interface ActTables {
   /** The last 10,000 acts through the dashboard and on the command line. */
   operator_acts: {

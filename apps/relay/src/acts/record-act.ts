@@ -1,7 +1,7 @@
 import type { AnyTransaction, Database, WriteTransaction } from '@waxwing/storage';
 import type { ActTables } from './act-table.js';
 
-/** What an operator does. Holds no secret. */
+/** An operator's action for the audit log. Contains no secret. */
 export interface Act {
   readonly actor: 'dashboard' | 'command line';
   /** The command, such as `servers suspend`. */
@@ -30,16 +30,16 @@ export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void>
 }
 
 function storable(text: string): string {
-  // Not by the pattern of the jobs: help must load neither them nor the database.
+  // Does not use the job queue's pattern: help must load neither that nor the database.
   return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** The writes of a database in which acts are recorded. */
+/** A database whose writes are audited. */
 type Writes<Tables> = Pick<Database<Tables>, 'write'>;
 
 /**
- * The same database, whose next `write` also records the act in its transaction. A write whose result is `false` changed
- * nothing, and is not recorded. For one write only.
+ * Wraps a database so that its next `write` also records the act, in the same transaction. Records nothing if that write
+ * returns `false`, which means that it changed nothing. For one write only.
  */
 export function recording<Tables, Recorded extends Writes<Tables>>(
   database: Recorded & Writes<Tables>,

@@ -2,7 +2,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { RelayDatabase } from '../tables.js';
 import { recording } from './record-act.js';
 
-/** The same database, whose next `write` also records what a command does. See {@link recording}. */
+/** Wraps a database so that its next `write` also records a command's act; see {@link recording}. */
 export function recordingCommand(
   database: RelayDatabase,
   { clock }: Pick<Terminal, 'clock'>,

@@ -61,12 +61,12 @@ export class LoadWatch {
     this.#lookedAt = options.monotonic();
   }
 
-  /** The problems of the last look. */
+  /** The problems that the last check found. */
   get problems(): readonly LoadProblem[] {
     return this.#problems;
   }
 
-  /** Readiness check: a warning that names all problems. Looks again after a minute. */
+  /** Readiness check: a warning that names all problems. Checks again after a minute. */
   async look(): Promise<ReadinessWarning | undefined> {
     const now = this.#options.monotonic();
     const passed = now - this.#lookedAt;

@@ -27,7 +27,7 @@ export function addChanging(servers: Command, terminal: Terminal): void {
 
 function addRenaming(servers: Command, terminal: Terminal): void {
   withJson(servers.command('rename'))
-    .description('change what you call a server')
+    .description('change the display name of a server')
     .argument('<server-id>', 'the server', readUuid)
     .argument('<name>', 'the new name')
     .action(async (serverId: string, name: string, { json }: OutputFlags) => {
@@ -45,7 +45,7 @@ function addRenaming(servers: Command, terminal: Terminal): void {
 
 function addSuspending(servers: Command, terminal: Terminal): void {
   withYes(withJson(servers.command('suspend')))
-    .description('refuse everything from a server; its realms and devices are kept')
+    .description('refuse all requests of a server; its realms and devices are kept')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const question = `No user of the server ${serverId} gets notifications any more. Go on?`;
@@ -61,9 +61,7 @@ function addSuspending(servers: Command, terminal: Terminal): void {
       printResult(terminal, { json }, { machines, people });
     });
   withJson(servers.command('resume'))
-    .description(
-      'let a server in again that was suspended, or that deactivated itself; its key stays the same',
-    )
+    .description('reactivate a server that was suspended or deactivated itself; its key stays the same')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json }: OutputFlags) => {
       const changed = await withRelayDatabase(terminal, async (database) =>
@@ -100,7 +98,9 @@ function addRotating(servers: Command, terminal: Terminal): void {
 
 function addRemoving(servers: Command, terminal: Terminal): void {
   withYes(withJson(servers.command('remove')))
-    .description('remove a server with its realms, devices and all that the relay stores of it')
+    .description(
+      'remove a server with its realms, devices and everything else that the relay stores about it',
+    )
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
       const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;

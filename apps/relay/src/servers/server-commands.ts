@@ -32,7 +32,7 @@ function addAdding(servers: Command, terminal: Terminal): void {
   withJson(servers.command('add'))
     .description('let a server use the relay; prints its id and its key, which is shown only once')
     .requiredOption('--realm <uuid>', 'a realm (organization) of the server; repeatable', collectUuids)
-    .option('--name <text>', 'what you call the server', '')
+    .option('--name <text>', 'display name of the server', '')
     .option('--server-id <uuid>', "the server's existing id (default: a new one)", readUuid)
     .action(async ({ realm: realmUuids, name, serverId = randomUUID(), json }: AddFlags) => {
       const added = await withRelayDatabase(terminal, async (database) =>

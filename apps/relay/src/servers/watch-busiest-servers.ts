@@ -3,7 +3,7 @@ import type { ServerQuotas } from './server-quotas.js';
 
 const shownServers = 10;
 
-/** Sets how much of their quota the servers that use most have used, at each scrape. Ten at most, to bound the labels. */
+/** Exports the quota usage of the ten busiest servers at each scrape. The cap bounds the number of labels. */
 export function watchBusiestServers(metrics: Metrics, quotas: ServerQuotas): void {
   const used = metrics.gauge(
     'waxwing_server_quota_used_ratio',

@@ -43,7 +43,7 @@ export class MinuteCounts {
     this.#add(registeredCell, count);
   }
 
-  /** @param latencyMilliseconds from the arrival of the notification until the vendor took it. */
+  /** @param latencyMilliseconds from the arrival of the notification until the vendor accepted it. */
   noteDelivered(vendor: TokenKind, latencyMilliseconds: number): void {
     this.#add(deliveryCells[vendor].delivered, 1);
     const found = latencyBounds.findIndex((bound) => latencyMilliseconds <= bound);
@@ -105,7 +105,7 @@ export class MinuteCounts {
   }
 }
 
-/** Starts to count, until the closers run. */
+/** Starts counting; the closers stop it. */
 export function openMinuteCounts(options: MinuteCountsOptions, closers: Closers): MinuteCounts {
   const counts = new MinuteCounts(options);
   counts.start();

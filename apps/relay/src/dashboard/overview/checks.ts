@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** Returns all checks, failed ones first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
-  // Each problem of the load is a check of its own.
+  // Each load problem is a separate check.
   const { load: _, ...readiness } = facts.readiness;
   return failedFirst([
     ...readinessChecks(readiness, remedies),

@@ -22,7 +22,7 @@ export function describeMinutes(minutes: Minutes, last: number, count: number) {
   };
 }
 
-/** Delivery latencies that 50, 95 and 99 of 100 did not exceed, as upper bounds. `null` without deliveries. */
+/** Percentiles of delivery latency in milliseconds, as upper bounds of buckets. `null` without deliveries. */
 export function describeLatencies(minutes: Minutes): { p50: number; p95: number; p99: number } | null {
   const counts = latencyBounds.map((bound) => {
     const index = indexOfCell({ vendor: '', outcome: `within ${bound}` }) ?? -1;

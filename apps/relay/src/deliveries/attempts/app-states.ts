@@ -13,7 +13,7 @@ export interface AppState {
   readonly environment: ApnsEnvironment | undefined;
   /** When the vendor last judged a notification of its credential, in Unix milliseconds; `undefined` if never. */
   readonly lastSuccessAt: number | undefined;
-  /** Of its credential. */
+  /** State of the credential's circuit breaker. */
   readonly breaker: 'closed' | 'open' | 'half-open';
   readonly lastError: string | undefined;
 }

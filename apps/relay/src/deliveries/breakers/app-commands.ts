@@ -21,7 +21,7 @@ const stores = () => import('./breaker-store.js');
 /** Adds the `apps` commands, which show refused credentials and frozen deletions and confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
-    .description('show what is held back or not taken by a vendor, and why')
+    .description('show which apps are held back or refused by a vendor, and why')
     .action(async ({ json }: OutputFlags) => {
       const breakers = await withRelayDatabase(terminal, async (database) => {
         const { BreakerStore } = await stores();

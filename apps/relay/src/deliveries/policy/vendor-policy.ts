@@ -120,7 +120,7 @@ export const webPushPolicy = {
   // The clock is wrong, or the subscription is bound to another key pair. Never deletes: the relay may have lost its key.
   UNAUTHORIZED: webPushSuspected,
   FORBIDDEN: webPushSuspected,
-  // Some push services answer so to a VAPID token that they refuse.
+  // Some push services answer with this status when they refuse a VAPID token.
   BAD_REQUEST: registration,
   BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
   TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
@@ -138,9 +138,9 @@ export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
 
 interface VendorPolicy {
   readonly reasons: Readonly<Record<string, PolicyRow>>;
-  /** After an unknown reason with status 429. */
+  /** Fallback for an unknown reason with status 429. */
   readonly throttled: RetryScheduleName;
-  /** After an unknown reason with a status of 500 or more. */
+  /** Fallback for an unknown reason with a status of 500 or more. */
   readonly unavailable: RetryScheduleName;
 }
 

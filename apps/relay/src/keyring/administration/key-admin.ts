@@ -19,7 +19,7 @@ export interface KeyAdmin {
   readonly clock: Clock;
   /** Reads how often each key was used, by public key. */
   readKeyUses(): Promise<KeyUses>;
-  /** Records a change of the ring among the acts of operators. */
+  /** Records a change of the ring in the operators' audit log. */
   recordAct(act: Act): Promise<void>;
   /** Makes the running relay load the change; does nothing if no relay runs. */
   takeOver(): Promise<void>;

@@ -17,7 +17,7 @@ export interface ChangeFlags extends OutputFlags {
 export interface AskedChangeFlags extends ChangeFlags, ConsentFlags {}
 
 export function withDryRun(command: Command): Command {
-  return withJson(command).option('--dry-run', 'only say what would change');
+  return withJson(command).option('--dry-run', 'only print what would change');
 }
 
 /** Adds the flags of a destructive command. */

@@ -79,7 +79,7 @@ export function addMovingRing(keys: Command, terminal: Terminal): void {
     );
   withConsent(keys.command('export-stock'))
     .description(
-      "write the keys that open registrations, in the open, as a stock relay's {public: private} map",
+      "write the keys that open registrations, unencrypted, as a stock relay's {public: private} map",
     )
     .requiredOption('--to <file>', 'a new file, made with mode 0600')
     .action(async (flags: ExportFlags) =>

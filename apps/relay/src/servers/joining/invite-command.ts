@@ -36,7 +36,7 @@ export function addInviting(servers: Command, terminal: Terminal): void {
     )
     .option('--server-id <uuid>', "the same, by the server's existing id (zulip_org_id)", readUuid)
     .option('--expires <duration>', 'how long it is valid, such as 12h', readDuration, 7 * unitMilliseconds.d)
-    .option('--name <text>', 'what you call the server', '')
+    .option('--name <text>', 'display name of the server', '')
     .action(async ({ hostname: host, serverId, expires, name, json }: InviteFlags) => {
       const hostname = host === undefined ? undefined : await readHostOption(host);
       const now = terminal.clock();
