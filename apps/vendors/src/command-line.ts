@@ -33,11 +33,11 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
       '-V, --version',
       'print the version',
     )
-    .option('--data-dir <dir>', 'where the credentials are kept', '.waxwing/vendors')
-    .option('--host <address>', 'what to bind to', '127.0.0.1')
+    .option('--data-dir <dir>', 'folder of the credentials', '.waxwing/vendors')
+    .option('--host <address>', 'address to bind to', '127.0.0.1')
     .option(
       '--port-base <port>',
-      'HTTP here, APNs production, APNs sandbox and Web Push on the next three; 0 takes any',
+      'port for HTTP; APNs production, APNs sandbox and Web Push use the next three; 0 picks free ports',
       readPortBase,
       8330,
     )

@@ -12,7 +12,7 @@ const longestRetryMilliseconds = 30_000;
 const state: Signal<Connection> = signal('connecting');
 export const connection: ReadonlySignal<Connection> = state;
 
-/** What receives each overview. */
+/** Callback for each overview. */
 type Take = (latest: { readonly now: number }) => void;
 let take: Take = () => {};
 let source: EventSource | undefined;

@@ -15,7 +15,7 @@ export interface PageEntry {
   readonly attention?: () => Attention | undefined;
 }
 
-/** The pages by the name in the address, the first of which opens without one, and what the stream of events updates. */
+/** The pages by their name in the address, of which the first one is the start page, and the overview that events update. */
 export interface PageList {
   readonly pages: Readonly<Record<string, PageEntry>>;
   readonly overview: Pick<Resource<{ readonly now: number }>, 'set'>;

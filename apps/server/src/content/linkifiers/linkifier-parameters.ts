@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const linkifierParameters = {
   pattern: z.string(),
   url_template: z.string(),
-  /** Empty for none, like the next. */
+  /** Empty for none, like the next field. */
   example_input: z.string().optional(),
   reverse_template: z.string().optional(),
   alternative_url_templates: optionalJsonParameter(

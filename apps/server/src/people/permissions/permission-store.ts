@@ -44,7 +44,7 @@ const findRoleGroups = fixedQuery<
   db
     .selectFrom('user_groups')
     .select(['id', 'name'])
-    // Their names are lower case, and have an index.
+    // Compares lower-case names, because they have an index.
     .where(
       'name_lower',
       'in',

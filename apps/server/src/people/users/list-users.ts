@@ -48,7 +48,7 @@ export async function listForUser(
   return { realm_users: joinUsers(active, written), realm_non_active_users: joinUsers(inactive) };
 }
 
-/** The id of no user. */
+/** An id that no user has. */
 const anotherId = 0 as UserId;
 
 /** All users for one kind of reader. Cached. */
