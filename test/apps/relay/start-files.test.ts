@@ -17,7 +17,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** A relay with credentials and further authorities, and what it says of their files a minute later. */
+/** A relay with credentials and additional certificate authorities, and its report on their files a minute later. */
 async function runningRelay() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   write('key.p8', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -28,7 +28,7 @@ async function runningRelay() {
   });
   return {
     relay,
-    /** What readiness and the metric say a minute later; readiness is asked twice. */
+    /** Readiness and the metric a minute later; queries readiness twice. */
     async aMinuteLater() {
       relay.time.now += 60_000;
       const { checks } = (await relay.app.inject('/health/ready')).json<{ checks: { files: string } }>();
@@ -40,7 +40,7 @@ async function runningRelay() {
   };
 }
 
-/** Lines about the next start, without other fields than these. */
+/** Log lines about the next start, reduced to these fields. */
 const linesOf = (logged: string) =>
   logged
     .split('\n')

@@ -73,7 +73,7 @@ export class DashboardInBrowser {
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
   }
 
-  /** Has time pass for the relay. */
+  /** Advances the relay's clock. */
   pass(milliseconds: number): void {
     this.#time.passed += milliseconds;
   }

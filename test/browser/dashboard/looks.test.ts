@@ -47,7 +47,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
         const file = `${name.toLowerCase().replace(' ', '-')}-${size.width}-${colorScheme}.png`;
         await page.screenshot({ path: join(pictures, file), fullPage: true });
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-        // Through the debugger, as the page's policy runs no script of others.
+        // Through the debugger, because the page's policy allows no foreign scripts.
         await page.evaluate(axe.source);
         expect(await page.evaluate(seriousFaults), name).toEqual([]);
       }

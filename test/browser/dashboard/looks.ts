@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the pictures of all pages are kept, for people to look at. */
+/** Folder for screenshots of all pages, for manual review. */
 export const pictures = join(import.meta.dirname, '../../../artifacts/dashboard');
 
 const sizes = [
@@ -12,7 +12,7 @@ const schemes = ['light', 'dark'] as const;
 /** The sizes and colours in which every page is looked at. */
 export const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
 
-/** A script that returns what axe finds, once axe is loaded. */
+/** Script that returns axe's findings. Load axe first. */
 export const seriousFaults = `axe.run().then(({ violations }) => violations
   .filter(({ impact }) => /serious|critical/.test(impact))
   .map(({ id, nodes }) => id + ' ' + nodes[0].html))`;

@@ -18,7 +18,7 @@ export const canInstall =
 export class DebianRoot {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-debian-'));
 
-  /** @param nodejs version of the installed Node, which dpkg compares with that which a package depends on. */
+  /** @param nodejs version of the installed Node, which dpkg compares with the packages' dependency. */
   constructor(nodejs: string) {
     // Programs run as the users that the packages create.
     chmodSync(this.dir, 0o755);

@@ -257,7 +257,7 @@ eachPostgres(() => {
       expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
       for (const program of ['relay', 'server']) {
         const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
-        // Each would warn of an unconfigured proxy.
+        // Each of them would warn about an unconfigured proxy.
         expect(log).not.toContain('TRUSTED_PROXIES');
         expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
       }

@@ -16,7 +16,7 @@ import { root } from './installation.js';
 
 const script = join(root, 'deploy/publish-image.sh');
 const workflows = join(root, '.github/workflows');
-/** In place of docker: writes its arguments to a file, and the digest where `--metadata-file` names. */
+/** Replaces docker: writes its arguments to a file, and the digest to the file of `--metadata-file`. */
 const docker = `#!/bin/sh
 printf '%s\\n' "$SOURCE_DATE_EPOCH" "$@" > "$ARGUMENTS"
 while [ "$1" != --metadata-file ]; do shift; done

@@ -38,7 +38,7 @@ function linkDependencies(folder: string): void {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name === '@waxwing' || name === '.bin') continue;
     const installed = join(root, 'node_modules', name);
-    // npm would pack what a link of these leads to, into the packages that are bundled with the client.
+    // npm would pack the targets of these links into the packages that are bundled with the client.
     if (ofBundled.includes(name)) cpSync(installed, join(modules, name), { recursive: true });
     else symlinkSync(installed, join(modules, name));
   }

@@ -87,7 +87,7 @@ function groupings(expression: string): string[] {
   );
 }
 
-/** Fails unless the programs answer with each metric of the expression, and give it the labels that the expression uses. */
+/** Fails unless the programs expose each metric of the expression, with the labels that the expression uses. */
 function expectExisting(expression: string): void {
   const metrics = metricsOf(expression);
   const known = new Set(foreignLabels);

@@ -10,7 +10,7 @@ import {
 } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import type { WatchedRelay } from './watched-relay.js';
 
-/** An incident that is provoked at a running relay. */
+/** An incident that is provoked on a running relay. */
 export interface RelayIncident {
   readonly name: string;
   /** The log has no line: the reason is in the dead letter. */
@@ -19,7 +19,7 @@ export interface RelayIncident {
   /** The check of the dashboard that names the cause. */
   readonly check: string;
   readonly cause: RegExp;
-  /** Begins the incident and keeps it up for some minutes. Returns how it ends. */
+  /** Starts the incident and keeps it going for some minutes. Resolves to a function that ends it. */
   begin(relay: WatchedRelay): Promise<() => Promise<unknown> | unknown>;
 }
 

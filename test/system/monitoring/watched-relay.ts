@@ -32,7 +32,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
   const relay = await startDeliveriesUnderTest({
     clock: () => time.now + time.stepped,
     monotonic: () => time.now,
-    // Jobs of the upkeep run when the relay stands still for a moment.
+    // Upkeep jobs run on these timers, which do not follow the test's clock.
     timings: { delayDivisor: 1, queueCountMilliseconds: 20 },
     ...options,
     environment: { RELAY_ADMIN_TOKEN_FILE: tokenFile, RELAY_ADMIN_ON: 'main', ...options.environment },
@@ -77,7 +77,10 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     passUntil(instant: number) {
       time.now = instant;
     },
-    /** Lets minutes pass. Looks at the overview in each, which runs the readiness checks as a process does each minute. */
+    /**
+     * Advances the clock minute by minute. Reads the overview in each, which runs the readiness checks as a process does
+     * each minute.
+     */
     async pass(minutes: number): Promise<void> {
       for (let minute = 0; minute < minutes; minute += 1) {
         // A clock that passes a lease while its job runs would let the job be taken over.

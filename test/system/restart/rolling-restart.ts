@@ -8,7 +8,7 @@ import { readDeliveries } from '../crash/vendor-deliveries.js';
 import { startNginx } from './nginx.js';
 
 export interface RollingRestartOptions {
-  /** Least number of requests. More are sent until each process has restarted once. */
+  /** Minimum number of requests. More are sent until each process has restarted once. */
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly postgresUrl: string;

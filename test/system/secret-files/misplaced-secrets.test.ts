@@ -41,7 +41,7 @@ const secrets: Record<string, readonly [secret: string, hidden: string]> = {
   'a mistyped URL with a password': ['postgres:user:hunter2@127.0.0.1', 'hunter2'],
   'a connection string': ['host=127.0.0.1 password=hunter2', 'hunter2'],
 };
-/** People do write words and keys of apps into names and messages, which are shown. */
+/** Users may write words or app keys into names and messages, which are shown. */
 const texts = ['name', 'text', 'value'];
 const inNoText = [
   'an age identity',

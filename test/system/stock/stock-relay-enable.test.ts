@@ -109,7 +109,7 @@ eachBackend((backend) => {
         .realm_push_notifications_enabled;
     await world.command('push', 'disable', '--yes');
     world.relay.servers.pushStatus = { can_push: false, expected_end_timestamp: null };
-    // No phone, so that no test learns it.
+    // No phone is left, so no test notification reveals it.
     await app.logOut();
     await world.idle();
     const { code, text } = await enable();

@@ -49,7 +49,7 @@ export class StockRelayServers {
   readonly known = new Map<string, StockRemoteServer>();
   /** The server of each realm. */
   readonly realms = new Map<string, string>();
-  /** What the relay answers of each organization. */
+  /** The relay's push status for each organization. */
   pushStatus = { can_push: true, expected_end_timestamp: null };
   readonly #challenges = new Map<string, { readonly hostname: string; readonly at: number }>();
   readonly #clock: () => number;

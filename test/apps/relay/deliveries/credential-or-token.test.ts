@@ -115,11 +115,11 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
     expect(await isHeldBack()).toBe(false);
-    // The relay knows these devices now: they hold back no others that day.
+    // These devices are excused for a day: their refusals hold back no others.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
-    // They do not use up the probe when others are refused either.
+    // Neither do they use up the probe when others are refused.
     const worse = await addFcms('worse', 3);
     await relay.faults([
       ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),

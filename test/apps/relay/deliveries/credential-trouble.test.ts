@@ -36,7 +36,7 @@ describe('a wrong FCM service account', () => {
     expect(body.results[0]?.reason).toBe('OAUTH_REFUSED');
     expect((await device(id)).expired_at).toBeNull();
     const { ready: isReady, checks } = await ready();
-    // Apple's app is still delivered to.
+    // The relay still delivers to Apple's app.
     expect(isReady).toBe(true);
     expect(checks.vendors).toMatch(/^warning: /);
     expect(checks.vendors).toContain(wrongFile);

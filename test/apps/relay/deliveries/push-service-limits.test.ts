@@ -37,7 +37,7 @@ it('a push service gets four concurrent requests until it has answered, and then
   expect(await admitted(service.gate)).toBe(4);
   service.breaker.settle(true);
   service.gate.leave();
-  // The waiting one was admitted, and 60 more are.
+  // The waiting one was admitted, and 60 others with it.
   expect(await admitted(service.gate)).toBe(60);
 });
 
@@ -47,7 +47,7 @@ it('push services that have not answered share 64 requests, and the others share
   expect(await admitted(fresh.shared)).toBe(64);
   find('proven.example').service.breaker.settle(true);
   expect(await admitted(find('proven.example').shared)).toBe(512);
-  // A failure puts it back.
+  // A failure resets the limit.
   find('proven.example').service.breaker.settle(false);
   expect(find('proven.example').shared).toBe(fresh.shared);
 });

@@ -12,7 +12,7 @@ import { deliveryTo, type SenderUnderTestOptions, send, senderUnderTest } from '
 const toClose: (() => unknown)[] = [];
 let dir: string;
 let tls: { certificate: string; privateKey: string; ca: string };
-/** Where redirects lead. Counts connections. */
+/** Target of redirects. Counts connections. */
 let listener: Server;
 let port: number;
 let dialled = 0;
@@ -238,7 +238,7 @@ describe('a push service that misbehaves', () => {
     const slow = await serve(() => undefined);
     const { port: slowPort } = new URL(slow.endpoint);
     const names = Array.from({ length: 300 }, (_, index) => `host-${index}.example:${slowPort}`);
-    // These names never resolve, as those of a slow name server.
+    // These names never resolve, as with a slow name server.
     const sender = newSender({
       ca: tls.ca,
       hosts: [...names, new URL(quick.endpoint).host],
@@ -251,7 +251,7 @@ describe('a push service that misbehaves', () => {
     const all = [...held];
     for (const one of all) void one.then(() => held.delete(one));
     await expect(send(sender, quick.endpoint)).resolves.toEqual({ kind: 'accepted' });
-    // 64 are under way and 64 wait; the others were refused at once.
+    // 64 are in flight and 64 wait; the others were refused at once.
     expect(held.size).toBe(128);
     await sender.close(0);
     expect((await Promise.all(all)).every(({ kind }) => kind === 'unanswered')).toBe(true);

@@ -105,7 +105,7 @@ beforeAll(async () => {
         fcm,
         apns: [entry],
       } = appsFor(vendors);
-      // Each has a name of its own and therefore counts as a separate app.
+      // Each app has its own name and therefore counts separately.
       const apps = [...Object.keys(apns), 'new403', 'new418', 'new599', 'page403', 'page410', 'page502'];
       return { fcm, apns: [{ ...entry, topics: [topic, ...apps.map(topicOf)] }] };
     },

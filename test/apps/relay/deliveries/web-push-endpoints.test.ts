@@ -34,7 +34,7 @@ function newSender(options: SenderUnderTestOptions): WebPushSender {
   return sender;
 }
 
-/** Names of public push services that point into private networks, by address. */
+/** Names of public push services that resolve to private addresses, by address. */
 const hostileAddresses = [
   '127.0.0.1',
   '127.255.255.254',
@@ -159,7 +159,7 @@ describe('an endpoint that a phone chose', () => {
     await expect(send(sender, endpoint)).resolves.toEqual(refused);
     expect(looked).toEqual([]);
     expect(dialled).toBe(0);
-    // The rules alone refuse it too, whatever a registration lets through.
+    // The rules alone also refuse it, even if a registration contained it.
     expect(checkEndpoint(endpoint, everyPort)).toBeUndefined();
   });
 
@@ -172,7 +172,7 @@ describe('an endpoint that a phone chose', () => {
   );
 
   it('is looked up once for each connection, which uses an address of that answer', async () => {
-    // The first answer would pass a check, and the second one leads inside.
+    // The first answer would pass a check, and the second one is a private address.
     let lookups = 0;
     const resolve = async () => {
       lookups += 1;

@@ -32,7 +32,7 @@ export function changesOfUsers(organisation: OrganisationUnderTest) {
     expect([status, body]).toEqual([200, { result: 'success', msg: '' }]);
   }
 
-  /** Expects a refusal without any event. */
+  /** Expects a refusal and no event. */
   async function refused(who: Who, whom: Account, fields: Record<string, unknown>, code = 'BAD_REQUEST') {
     const before = await rowOf(whom);
     const events = await organisation.watch('owner');

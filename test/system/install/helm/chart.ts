@@ -7,7 +7,7 @@ import { GoTemplates, isTrue } from './go-template.js';
 const chart = (file: string) => readFileSync(join(root, 'deploy/helm', file), 'utf8');
 
 export type Values = { readonly [name: string]: unknown };
-/** A Kubernetes object, of which tests read what they need. */
+/** A Kubernetes object, with the fields that tests read. */
 // biome-ignore lint/suspicious/noExplicitAny: the fields depend on the kind
 export type KubernetesObject = any;
 

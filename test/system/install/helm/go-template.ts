@@ -95,7 +95,7 @@ export class GoTemplates {
   }
 }
 
-/** Go's truth: no empty text, list or object, and no zero. */
+/** Truthiness in Go templates: false for empty texts, lists and objects, and for zero. */
 export function isTrue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);

@@ -16,12 +16,12 @@ import {
   valuesSchema,
 } from './chart.js';
 
-/** What an operator must give. */
+/** The values that an operator must set. */
 const least: Values = {
   image: { repository: 'registry.example.com/waxwing' },
   server: { realmUrl: 'https://chat.example.com', uploads: { bucket: 'files', accessKeyId: 'key' } },
 };
-/** Every optional part. */
+/** Values that enable every optional part. */
 const everything: Values = merged(least, {
   imagePullSecrets: [{ name: 'registry' }],
   image: { digest: `sha256:${'ab'.repeat(32)}` },
