@@ -206,7 +206,6 @@ const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
 
 const ownOperations = [...contractOperations, ...stockClientOperations];
 
-/** Every operation of the server. */
 export const serverOperations: readonly AnyOperation[] = [...ownOperations, ...serverPushOperations];
 
 /** The general part of the server's OpenAPI document. */

@@ -8,7 +8,6 @@ import { guardPage } from './guard-page.js';
 import { type PageFile, readPageFiles } from './page-files.js';
 import { answerPage, answerWith, type PageContext } from './page-routes.js';
 
-/** The running page. */
 export interface RunningPage extends RunningService {
   /** Link to the page. It lets its holder send notifications and rotate keys until the quickstart ends. */
   readonly link: string;

@@ -23,7 +23,6 @@ interface Sent extends SentText {
   readonly trouble: string | undefined;
 }
 
-/** Adds `push send`. */
 export function addSendCommand(push: Command, terminal: Terminal): void {
   withWait(withJson(push.command('send')))
     .description(

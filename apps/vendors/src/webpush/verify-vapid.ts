@@ -48,7 +48,7 @@ function readPublicKey(text: string): KeyObject | undefined {
   try {
     return createPublicKey({ key: { kty: 'EC', crv: 'P-256', x, y }, format: 'jwk' });
   } catch {
-    // Not on the curve.
+    // The key is not a point on the curve.
     return undefined;
   }
 }

@@ -42,7 +42,7 @@ export interface Overview {
 export type KeyState = 'primary' | 'open' | 'retired' | 'revoked';
 
 interface DayUse {
-  /** Such as `2026-11-26`. */
+  /** A day in ISO 8601, such as `2026-11-26`. */
   readonly day: string;
   readonly registrations: number;
 }

@@ -9,7 +9,7 @@ const units: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['second', 1_000],
 ];
 
-/** Such as `3 hours ago` or `in 2 days`. */
+/** Formats a time relative to now, such as `3 hours ago` or `in 2 days`. */
 function ago(at: number, now: number): string {
   const difference = at - now;
   const [unit, milliseconds] = units.find(([, size]) => Math.abs(difference) >= size) ?? ['second', 1_000];

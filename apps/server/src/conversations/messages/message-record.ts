@@ -116,7 +116,6 @@ export function writeFlags(flags: number | undefined): string[] {
   return flags === undefined ? ['read', 'historical'] : flagNames(flags);
 }
 
-/** The participants of a conversation. */
 function writeParticipants(conversationId: number, related: RelatedRecords) {
   return related.participantsOf(conversationId).map((id: UserId): z.input<typeof participant> => {
     const user = related.user(id);

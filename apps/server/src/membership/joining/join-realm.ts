@@ -60,7 +60,7 @@ export async function joinRealm(
       role: terms.role,
       isBot: false,
       botOwnerId: undefined,
-      // Not given to any client: signing in issues the first usable key.
+      // No client gets this key: signing in issues the first usable one.
       apiKeyHash: hashCredential(generateApiKey().reveal()),
     },
   );

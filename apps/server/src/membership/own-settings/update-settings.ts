@@ -63,7 +63,7 @@ export const updateSettings = operation({
     target_users: optionalJsonParameter(z.never('this server changes the settings of the requester alone')),
   }),
   answer: z.object({
-    /** Only with a new password. */
+    /** Present only with a new password. */
     revoked_invitations: z.number().int().optional(),
   }),
   codes: ['BAD_REQUEST', 'RATE_LIMIT_HIT'],

@@ -10,7 +10,6 @@ import { type AccessContext, replaceApiKey } from './end-access.js';
 export interface Deactivation {
   /** The user and its bots. */
   readonly userIds: readonly UserId[];
-  /** Number of revoked invitations. */
   readonly revokedInvitations: number;
 }
 

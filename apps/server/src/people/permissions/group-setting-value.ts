@@ -76,12 +76,10 @@ export function writeValue(value: GroupSettingValue): z.input<typeof groupSettin
   return { direct_members: [...value.directMembers], direct_subgroups: [...value.directSubgroups] };
 }
 
-/** The groups in a value. */
 export function groupsIn(value: GroupSettingValue): readonly GroupId[] {
   return typeof value === 'number' ? [value] : value.directSubgroups;
 }
 
-/** The users in a value. */
 export function usersIn(value: GroupSettingValue): readonly UserId[] {
   return typeof value === 'number' ? [] : value.directMembers;
 }

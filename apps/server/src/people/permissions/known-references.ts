@@ -5,7 +5,7 @@ import type { ServerTransaction } from '../../tables.js';
 /** Referenced users and groups with their state. Missing ones do not exist. */
 export interface KnownReferences {
   readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
-  /** Only groups with a name. */
+  /** Includes only groups with a name. */
   readonly groups: ReadonlyMap<
     GroupId,
     { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }

@@ -19,7 +19,7 @@ function addShowCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('show'))
     .description('print the UUID, by which the relay knows the organization, its name and its address')
     .action(async (flags: OutputFlags) => {
-      // Here and below: imported lazily, so that help starts fast.
+      // Imported lazily, here and below, so that help starts fast.
       const { readRealm } = await import('./realm-store.js');
       const { uuid, name, url } = await withServerDatabase(terminal, (database, { realm }) =>
         readRealm(database, realm, terminal.clock()),

@@ -21,7 +21,7 @@ export interface RealmSetting<Value> {
   readonly default: Value;
   /** Parses and validates it from a parameter. */
   readonly parameter: z.ZodType<Value, string>;
-  /** Its shape in answers and events. */
+  /** The setting's schema in answers and events. */
   readonly answer: z.ZodType;
   readonly changedBy: SettingGuardian;
   /** The feature level that introduced it. 1 if it always existed. */

@@ -8,7 +8,7 @@ interface UserSetting<Value> {
   readonly default: Value;
   /** Parses and validates the value that clients send. */
   readonly parameter: z.ZodType<Value, string>;
-  /** Its schema in responses and events. */
+  /** The setting's schema in responses and events. */
   readonly answer: z.ZodType<Value>;
 }
 

@@ -15,7 +15,6 @@ import { eventsOfNewUser } from './user-events.js';
 import { isNameTaken } from './user-facts.js';
 import { insertUser, type NewUser, type User } from './user-store.js';
 
-/** A user to create. */
 export interface UserToCreate extends NewUser {
   /**
    * A result of `hashPassword`, computed outside the transaction because hashing is slow. Without it the user cannot

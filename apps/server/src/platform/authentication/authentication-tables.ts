@@ -4,7 +4,7 @@ import type { Generated, Kysely } from 'kysely';
 
 /** Times in Unix milliseconds. */
 export interface AuthenticationTables {
-  /** Only people with a password have a row. */
+  /** Password hashes of the people who have a password. */
   passwords: {
     user_id: UserId;
     /** A result of `hashPassword`. */

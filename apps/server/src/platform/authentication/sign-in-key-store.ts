@@ -34,7 +34,6 @@ export async function insertSignInKey(
   return evicted.map(({ key_hash }) => key_hash);
 }
 
-/** Deletes all sign-in keys of a user. */
 export async function deleteSignInKeys(db: Transaction<ServerTables>, userId: UserId): Promise<void> {
   await db.deleteFrom('sign_in_keys').where('user_id', '=', userId).execute();
 }

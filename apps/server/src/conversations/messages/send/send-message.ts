@@ -70,7 +70,7 @@ export const sendMessage = operation({
     id: z.number().int(),
     /** Opens the message in its conversation in web clients. */
     message_url: z.string(),
-    /** The same as a Markdown link with the names of channel and topic. For direct messages it is the URL. */
+    /** The link in Markdown, with the names of channel and topic. For direct messages it is the URL. */
     message_link: z.string(),
     /** 3 if the sender follows the topic from now on, 2 if the topic is now unmuted. */
     automatic_new_visibility_policy: z.number().int().optional(),
@@ -150,7 +150,7 @@ interface Sending {
 
 interface Decided {
   readonly destination: Destination;
-  /** Only for a message to a channel. */
+  /** Present only for a message to a channel. */
   readonly target?: ChannelTarget;
 }
 
