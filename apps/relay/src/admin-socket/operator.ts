@@ -28,7 +28,7 @@ export const operator: ActorKind<unknown, Operator> = {
       const message = `Name the operator in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
       throw new ProtocolError('UNAUTHORIZED', { message });
     }
-    // Not the name: it may be an email address, which belongs in the audit log only.
+    // Omits the operator's name: it may be an email address, which belongs in the audit log only.
     head.setActor('operator');
     return { name };
   },

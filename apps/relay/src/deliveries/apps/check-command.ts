@@ -11,7 +11,6 @@ interface CheckFlags extends OutputFlags {
   readonly topic?: string;
 }
 
-/** Adds `apps check`. */
 export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
   withJson(apps.command('check'))
     .description('check the credential of each app at Google or Apple, without notifying a phone')

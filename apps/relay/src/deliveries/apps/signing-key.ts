@@ -71,7 +71,7 @@ function parseKey(base64: string): KeyObject | undefined {
     try {
       return createPrivateKey({ key, format: 'der', type });
     } catch {
-      // Not this format: try the next.
+      // The text is not in this format: try the next.
     }
   }
   return undefined;

@@ -6,7 +6,7 @@ import type { VendorOutages } from './vendor-outages.js';
 
 /** An app of the apps file, and how its vendor has treated it since this process started. */
 export interface AppState {
-  /** As in `AppRoute`. */
+  /** The app's id, as in `AppRoute`. */
   readonly appId: string;
   readonly vendor: Vendor;
   /** Apple's; `undefined` for others. */

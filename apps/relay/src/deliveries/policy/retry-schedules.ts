@@ -56,7 +56,7 @@ export const retrySchedules = {
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** Google does not know the installation: not yet, or not any more. */
   newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
-  /** It may have been delivered, and a retry may be a duplicate: at most two retries. */
+  /** The vendor may have delivered it, so a retry may be a duplicate: at most two retries. */
   ambiguous: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 5 * minute,

@@ -6,7 +6,7 @@ import type { KeyRingKeeper } from './key-ring-keeper.js';
 /** Source or target of a move. */
 interface RingLocation {
   readonly store: KeyRingStore;
-  /** Its value of RELAY_KEY_RING. */
+  /** The location as a value of RELAY_KEY_RING. */
   readonly setting: string;
 }
 

@@ -2,7 +2,6 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 import { amongTextsOf } from '@waxwing/storage';
 import type { RelayDatabase } from '../../tables.js';
 
-/** Maximum realms of one server. */
 export const maximumRealmsPerServer = 1000;
 
 interface Claim {

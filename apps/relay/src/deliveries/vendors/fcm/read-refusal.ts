@@ -27,7 +27,6 @@ const errorBody = z.object({
 const fcmErrorType = 'type.googleapis.com/google.firebase.fcm.v1.FcmError';
 const namesToken = /not a valid FCM registration token/i;
 
-/** Reads a refusal by FCM. */
 export async function readFcmRefusal({
   statusCode,
   headers,

@@ -9,7 +9,7 @@ export interface PushServiceOptions {
   readonly clock: Clock;
   readonly connect: buildConnector.connector;
   readonly staleConnections: StaleConnections;
-  /** Of one request, from the first byte to the end of the answer. */
+  /** Timeout of one request, from the first byte to the end of the answer. */
   readonly timeoutMilliseconds: number;
 }
 
