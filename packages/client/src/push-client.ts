@@ -154,7 +154,7 @@ function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Requi
     noteSignOut,
     lastSignOut: async (account) => (await lastSignOut(account)) ?? undefined,
     async remove(id) {
-      // Not before the key pair is deleted: a replayed notification could be opened in between.
+      // In this order: without its state, a replayed notification could be opened before the key pair is deleted.
       await accounts.remove(id);
       await seen.forget(id);
     },

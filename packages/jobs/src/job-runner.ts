@@ -206,7 +206,7 @@ export class JobRunner {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
-      // Its lease was released at shutdown: another process runs it again.
+      // The job's lease was released at shutdown: another process runs it again.
       if (this.#isAbandoned) return undefined;
       if (outcome === 'handed-back') {
         await this.#release([own.claim]);

@@ -137,7 +137,7 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // It may have failed because of another write of the batch. Run alone, any failure is its own.
+      // The write may have failed because of another write of the batch. Run alone, any failure is its own.
       if (culprit !== undefined) await this.#commitSingle(culprit);
     }
     for (const waiting of rest) await this.#commitSingle(waiting);

@@ -1,7 +1,6 @@
 import { DatabaseUnusableError, isPostgres, type UntypedDatabase } from '@waxwing/storage';
 import { sql } from 'kysely';
 
-/** A table to transfer. */
 export interface TransferTable {
   readonly name: string;
   readonly columns: readonly string[];

@@ -82,7 +82,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Also wraps in narrow terminals, which would otherwise break lines within words.
+    // Wraps lines in narrow terminals too, which would otherwise break them within words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

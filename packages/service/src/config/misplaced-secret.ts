@@ -11,7 +11,7 @@ const passwordShape = /^[\w+.-]+:\S+@|^[\w+.-]+:\/.*:.*@|password\s*=/is;
 const keyShape = /^(?=.*[a-zA-Z])(?=.*\d|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[\w+/=-]{20,}$/;
 /** Four or more words, such as a passphrase of diceware. */
 const passphraseShape = /^[^\s:@/.-]+(?:[\s-]+[^\s:@/.-]+){3,}$/;
-/** Also with mistakes. */
+/** Includes URLs with mistakes. */
 const uuidShape = /^[0-9a-f]*(?:-[0-9a-f]*){3,5}$/i;
 const knownExtension = /\.(?:age|env|jsonl?|key|p8|pem|txt)$/i;
 

@@ -116,7 +116,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
-    // Only idle connections: the abort signal makes a long poll in flight respond.
+    // Closes only idle connections: the abort signal makes a long poll in flight respond.
     forceCloseConnections: 'idle',
     // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
@@ -204,7 +204,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     } catch (error) {
       return next(error as Error);
     }
-    // Not in Fastify's 404 handler, which runs after the body is read.
+    // Answers here and not in Fastify's 404 handler, which runs after the body is read.
     next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
 }

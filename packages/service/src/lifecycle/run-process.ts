@@ -18,7 +18,7 @@ export interface RunningService {
 export interface ProcessOptions<Service extends RunningService> {
   readonly name: string;
   readonly log: Log;
-  /** Of this process, for {@link notifySystemd}. */
+  /** The environment of this process, for {@link notifySystemd}. */
   readonly environment?: Environment;
   /** How much longer than ten seconds closing may take before the process exits anyway. Default 0. */
   readonly drainMilliseconds?: number;

@@ -47,7 +47,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   const deviceId = await sync.context.api.registerClientDevice();
   sync.states.add(deviceId);
   await storeDevice(sync, { ...deviceOf(sync), deviceId });
-  // Only after an answer: otherwise the keys would pile up while the server cannot be reached.
+  // Adds the key only after an answer: otherwise keys would pile up while the server cannot be reached.
   if (isDropped) sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }

@@ -22,7 +22,7 @@ export type ReasonToRegister =
 export interface RegistrationFacts {
   /** The last registration that this phone sent. */
   readonly sent: SentRegistration | undefined;
-  /** Its state on the server; `undefined` if the server does not know it. */
+  /** The registration's state on the server; `undefined` if the server does not know it. */
   readonly known: PushDeviceState | undefined;
   readonly pushToken: PushToken;
   /** `undefined` if there is no usable key. */

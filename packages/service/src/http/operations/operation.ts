@@ -189,7 +189,6 @@ export interface BoundOperation {
   readonly handle: (request: OperationRequest<unknown, unknown>) => Promise<JsonObject | SpecialAnswer>;
 }
 
-/** Binds operations to a context. */
 export function bindOperations<Context>(
   context: Context,
   operations: readonly AnyOperation<NoInfer<Context>>[],

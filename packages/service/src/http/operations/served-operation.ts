@@ -3,10 +3,10 @@ import { ParameterReader } from './request-parameters.js';
 
 /** A bound operation, with values that are computed from its declaration once. */
 export interface ServedOperation extends BoundOperation {
-  /** Its name in log lines and metrics, such as `GET /api/v1/messages`. */
+  /** The operation's name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
   readonly reader: ParameterReader;
-  /** Its path in Fastify's syntax. */
+  /** The operation's path in Fastify's syntax. */
   readonly route: string;
 }
 
