@@ -12,7 +12,7 @@ export interface BenchResult {
 }
 
 export interface BenchOptions {
-  /** Also runs benchmarks that take longer than the default set's two minutes. */
+  /** Whether to run benchmarks that take longer than the default set's two minutes, too. */
   readonly full: boolean;
 }
 

@@ -47,7 +47,7 @@ export async function withBenchTarget<Target, Result>(
     const [target] = await Promise.race([once(child, 'message'), failed]);
     return await Promise.race([measure(target as Target, ask), failed]);
   } finally {
-    // It may have exited already; the exit was awaited from the start.
+    // The program may have exited already; its exit was awaited from the start.
     child.kill('SIGTERM');
     await exited;
   }

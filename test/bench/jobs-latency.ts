@@ -38,7 +38,7 @@ export async function queueLatencies(url: string): Promise<number[]> {
   return latencies;
 }
 
-/** The same for pg-boss and its worker. */
+/** Measures pg-boss and its worker in the same way. */
 export function bossLatencies(url: string): Promise<number[]> {
   return withPgBoss(url, 'k', async (boss) => {
     const arrivals = new Arrivals();

@@ -140,7 +140,7 @@ describe('the lease of a job', () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
-      // It stops renewing.
+      // The queue stops renewing.
       vi.clearAllTimers();
       const { attempts } = await survivor(backend, clock, url);
       clock.now = start + lease + 1;

@@ -95,7 +95,7 @@ eachPostgres((backend) => {
       db,
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', low).execute(),
       () => jobs.bringForward({ kind: 'k', from: start, everyMilliseconds: 10, limit: 10 }),
-      // It waits for the first row, and has not locked the second yet.
+      // The transaction waits for the first row, and has not locked the second yet.
       (transaction) => sql`select id from jobs where id = ${high} for update nowait`.execute(transaction),
     );
     expect(await db.selectFrom('jobs').select(['id', 'run_at']).execute()).toEqual([

@@ -160,7 +160,7 @@ export class Lane {
       stdio: 'ignore',
       detached: true,
     });
-    // It may exit at any time, including between two runs.
+    // The process may exit at any time, including between two runs.
     held.once('exit', () => {
       if (this.#held === held) this.#held = undefined;
     });

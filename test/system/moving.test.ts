@@ -98,7 +98,7 @@ function registrationOf(world: Constellation, pushAccountId: string): Record<str
   };
 }
 
-/** The same in the newer generation, for a device that has an id from the server. */
+/** A registration of the newer generation, for a device that has an id from the server. */
 function deviceRegistrationOf(world: Constellation, token: string) {
   return {
     push_key_id: '7',

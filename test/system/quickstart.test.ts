@@ -32,7 +32,7 @@ interface QuickstartFile {
   readonly vendors: { readonly url: string };
 }
 
-// It uses some of the first twenty-four ports from --port-base.
+// The quickstart uses some of the first twenty-four ports from --port-base.
 const portsOfQuickstart = 24;
 
 /** Folder and ports of a quickstart. */

@@ -71,7 +71,7 @@ it('a server that ignores the sign-out cannot stop the phone from ending its reg
   expect(server.clientDevices.rows.size).toBe(1);
   expect(server.revocations).toMatchObject([{ isDirect: true }]);
   expect(isDone()).toBe(false);
-  // And after a server that dropped the sign-in.
+  // The same holds for a server that dropped the sign-in.
   server.overrides.clear();
   server.overrides.set(serverPath, () => server.error('INVALID_API_KEY', 401));
   const { url: realmUrl, apiKey } = server;

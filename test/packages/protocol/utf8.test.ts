@@ -8,7 +8,7 @@ function byPlatform(bytes: Uint8Array): string | undefined {
   try {
     return platform.decode(bytes);
   } catch {
-    // Not UTF-8.
+    // Byte sequences that are not UTF-8.
     return undefined;
   }
 }

@@ -37,7 +37,7 @@ async function behindPgbouncer(
   ];
   writeFileSync(file, lines.join('\n'));
   for (const path of [folder, file]) chmodSync(path, 0o755);
-  // It refuses to run as root.
+  // pgbouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? ['-u', 'nobody'] : [];
   const child = spawn(program, ['-q', ...user, file], { stdio: 'ignore' });
   const ended = once(child, 'exit');

@@ -6,7 +6,7 @@ import type { AttackWorld } from './attack-world.js';
 export interface RefusedRequest {
   /** Status and code, such as `400 BAD_REQUEST`, or `200` alone. */
   readonly answers: readonly string[];
-  /** Its whole text. */
+  /** The whole text of the request. */
   readonly request: string;
   /** Set if the rest of the request is not read, so that no other request can follow on the connection. */
   readonly endsConnection?: boolean;

@@ -55,5 +55,5 @@ export const reachableLimits = {
   notificationsPerMinute: 20_000,
 };
 
-/** The same for attacks at full scale, whose requests are mostly not refused for their number. */
+/** Limits for attacks at full scale, whose requests are mostly not refused for their number. */
 export const fullLimits = { ...reachableLimits, notificationsPerMinute: 150_000 };

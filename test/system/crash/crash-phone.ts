@@ -20,14 +20,14 @@ export interface CrashPhoneOptions {
   readonly tokenKind: TokenKind;
   /** URL of the push service; required for `webpush`. */
   readonly webPushUrl?: string;
-  /** Its protocol generation. Default: `older`. */
+  /** The phone's protocol generation. Default: `older`. */
   readonly generation?: Generation;
 }
 
 /** A minimal phone: a token, an account and a key of its own. */
 export class CrashPhone {
   readonly token: string;
-  /** Its name at the vendor: the token, or the endpoint of its subscription. */
+  /** The phone's name at the vendor: the token, or the endpoint of its subscription. */
   readonly address: string;
   readonly tokenKind: TokenKind;
   readonly generation: Generation;
@@ -57,7 +57,7 @@ export class CrashPhone {
     this.sealedRegistration = this.sealRegistration();
   }
 
-  /** Its token's id, which names it in the newer generation. */
+  /** The token's id, which names the device in the newer generation. */
   get tokenId(): string {
     return computeTokenId(this.token);
   }

@@ -25,7 +25,7 @@ describe('relay and server that are killed at random moments under load', () => 
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
         // Notifications of messages wait in jobs when a process is killed.
         expect(counts.messages).toBeGreaterThan(10 * rounds);
-        // Only deliveries in flight when the relay dies are repeated.
+        // Only deliveries that are in flight when the relay dies are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);
       },
       timeoutMilliseconds,

@@ -188,7 +188,7 @@ export class Installation {
   }
 
   async #startVendors(): Promise<VendorsLine> {
-    // They are not among the page's packages for production.
+    // These packages are not among the page's packages for production.
     const tarballs = ['waxwing-service', 'waxwing-protocol', 'trial/waxwing-vendors'];
     const files = tarballs.map((name) => `/tmp/waxwing/${name}-*.tgz`).join(' ');
     const lines = `npm init --yes\nnpm install --no-audit --no-fund ${files}`;

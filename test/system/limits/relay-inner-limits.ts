@@ -220,7 +220,7 @@ export const relayMemoryLimits: readonly RelayLimit[] = [
       await relay.setGreedyKey(false);
       const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
       await askInCrowd(door, requests.slice(1), 200);
-      // It is remembered together with all but one of them.
+      // All but one of the other entries do not evict it.
       expect(await look()).toMatchObject({ status: 200 });
       await askInCrowd(door, requests.slice(0, 1), 200);
       return look();

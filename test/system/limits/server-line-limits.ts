@@ -95,7 +95,7 @@ export const serverTransactionLimits: readonly ServerLimit[] = [
     metric: answered(`POST ${registerPushDevicePath}`, 429),
     answer: [429, 'RATE_LIMIT_HIT', '1'],
     async provoke(server) {
-      // Like another process that stores a registration of the same user.
+      // Acts like another process that stores a registration of the same user.
       const name = `registrations of user ${server.greedy.userId}`;
       await server.hold(({ db }) => sql`select ${tryLockExclusive(db, name)}`.execute(db));
       return server.ask('POST', 'mobile_push/register', testPhone('1').fields);

@@ -92,7 +92,7 @@ export const signInLimits: readonly ServerLimit[] = [
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
       await askInCrowd(door, others.slice(1).map(wrongInvitation), 404);
-      // It is remembered together with all but one of them.
+      // All but one of the other entries do not evict it.
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       await askInCrowd(door, others.slice(0, 1).map(wrongInvitation), 404);
       return signIn(server, email, address);

@@ -154,7 +154,7 @@ class MixedLoad {
     const over = work.finally(() => {
       isOver = true;
     });
-    // Its error is thrown below, after the last answers.
+    // The error of `work` is thrown below, after the last answers.
     over.catch(() => undefined);
     const answers: Promise<void>[] = [];
     const beganAt = performance.now();

@@ -86,7 +86,7 @@ eachBackend((backend) => {
     const { code, text } = await world.command('push', 'disable', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('stays registered')]);
     await expect.poll(isConfigured).toBe(false);
-    // It could not return by itself.
+    // A deactivated server could not return by itself.
     expect(atRelay()?.[1].isDeactivated).toBe(false);
     const requests = world.relay.requests.length;
     await world.sendMessage(sender, owner);

@@ -143,7 +143,7 @@ describe('a repeat of a notification that cannot be stored', () => {
     const wait = vi.spyOn(VendorDeadlines.prototype, 'wait');
     const repeat = deliver(request);
     await until(() => wait.mock.results.length === 1);
-    // Its budget is spent, but it still waits for the first one.
+    // The budget of the repeat is spent, but it still waits for the first request.
     await wait.mock.results[0]?.value;
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');

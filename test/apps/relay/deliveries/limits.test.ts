@@ -138,7 +138,7 @@ describe('two relays on one database', () => {
       let refused = await other.notify([], { authorization });
       while (refused.status === 200) {
         granted += 1;
-        // It has exchanged usage by then, so the first relay's usage limits the server and not its local quota.
+        // The other relay has exchanged usage by then, so the shared quota limits the server and not its local one.
         await until(async () => (await used()) > usedBefore);
         usedBefore = await used();
         refused = await other.notify([], { authorization });
@@ -157,7 +157,7 @@ describe('a server that registers too much', () => {
     const clock = () => Date.now();
     const context = {
       servers: new ServerDirectory(relay.database.db, clock, { noteSeen: () => undefined }),
-      // Not used: the request lacks parameters.
+      // Unused, because the request lacks parameters.
       registrations: {} as RegistrationBatches,
       quotas: new ServerQuotas(1, clock),
     };

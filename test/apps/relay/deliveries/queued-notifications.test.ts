@@ -76,7 +76,7 @@ eachBackend((backend) => {
       await idle(relay.database.jobs);
       const arrived = await relay.arrived(token);
       expect(arrived).toHaveLength(1);
-      // It has waited for 151 seconds of its time to live.
+      // The notification has waited for 151 seconds of its TTL.
       expect(arrived[0]?.body).toMatchObject({ message: { android: { ttl: `${28 * 86_400 - 151}s` } } });
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });

@@ -34,7 +34,7 @@ describe('a request that takes longer than its budget', () => {
     await notify([apnsRequest(quick)]);
     await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 3000 }]);
     const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
-    // It would be `sent` if the answer had waited for the vendor.
+    // The result would be `sent` if the answer had waited for the vendor.
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
     // The stored retry finds nothing left to do.

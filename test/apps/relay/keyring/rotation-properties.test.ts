@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constantFrom('retire' as const, 'revoke' as const), which: fc.nat(9) }),
   },
-  // Also backward, because clocks are corrected.
+  // Moves the clock backward too, because clocks are corrected.
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: -200, max: 500 }) }),

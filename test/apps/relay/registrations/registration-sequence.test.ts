@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 7, token: 'another' })).toMatchObject({ status: 200 });
-      // Like two phones with copies of the same account data, in the same second.
+      // Simulates two phones with copies of the same account data, in the same second.
       const { body: other } = await register({ sequence: 7, token: 'of a copy' });
       expect(other).toMatchObject({ result: 'success' });
       expect(other.device_id).not.toBe(body.device_id);

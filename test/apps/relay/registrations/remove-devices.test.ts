@@ -76,7 +76,7 @@ eachBackend((backend) => {
         device_ids: JSON.stringify(device_ids),
         push_account_ids: `[${ids.join(',')}]`,
       });
-    // They are equal when rounded.
+    // Both ids are equal when rounded.
     expect(await named([first, second, third], [accounts[1] ?? '', accounts[0] ?? '', '1'])).toMatchObject(
       success,
     );

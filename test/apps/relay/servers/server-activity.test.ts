@@ -116,7 +116,7 @@ eachBackend((backend) => {
     expect(await db.selectFrom('realms').select('server_id').execute()).toEqual([{ server_id: other.id }]);
     const left = await db.selectFrom('server_invitations').select('hostname').execute();
     expect(left).toEqual([{ hostname: 'b.example.org' }]);
-    // Its key is no longer valid, and its queued notifications are not delivered.
+    // The removed server's key is no longer valid, and its queued notifications are not delivered.
     await expect
       .poll(async () => (await stock.register(stock.form('late'))).status, { timeout: 5000 })
       .toBe(401);

@@ -9,7 +9,6 @@ import type { ServerTables } from '#server/tables.js';
 type Db = Kysely<ServerTables>;
 const guest = 600;
 
-/** All active users. */
 function activeUsers(db: Db) {
   return db.selectFrom('users').select(['id', 'role']).where('is_active', '=', 1).orderBy('id').execute();
 }

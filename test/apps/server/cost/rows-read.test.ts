@@ -37,7 +37,7 @@ async function costsWith(backend: TestBackend, users: number) {
   const organisation = new OrganisationUnderTest();
   await organisation.start(await backend.freshUrl());
   try {
-    // These queues do not ask for the events of the operations.
+    // The queues of this test do not request the events of the operations.
     const large = await enlarge(organisation, users, users / 2);
     const operations = await measuredOperations(organisation, large);
     const { db } = organisation.server.server.database;

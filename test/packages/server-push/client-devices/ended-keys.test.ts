@@ -100,7 +100,7 @@ eachBackend((backend) => {
     await server.register(ada, first, keyGroup(3));
     server.now += 26 * hour;
     for (let id = 4; id < 16; id += 1) await server.register(ada, first, keyGroup(id));
-    // The same key id again, with other bytes.
+    // Reuses the key id with other bytes.
     await server.register(ada, first, { push_key_id: '15', push_key: keyGroup(16).push_key });
     await signOut(ada, first);
     await server.settle();

@@ -27,6 +27,6 @@ it.each([
   expect(head).toMatch(/^HTTP\/1.1 503 /);
   expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });
   await closed;
-  // Its own answer had been sent, so it is only closed.
+  // The answer of this request had been sent, so the connection is only closed.
   expect(other.statuses).toEqual([200]);
 });
