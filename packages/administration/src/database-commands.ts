@@ -59,7 +59,7 @@ async function describeStatus(
 function addTransfer(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('export'))
     .description('export all rows and jobs; to move a database, first stop every serving process')
-    .option('--file <path>', 'new file, readable by its owner only (default: standard output)')
+    .option('--file <new-file>', 'new file, readable by its owner only (default: standard output)')
     .action(async ({ file, json }: FileFlags) => {
       const counts = await withExistingDatabase(options, (database) =>
         file === undefined

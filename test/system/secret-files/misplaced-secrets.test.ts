@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -159,6 +159,7 @@ const placeholders: Record<string, string> = {
   url: 'http://127.0.0.1:1',
   place: 'database',
   file: join(folder, 'none.txt'),
+  'new-file': join(folder, 'none.txt'),
   id: '123456',
 };
 const mustBeGiven = ['--to', '--relay', '--user', '--text', '--realm', '--email'];
@@ -180,6 +181,15 @@ beforeAll(async () => {
   for (const program of Object.values(programs))
     expect(await typed(program, ['db', 'migrate'])).toMatchObject({ status: 0 });
   expect(await typed(programs['waxwing-relay'] as Program, ['keys', 'init'])).toMatchObject({ status: 0 });
+});
+
+it.each([
+  ['db', 'export', '--file', 'export-of-relay'],
+  ['keys', 'export-stock', '--yes', '--to', 'stock'],
+])('%s %s writes a new file in this folder, whatever its name', async (...argv) => {
+  const relay = programs['waxwing-relay'] as Program;
+  expect(await typed(relay, argv)).toMatchObject({ status: 0 });
+  expect(existsSync(join(folder, argv.at(-1) ?? ''))).toBe(true);
 });
 
 describe.each(Object.entries(programs))('%s', (_name, program) => {

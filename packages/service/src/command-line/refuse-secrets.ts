@@ -23,6 +23,8 @@ const pathKinds: readonly string[] = ['file', 'path', placeKind];
 const textKinds: readonly string[] = ['name', 'text', 'value'];
 /** A name with an extension, such as `relay.ndjson`. */
 const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
+/** Takes a path where nothing may exist yet. */
+const outputKinds: readonly string[] = ['dir', 'new-file'];
 /** Takes a secret. */
 const codeKind = 'code';
 
@@ -43,7 +45,7 @@ export function refuseSecrets(command: Command): void {
 
 function looksSecret(kind: string, value: string): boolean {
   if (textKinds.includes(kind)) return holdsSecret(value);
-  return kind === 'dir' ? mayBeSecret(value) : isSecretText(value) || holdsPassword(value);
+  return outputKinds.includes(kind) ? mayBeSecret(value) : isSecretText(value) || holdsPassword(value);
 }
 
 function refuseAsPath({ name, kind, value }: Given): void {

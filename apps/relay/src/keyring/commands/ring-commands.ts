@@ -17,7 +17,7 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
   const bring = () => import('./bring-keys.js');
   withNewRing(keys.command('init'))
     .description('make the key ring with fresh keys, and the identity file if it is missing')
-    .option('--recovery-key <file>', 'also make a recovery key, and write its private half to this file')
+    .option('--recovery-key <new-file>', 'also make a recovery key, and write its private half to this file')
     .action(async (flags: NewRingFlags) => (await bring()).makeFreshRing(terminal, flags));
   withNewRing(keys.command('import'))
     .description('import the keys of a plain file (see keys.example) or of a stock relay')
@@ -28,7 +28,7 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
     .description(
       'add a recovery key to a ring without one: the key list contains it, and the next release of the app pins it',
     )
-    .argument('<file>', 'a new file for its private half, to be moved off this machine')
+    .argument('<new-file>', 'file for its private half, to be moved off this machine')
     .action(async (file: string, flags: ChangeFlags) =>
       (await import('./add-recovery-key.js')).giveRecoveryKey(terminal, file, flags),
     );
@@ -81,7 +81,7 @@ export function addMovingRing(keys: Command, terminal: Terminal): void {
     .description(
       "write the keys that open registrations, unencrypted, as a stock relay's {public: private} map",
     )
-    .requiredOption('--to <file>', 'a new file, made with mode 0600')
+    .requiredOption('--to <new-file>', 'created with mode 0600')
     .action(async (flags: ExportFlags) =>
       (await import('./export-stock-keys.js')).exportStockKeys(terminal, flags),
     );
