@@ -192,6 +192,13 @@ it.each([
   expect(existsSync(join(folder, argv.at(-1) ?? ''))).toBe(true);
 });
 
+it('an unknown command of ordinary words and numbers is shown', async () => {
+  const relay = programs['waxwing-relay'] as Program;
+  for (const word of ['organization-settings-2026', 'Organization-Settings', 'rotate_signing_keys_of_2026']) {
+    expect((await typed(relay, [word])).said).toContain(word);
+  }
+});
+
 describe.each(Object.entries(programs))('%s', (_name, program) => {
   it('shows no secret that is given to any option or argument by mistake', async () => {
     const commands = await slotsOf(program);

@@ -9,6 +9,8 @@ const secretInText = /-----BEGIN [A-Z ]*PRIVATE KEY|AGE-SECRET-KEY-|"private_key
 const passwordShape = /^[\w+.-]+:\S+@|^[\w+.-]+:\/.*:.*@|password\s*=/is;
 /** Keys in base64, base64url or hexadecimal, and API keys. */
 const keyShape = /^(?=.*[a-zA-Z])(?=.*\d|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[\w+/=-]{20,}$/;
+/** Words and short numbers, such as `Organization-Settings-2026`. A random key has digits and both cases within a part. */
+const nameShape = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4})(?:[-_](?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4}))+$/;
 /** Four or more words, such as a passphrase of diceware. */
 const passphraseShape = /^[^\s:@/.-]+(?:[\s-]+[^\s:@/.-]+){3,}$/;
 /** Includes URLs with mistakes. */
@@ -32,11 +34,12 @@ export function holdsPassword(text: string): boolean {
 
 /**
  * Whether a text may be a secret: a private key, a URL with a password, an API key or a passphrase of four words. An error
- * message must not repeat it. UUIDs, e-mail addresses, host names and paths are none.
+ * message must not repeat it. UUIDs, e-mail addresses, host names, paths and names of words and short numbers are none.
  */
 export function mayBeSecret(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return true;
-  if (!keyShape.test(text) && !passphraseShape.test(text)) return false;
+  const isKey = keyShape.test(text) && !nameShape.test(text);
+  if (!isKey && !passphraseShape.test(text)) return false;
   return !uuidShape.test(text) && !isPrintablePath(text) && !existsSync(text);
 }
 
