@@ -1,7 +1,14 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { z } from 'zod';
 import { Secret } from '../config/index.js';
-import { type ActorKind, noAnswer, noParameters, operation, RawAnswer } from '../http/index.js';
+import {
+  type ActorKind,
+  noAnswer,
+  noParameters,
+  operation,
+  RawAnswer,
+  type RequestHead,
+} from '../http/index.js';
 import { sessionMilliseconds } from './admin-sessions.js';
 import { anyVisitor, requireOwnPage, sessionCookie, writingAdministrator } from './administrator.js';
 import type { DashboardParts } from './dashboard-parts.js';
@@ -63,8 +70,7 @@ export const signIn = operation({
       throw new ProtocolError('ADMIN_TOKEN_WRONG');
     }
     log.info({ address: address ?? unknownAddress }, 'a session of the dashboard began');
-    const isSecure = head.header('x-forwarded-proto') === 'https';
-    return withCookie(id, sessionMilliseconds / 1000, isSecure);
+    return withCookie(id, sessionMilliseconds / 1000, arrivedOverTls(head));
   },
 });
 
@@ -92,9 +98,18 @@ export const signOut = operation({
   codes: [],
   async handle({ sessions }: DashboardParts, { actor, head }) {
     sessions.end(actor.hash);
-    return withCookie(new Secret(''), 0, head.header('x-forwarded-proto') === 'https');
+    return withCookie(new Secret(''), 0, arrivedOverTls(head));
   },
 });
+
+/**
+ * Whether the browser's connection uses TLS, according to the first proxy. Believed from any peer: a false header affects
+ * only its sender's own cookie, while a proxy that no setting names must not cost the cookie its protection.
+ */
+function arrivedOverTls(head: RequestHead): boolean {
+  const [first = ''] = head.header('x-forwarded-proto')?.split(',') ?? [];
+  return first.trim().toLowerCase() === 'https';
+}
 
 function withCookie(id: Secret<string>, maximumAgeSeconds: number, isSecure: boolean): RawAnswer {
   const attributes = `HttpOnly; SameSite=Strict; Path=/admin; Max-Age=${maximumAgeSeconds}`;
