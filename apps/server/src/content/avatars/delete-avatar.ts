@@ -27,7 +27,7 @@ export const deleteAvatar = operation({
       async (transaction) => {
         await lockOwnDetails(transaction, actor);
       },
-      false,
+      { isBatchFirst: false },
     );
     for (const old of withdrawn) await tryRemoveLeftFile(context, old);
     const { avatar_url } = writePicture(shownAddress(user, context.realm), user);

@@ -125,7 +125,7 @@ function complete(
       await file.stored(transaction, upload);
     },
     file.lock,
-    false,
+    { isBatchFirst: false },
   );
 }
 

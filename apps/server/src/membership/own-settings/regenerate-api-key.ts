@@ -26,7 +26,7 @@ export const regenerateApiKey = operation({
       async (transaction) => {
         await lockOwnDetails(transaction, actor);
       },
-      false,
+      { isBatchFirst: false },
     );
     return { api_key: apiKey.reveal(), revoked_invitations: revokedInvitations };
   },

@@ -92,7 +92,7 @@ export const updateSettings = operation({
         // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
         await lockOwnDetails(transaction, actor);
       },
-      locksGroups,
+      { isBatchFirst: locksGroups },
     );
   },
 });

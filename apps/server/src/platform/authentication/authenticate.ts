@@ -18,7 +18,7 @@ export interface Requester extends KnownUser {
   change<Result>(
     work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
     first?: (transaction: ServerTransaction) => Promise<void>,
-    isBatchFirst?: boolean,
+    options?: { readonly isBatchFirst?: boolean },
   ): Promise<Result>;
   /** Like {@link change}, for long work: uses `writeSingle`, which does not block other writes on PostgreSQL. */
   changeAlone<Result>(
@@ -53,7 +53,7 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
       };
       return {
         ...known,
-        change(work, first, isBatchFirst = first !== undefined) {
+        change(work, first, { isBatchFirst = first !== undefined } = {}) {
           const write = isBatchFirst ? database.writeFirst : database.write;
           return write(async (transaction) => {
             await first?.(transaction);
