@@ -29,7 +29,7 @@ const atOnceMilliseconds = 45_000;
 interface Twin {
   readonly process: SpawnedProcess;
   readonly url: string;
-  /** Starts a replacement. */
+  /** Starts a process that replaces a killed one. */
   again(): Promise<Twin>;
 }
 

@@ -42,7 +42,7 @@ describe('A phone whose account the relay refuses', () => {
     expect((await accounts.list())[0]?.pushAccountId).toBe(before?.pushAccountId);
   });
 
-  it('recovers when its own clock was ahead and a registration has that sequence', async () => {
+  it('recovers when its own clock was ahead and the relay has that sequence', async () => {
     const { server: plain, ...rest } = await createPhone();
     const withoutDate = async (url: string, init: RequestInit) => {
       const answer = await plain.fetch(url, init);

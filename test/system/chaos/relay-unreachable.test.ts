@@ -51,7 +51,7 @@ describe('a relay that cannot be reached for an hour', () => {
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
     await pass(hour);
     test.relay.otherwise(registered(7));
-    // The first request finds the relay back.
+    // The first request detects that the relay is back.
     expect((await test.register(ada, testPhone('21').fields)).status).toBe(200);
     const before = test.relay.requests.length;
     // Pending jobs are brought forward concurrently with that request.

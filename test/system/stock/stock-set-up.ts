@@ -8,7 +8,7 @@ import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 import { askRelay } from './relay-requests.js';
 import type { StockServer } from './stock-server.js';
 
-/** `zulip_org_id` and `zulip_org_key` of a stock server's file of secrets. */
+/** `zulip_org_id` and `zulip_org_key` of a stock server's secrets file. */
 export interface StockSecrets {
   serverId: string;
   serverKey: string;

@@ -81,7 +81,7 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
           when ${passed} <= 0 then server_quotas.used_milliseconds
           when ${passed} < server_quotas.used_milliseconds then server_quotas.used_milliseconds - (${passed})
           else 0 end`,
-        // Never moves back for a clock that is slightly behind: the same seconds would refill the quota twice.
+        // `counted_at` never moves back for a clock that is slightly behind: the same seconds would refill the quota twice.
         counted_at: sql<number>`case
           when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
           else excluded.counted_at end`,

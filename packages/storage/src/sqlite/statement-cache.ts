@@ -6,7 +6,7 @@ const maximumCachedStatements = 500;
 
 interface PreparedStatement {
   readonly statement: SqliteStatement;
-  /** Converts its rows; `undefined` for a statement without results. */
+  /** Converts the statement's rows; `undefined` for a statement without results. */
   reader: RowReader | undefined;
 }
 

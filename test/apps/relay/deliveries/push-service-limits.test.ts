@@ -37,7 +37,7 @@ it('a push service gets four concurrent requests until it has answered, and then
   expect(await admitted(service.gate)).toBe(4);
   service.breaker.settle(true);
   service.gate.leave();
-  // The waiting one was admitted, and 60 others with it.
+  // The waiting request was admitted, and 60 others with it.
   expect(await admitted(service.gate)).toBe(60);
 });
 

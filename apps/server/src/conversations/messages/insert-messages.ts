@@ -15,7 +15,6 @@ import { findMessages, type Message, topicKey } from './message-store.js';
 import { copiesOf, readRecipientFacts, usersByFlags } from './recipients.js';
 import { readRelatedRecords } from './related-records.js';
 
-/** Destination of a message. */
 export type Destination =
   | { readonly kind: 'channel'; readonly channelId: ChannelId; readonly topic: string }
   /** All participants, including the sender. */
