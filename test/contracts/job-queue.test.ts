@@ -148,7 +148,12 @@ describe('the job queue', () => {
 
     it('retries at the handler’s instant, and gives up at the job’s instant', async () => {
       const clock = { now: start };
-      const database = await open(backend, clock);
+      const reported: unknown[] = [];
+      const database = await backend.open({
+        migrations: [],
+        now: () => clock.now,
+        onJobGivenUp: ({ kind }, reason) => void reported.push([kind, reason]),
+      });
       const outcomes: JobOutcome<unknown>[] = [
         { kind: 'retry', at: start + 50, reason: 'busy' },
         { kind: 'retry', at: start + 5000, reason: 'still busy' },
@@ -184,6 +189,7 @@ describe('the job queue', () => {
         reason: 'given up: still busy',
         at: start + 1000,
       });
+      expect(reported).toEqual([['k', 'given up: still busy']]);
     });
 
     it('keeps a dead job with its reason, even if that has characters that no database can store', async () => {

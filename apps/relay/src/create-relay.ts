@@ -248,9 +248,13 @@ async function openDatabase(
   closers: Closers,
 ): Promise<RelayDatabase> {
   const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
-  const options = { url, clock, ...createJobLog(log), onDeadJobsRemoved };
+  const jobLog = createJobLog(log, 'waxwing-relay');
+  const options = { url, clock, ...jobLog, onDeadJobsRemoved };
   const database = await openRelayDatabase({ ...options, role: 'serving' });
-  closers.push(() => database.close());
+  closers.push(async () => {
+    await database.close();
+    jobLog.flush();
+  });
   await raiseDeviceIds(database, clock);
   return database;
 }

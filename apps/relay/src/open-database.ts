@@ -6,7 +6,7 @@ import { type RelayDatabase, type RelayTables, relayMigrations } from './tables.
 export interface OpenRelayDatabaseOptions
   extends Pick<
     DatabaseWithJobsOptions,
-    'role' | 'remedyIfMissing' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'
+    'role' | 'remedyIfMissing' | 'onJobError' | 'onJobGivenUp' | 'onAnswer' | 'onDeadJobsRemoved'
   > {
   readonly url: Secret<string>;
   readonly clock: Clock;

@@ -101,14 +101,7 @@ async function assemble(
   // Before the database is opened, so that a wrong setting is reported first.
   await readRelayKey(configuration.relay, adminNames);
   const metrics = new Metrics();
-  const database = await openServerDatabase({
-    url: configuration.databaseUrl,
-    role: 'serving',
-    clock,
-    ...createJobLog(log),
-    onDeadJobsRemoved: (count) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count),
-  });
-  closers.push(() => database.close());
+  const database = await openDatabase(configuration, { log, clock, metrics }, closers);
   await expectRestoredDatabase(database, clock);
   const { queueListeners, linkifiers } = await listenToProcesses(database, clock, closers);
   const realm = await readRealm(database, configuration.realm, clock());
@@ -138,6 +131,21 @@ async function assemble(
   const reloadCredentials = () => relayAccount.read();
   const forOperators = { operations: dashboard.metrics, log };
   return { app, log, database, metrics, readiness, forOperators, realmUuid: realm.uuid, reloadCredentials };
+}
+
+async function openDatabase(
+  { databaseUrl: url }: ServerConfiguration,
+  { log, clock, metrics }: Pick<Foundation, 'log' | 'clock' | 'metrics'>,
+  closers: Closers,
+): Promise<ServerDatabase> {
+  const jobLog = createJobLog(log, 'waxwing-server');
+  const onDeadJobsRemoved = (count: number) => metrics.rowsRemoved.inc({ kind: 'dead-letter' }, count);
+  const database = await openServerDatabase({ url, role: 'serving', clock, ...jobLog, onDeadJobsRemoved });
+  closers.push(async () => {
+    await database.close();
+    jobLog.flush();
+  });
+  return database;
 }
 
 interface Doors {

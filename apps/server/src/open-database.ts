@@ -6,7 +6,7 @@ import { type ServerDatabase, type ServerTables, serverMigrations } from './tabl
 export interface OpenServerDatabaseOptions
   extends Pick<
     DatabaseWithJobsOptions,
-    'role' | 'remedyIfMissing' | 'onJobError' | 'onAnswer' | 'onDeadJobsRemoved'
+    'role' | 'remedyIfMissing' | 'onJobError' | 'onJobGivenUp' | 'onAnswer' | 'onDeadJobsRemoved'
   > {
   readonly url: Secret<string>;
   readonly clock: Clock;

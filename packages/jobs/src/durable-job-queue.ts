@@ -22,6 +22,8 @@ export interface JobQueueOptions {
   readonly now: () => number;
   /** Called on an unexpected failure of a job, or of polling (without a job). The work is retried. */
   onError(error: unknown, job?: Job): void;
+  /** Called after a job became a dead letter. */
+  onGivenUp(job: Job, reason: string): void;
   /** Called when the database has returned the due jobs. */
   onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
@@ -59,7 +61,12 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     this.#schedules = new Schedules(database);
     this.runner = new JobRunner({
       leases: this.leases,
-      outcomes: new OutcomeRecorder(this.leases, database, this.#dead),
+      outcomes: new OutcomeRecorder({
+        leases: this.leases,
+        database,
+        dead: this.#dead,
+        onGivenUp: (job, reason) => options.onGivenUp(job, reason),
+      }),
       now,
       onError: (error, claim) => options.onError(error, claim?.job),
       onAnswer: () => options.onAnswer(),

@@ -11,6 +11,8 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
    * the work is retried.
    */
   onJobError(error: unknown, job: Job): void;
+  /** Called after a job was given up and became a dead letter with this reason. */
+  onJobGivenUp?(job: Job, reason: string): void;
   /** Called whenever the database has returned the due jobs, at least once per second. */
   onAnswer?(): void;
   /** Called with the number of dead letters that were deleted after their retention. */
@@ -57,6 +59,7 @@ export async function openDatabaseWithJobs(
     mayWork: role === 'serving',
     now,
     onError,
+    onGivenUp: (job, reason) => options.onJobGivenUp?.(job, reason),
     onAnswer: () => options.onAnswer?.(),
     onDeadJobsRemoved: (count) => options.onDeadJobsRemoved?.(count),
   });

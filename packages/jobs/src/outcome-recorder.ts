@@ -1,11 +1,19 @@
 import { Batcher } from '@waxwing/service/lifecycle';
 import { type Database, mayBeOneWritesFault, type WriteTransaction } from '@waxwing/storage';
 import type { DeadJobs } from './dead-jobs.js';
-import type { JobOutcome } from './job-queue.js';
+import type { Job, JobOutcome } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 import type { ClaimedJob, Settlement } from './lease.js';
 import type { LeaseTable } from './lease-table.js';
 import { printable } from './unstorable-characters.js';
+
+export interface OutcomeRecorderOptions {
+  readonly leases: LeaseTable;
+  readonly database: Database<JobTables>;
+  readonly dead: DeadJobs;
+  /** Called after a dead letter was committed. */
+  onGivenUp(job: Job, reason: string): void;
+}
 
 interface Ended {
   readonly claim: ClaimedJob;
@@ -19,18 +27,14 @@ const maximumOutcomesPerWrite = 256;
  * alone, so that one failing `apply` does not affect the others.
  */
 export class OutcomeRecorder {
-  readonly #leases: LeaseTable;
-  readonly #database: Database<JobTables>;
-  readonly #dead: DeadJobs;
+  readonly #options: OutcomeRecorderOptions;
   readonly #batcher = new Batcher<Ended, boolean>((ended) => this.#recordAll(ended), {
     maximumItems: maximumOutcomesPerWrite,
     isolates: mayBeOneWritesFault,
   });
 
-  constructor(leases: LeaseTable, database: Database<JobTables>, dead: DeadJobs) {
-    this.#leases = leases;
-    this.#database = database;
-    this.#dead = dead;
+  constructor(options: OutcomeRecorderOptions) {
+    this.#options = options;
   }
 
   /**
@@ -42,7 +46,7 @@ export class OutcomeRecorder {
   }
 
   async #recordAll(ended: readonly Ended[]): Promise<boolean[]> {
-    const ours = await this.#database.write((transaction) => this.#write(transaction, ended));
+    const ours = await this.#options.database.write((transaction) => this.#write(transaction, ended));
     return ended.map(({ claim }) => ours.has(claim));
   }
 
@@ -51,15 +55,17 @@ export class OutcomeRecorder {
     transaction: WriteTransaction<JobTables>,
     group: readonly Ended[],
   ): Promise<ReadonlySet<ClaimedJob>> {
+    const { leases, dead: deadJobs, onGivenUp } = this.#options;
     const { db } = transaction;
-    const ours = await this.#leases.settle(db, group.map(toSettlement));
+    const ours = await leases.settle(db, group.map(toSettlement));
     const settled = group.filter(({ claim }) => ours.has(claim));
-    await this.#dead.add(
-      db,
-      settled.flatMap(({ claim, outcome }) =>
-        outcome.kind === 'dead' ? [{ job: claim.job, reason: printable(outcome.reason) }] : [],
-      ),
+    const dead = settled.flatMap(({ claim, outcome }) =>
+      outcome.kind === 'dead' ? [{ job: claim.job, reason: printable(outcome.reason) }] : [],
     );
+    await deadJobs.add(db, dead);
+    transaction.afterCommit(() => {
+      for (const { job, reason } of dead) onGivenUp(job, reason);
+    });
     for (const { outcome } of settled) await outcome.apply?.(transaction);
     return ours;
   }

@@ -1,5 +1,5 @@
 import { type DatabaseWithJobs, openDatabaseWithJobs } from '@waxwing/jobs';
-import { createLogger, type Log } from '@waxwing/service/logging';
+import { createJobLog, createLogger, type Log } from '@waxwing/service/logging';
 import { type ServerPushTables, serverPushMigrations } from './tables.js';
 
 export interface PushDatabaseOptions {
@@ -19,12 +19,20 @@ export async function openPushDatabase(
   options: PushDatabaseOptions,
 ): Promise<DatabaseWithJobs<ServerPushTables>> {
   const log = options.log ?? createLogger('server-push', 'warn');
-  return await openDatabaseWithJobs<ServerPushTables>({
+  const jobLog = createJobLog(log, 'waxwing-server-push');
+  const database = await openDatabaseWithJobs<ServerPushTables>({
     url: options.url,
     migrations: [serverPushMigrations],
     role: 'serving',
     mayHoldOthers: true,
     now: Date.now,
-    onJobError: (err, { kind }) => log.error({ err, job: kind }, 'a job failed'),
+    ...jobLog,
   });
+  return {
+    ...database,
+    async close() {
+      await database.close();
+      jobLog.flush();
+    },
+  };
 }

@@ -13,8 +13,6 @@ import type { WatchedRelay } from './watched-relay.js';
 /** An incident that is provoked on a running relay. */
 export interface RelayIncident {
   readonly name: string;
-  /** The log has no line: the reason is in the dead letter. */
-  readonly isSilent?: boolean;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /** The check of the dashboard that names the cause. */
   readonly check: string;
@@ -197,7 +195,6 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'jobs that were given up',
-    isSilent: true,
     check: 'dead letters',
     cause: /The relay has given up \d+ jobs?\./,
     async begin(relay) {

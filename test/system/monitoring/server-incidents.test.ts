@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { dashboardRequestsTo } from '../../support/dashboard-requests.js';
 import { registered } from '../../support/relay-stand-in.js';
@@ -9,8 +9,10 @@ import type { Check } from './watched-relay.js';
 
 const adminToken = 'the-token-of-the-admin-of-this-server';
 const minute = 60_000;
+const troubleLevels = ['warn', 'error', 'fatal'];
 
-it('a relay that is away is named with its remedy on the dashboard of the server, and the log has one to five lines', async () => {
+/** Starts a server with a dashboard, and a phone that its relay never hears of until `comeBack`. */
+async function watchServerWithoutRelay() {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-incident-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const tokenFile = join(folder, 'token');
@@ -18,32 +20,72 @@ it('a relay that is away is named with its remedy on the dashboard of the server
   const server = await ServerUnderTest.start({ dashboard: { kind: 'on', tokenFile, port: 'main' } });
   onTestFinished(() => server.close());
   const requests = dashboardRequestsTo(server.server.app, adminToken);
-  const cookie = await requests.session();
-  const relayCheck = async () => {
-    const answer = await requests.ask('GET', '/admin/api/overview', { cookie });
-    const { checks } = answer.json() as { checks: Check[] };
-    return checks.find(({ name }) => name === 'relay');
-  };
-  const pass = async (minutes: number) => {
-    for (let count = 0; count < minutes; count += 1) {
-      server.now += minute;
-      await server.settle();
-    }
-  };
   const ada = await server.addAccount('ada@example.com');
   server.relay.otherwise('cut');
   expect((await server.register(ada, testPhone('1').fields)).status).toBe(200);
-  await pass(10);
-  expect(await relayCheck()).toMatchObject({
-    ok: false,
-    cause: expect.stringMatching(/^The relay does not answer as it should: /),
-    remedy: expect.stringMatching(/\.$/),
+  return {
+    database: server.server.database,
+    async check(wanted: string) {
+      const cookie = await requests.session();
+      const answer = await requests.ask('GET', '/admin/api/overview', { cookie });
+      const { checks } = answer.json() as { checks: Check[] };
+      return checks.find(({ name }) => name === wanted);
+    },
+    async pass(minutes: number) {
+      for (let count = 0; count < minutes; count += 1) {
+        server.now += minute;
+        await server.settle();
+      }
+    },
+    async passAtOnce(milliseconds: number) {
+      server.now += milliseconds;
+      await server.settle();
+    },
+    comeBack: () => server.relay.otherwise(registered(7)),
+    troubles: () => server.logged.lines().filter(({ level }) => troubleLevels.includes(String(level))),
+  };
+}
+
+function expectFewLines(lines: readonly object[]): void {
+  expect(lines.length, JSON.stringify(lines)).toBeGreaterThanOrEqual(1);
+  expect(lines.length, JSON.stringify(lines)).toBeLessThanOrEqual(5);
+}
+
+describe('the dashboard of the server names cause and remedy, and the log has one to five lines, of', () => {
+  it('a relay that is away', async () => {
+    const server = await watchServerWithoutRelay();
+    await server.pass(10);
+    expect(await server.check('relay')).toMatchObject({
+      ok: false,
+      cause: expect.stringMatching(/^The relay does not answer as it should: /),
+      remedy: expect.stringMatching(/\.$/),
+    });
+    server.comeBack();
+    await server.pass(60);
+    expect(await server.check('relay')).toEqual({ name: 'relay', ok: true });
+    expectFewLines(server.troubles());
   });
-  server.relay.otherwise(registered(7));
-  await pass(60);
-  expect(await relayCheck()).toEqual({ name: 'relay', ok: true });
-  const levels = server.logged.lines().map(({ level }) => String(level));
-  const troubles = levels.filter((level) => ['warn', 'error', 'fatal'].includes(level));
-  expect(troubles.length).toBeGreaterThanOrEqual(1);
-  expect(troubles.length).toBeLessThanOrEqual(5);
+
+  it('jobs that were given up because the relay was away for a day', async () => {
+    const server = await watchServerWithoutRelay();
+    await server.pass(10);
+    await server.passAtOnce(86_400_000);
+    expect(await server.check('jobs')).toMatchObject({
+      ok: false,
+      cause: 'The server has given up 1 job.',
+      remedy: expect.stringMatching(/retry the jobs\.$/),
+    });
+    expect(server.troubles()).toContainEqual(
+      expect.objectContaining({
+        msg: 'a job was given up',
+        kind: 'push-devices/forward-registration',
+        reason: expect.stringMatching(/^given up: the relay/),
+        remedy: expect.stringContaining('waxwing-server queue list --state dead'),
+      }),
+    );
+    expectFewLines(server.troubles());
+    const [dead] = await server.database.jobs.list({ state: 'dead' });
+    await server.database.jobs.drop(dead?.id ?? '');
+    expect(await server.check('jobs')).toEqual({ name: 'jobs', ok: true });
+  });
 });

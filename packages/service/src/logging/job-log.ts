@@ -1,17 +1,44 @@
+import { CauseLog } from './cause-log.js';
 import type { Log } from './create-logger.js';
 import { TroubleLog } from './trouble-log.js';
+
+interface LoggedJob {
+  readonly id: string;
+  readonly kind: string;
+}
 
 /** Listener for a database's jobs and other background work. */
 interface JobLog {
   /** `job.kind` is `none` if the error is not about a particular job. */
-  onJobError(error: unknown, job: { readonly id: string; readonly kind: string }): void;
+  onJobError(error: unknown, job: LoggedJob): void;
+  /** Called when a job was given up and is kept as a dead letter with this reason. */
+  onJobGivenUp(job: LoggedJob, reason: string): void;
   /** Called when the database is reachable. */
   onAnswer(): void;
+  /** Logs the counts that have not been logged yet. */
+  flush(): void;
 }
 
-/** Logs job errors. Logs an outage of the database once when it starts, and once when it ends. */
-export function createJobLog(log: Log): JobLog {
+/** Jobs that were given up for the same reason. */
+interface GivenUp {
+  readonly kind: string;
+  readonly reason: string;
+  readonly remedy: string;
+}
+
+/**
+ * Logs job errors, and jobs that were given up: one line per minute, kind and reason. Logs an outage of the database once
+ * when it starts, and once when it ends. `program` is the name of the program whose command `queue` manages the jobs.
+ */
+export function createJobLog(log: Log, program: string): JobLog {
   const troubleLog = new TroubleLog();
+  const remedy = `Run "${program} queue list --state dead", fix the cause, then "queue retry" or "queue drop" the job.`;
+  const givenUp = new CauseLog<GivenUp>({
+    log,
+    words: { first: 'a job was given up', more: 'more jobs were given up' },
+    levelOf: () => 'error',
+    other: (cause) => ({ ...cause, reason: 'other' }),
+  });
   return {
     onJobError(err, { id, kind }) {
       if (kind !== 'none') {
@@ -27,8 +54,17 @@ export function createJobLog(log: Log): JobLog {
         log.error({ err }, `the database is unavailable, and jobs and signals wait for it: ${message}`);
       });
     },
+    onJobGivenUp({ id, kind }, reason) {
+      givenUp.note({ kind: kindGroup(kind), reason, remedy }, { job: id, kind });
+    },
     onAnswer() {
       troubleLog.end(() => log.info('the database answers again'));
     },
+    flush: () => givenUp.flush(),
   };
+}
+
+/** All scheduled work is one group: a process that was away for long gives up all of it at once. */
+function kindGroup(kind: string): string {
+  return kind.startsWith('schedule/') ? 'schedule/*' : kind;
 }

@@ -1,11 +1,18 @@
 import { createJobLog } from '@waxwing/service/logging';
 import { DatabaseUnavailableError } from '@waxwing/storage';
-import { expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createMemoryLog } from '../../../support/memory-log.js';
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 it('each failed job is logged, and each outage of the database once', () => {
   const { log, lines } = createMemoryLog();
-  const { onAnswer, onJobError } = createJobLog(log);
+  const { onAnswer, onJobError } = createJobLog(log, 'waxwing-relay');
   const none = { id: 'none', kind: 'none' };
   const away = new DatabaseUnavailableError('Gone.');
   onAnswer();
@@ -27,4 +34,40 @@ it('each failed job is logged, and each outage of the database once', () => {
     { msg: 'the database answers again' },
   ];
   expect(lines()).toMatchObject([...once, ...once]);
+});
+
+it('jobs that were given up are one line per kind, reason and minute, with the remedy', () => {
+  const { log, lines } = createMemoryLog();
+  const { onJobGivenUp, flush } = createJobLog(log, 'waxwing-relay');
+  const busy = 'given up: the relay is busy';
+  for (let id = 1; id <= 1000; id += 1) onJobGivenUp({ id: String(id), kind: 'deliver' }, busy);
+  onJobGivenUp({ id: '1001', kind: 'deliver' }, 'refused');
+  const remedy =
+    'Run "waxwing-relay queue list --state dead", fix the cause, then "queue retry" or "queue drop" the job.';
+  const first = {
+    level: 'error',
+    msg: 'a job was given up',
+    job: '1',
+    kind: 'deliver',
+    reason: busy,
+    remedy,
+  };
+  expect(lines()).toMatchObject([first, { ...first, job: '1001', reason: 'refused' }]);
+  vi.advanceTimersByTime(60_000);
+  const more = { level: 'error', msg: 'more jobs were given up', kind: 'deliver', reason: busy, count: 999 };
+  expect(lines().slice(2)).toMatchObject([{ ...more, remedy }]);
+  onJobGivenUp({ id: '1002', kind: 'deliver' }, busy);
+  flush();
+  expect(lines().slice(3)).toMatchObject([{ msg: 'more jobs were given up', count: 1 }]);
+});
+
+it('scheduled work that was given up after a long pause is one line', () => {
+  const { log, lines } = createMemoryLog();
+  const { onJobGivenUp, flush } = createJobLog(log, 'waxwing-relay');
+  const reason = 'given up: it was never tried';
+  const kinds = Array.from({ length: 20 }, (_, index) => `schedule/work-${index}`);
+  for (const [index, kind] of kinds.entries()) onJobGivenUp({ id: String(index), kind }, reason);
+  expect(lines()).toMatchObject([{ kind: 'schedule/work-0', job: '0', reason }]);
+  flush();
+  expect(lines().slice(1)).toMatchObject([{ kind: 'schedule/*', reason, count: 19 }]);
 });

@@ -1,0 +1,78 @@
+import type { Log } from './create-logger.js';
+
+/** The messages for the first line of a cause, and for lines with a count. */
+interface CauseWords {
+  readonly first: string;
+  readonly more: string;
+}
+
+export interface CauseLogOptions<Cause extends object> {
+  readonly log: Log;
+  readonly words: CauseWords;
+  levelOf(cause: Cause): 'error' | 'info';
+  /** The cause that stands for further ones, once too many different ones have occurred. */
+  other(cause: Cause): Cause;
+}
+
+interface Noted<Cause> {
+  readonly cause: Cause;
+  /** Occurrences since the last line. */
+  count: number;
+}
+
+const intervalMilliseconds = 60_000;
+// Limits the causes, because their texts may come from other systems, which invent them without bound.
+const maximumCauses = 100;
+
+/**
+ * Logs what occurs often: the first occurrence of each cause at once with its details, and further ones as one line per
+ * minute with their count.
+ */
+export class CauseLog<Cause extends object> {
+  readonly #options: CauseLogOptions<Cause>;
+  readonly #noted = new Map<string, Noted<Cause>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: CauseLogOptions<Cause>) {
+    this.#options = options;
+  }
+
+  /** Returns whether it was logged at once. `details` are of this occurrence alone, and replace fields of the cause. */
+  note(exact: Cause, details: object): boolean {
+    const { log, words, levelOf, other } = this.#options;
+    const isFull = this.#noted.size >= maximumCauses && !this.#noted.has(keyOf(exact));
+    const cause = isFull ? other(exact) : exact;
+    const known = this.#noted.get(keyOf(cause));
+    if (known !== undefined) {
+      known.count += 1;
+      return false;
+    }
+    this.#noted.set(keyOf(cause), { cause, count: 0 });
+    const line: object = { ...cause, ...details };
+    log[levelOf(cause)](line, words.first);
+    this.#timer ??= setInterval(() => this.flush(), intervalMilliseconds).unref();
+    return true;
+  }
+
+  /**
+   * Logs the count of each cause since the last flush. A cause without occurrences since then is logged at once the next
+   * time.
+   */
+  flush(): void {
+    const { log, words, levelOf } = this.#options;
+    for (const [key, noted] of this.#noted) {
+      const { cause, count } = noted;
+      const line: object = { ...cause, count };
+      if (count === 0) this.#noted.delete(key);
+      else log[levelOf(cause)](line, words.more);
+      noted.count = 0;
+    }
+    if (this.#noted.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+function keyOf(cause: object): string {
+  return JSON.stringify(Object.values(cause));
+}
