@@ -38,6 +38,9 @@ export function explainResult({
       ? 'the relay has no credentials for the app of the phone'
       : `the relay has no credentials for app ${app}`;
   }
+  if (reason === 'HOST_NOT_SERVED') {
+    return "the relay does not serve the host of the phone's push service (ask the relay's operator)";
+  }
   if (reason === 'DELIVERY_NOT_CONFIGURED') return 'the relay has no credentials for any app';
   if (reason === unexplained) return 'the relay does not say why (ask its operator)';
   const known = fault === undefined ? undefined : remedies[fault];

@@ -18,7 +18,7 @@ function newServices() {
   services.add(made);
   return (host: string) => {
     const endpoint = checkEndpoint(`https://${host}/a`, { hosts: '*', privateHosts: new Set() });
-    if (endpoint === undefined) throw new Error(`${host} is refused`);
+    if (typeof endpoint === 'string') throw new Error(`${host} is refused`);
     const service = made.of(endpoint);
     return { service, shared: made.sharedGate(service) };
   };

@@ -160,7 +160,7 @@ describe('an endpoint that a phone chose', () => {
     expect(looked).toEqual([]);
     expect(dialled).toBe(0);
     // The rules alone also refuse it, even if a registration contained it.
-    expect(checkEndpoint(endpoint, everyPort)).toBeUndefined();
+    expect(checkEndpoint(endpoint, everyPort)).toBe('ENDPOINT_REFUSED');
   });
 
   it.each(['localhost', 'relay.internal', 'metadata.google.internal'])(
@@ -188,8 +188,9 @@ describe('an endpoint that a phone chose', () => {
 
   it('is not connected to on a host or port that the entry of the app does not list', async () => {
     const rules = { hosts: ['push.example', '*.wns.example:8443'], privateHosts: new Set<string>() };
-    expect(checkEndpoint('https://push.example/a', rules)).toBeDefined();
-    expect(checkEndpoint('https://par02.wns.example:8443/a', rules)).toBeDefined();
+    for (const listed of ['https://push.example/a', 'https://par02.wns.example:8443/a']) {
+      expect(checkEndpoint(listed, rules)).toEqual({ url: new URL(listed), mayBePrivate: false });
+    }
     for (const other of [
       'https://other.example/a',
       'https://push.example:8443/a',
@@ -198,17 +199,21 @@ describe('an endpoint that a phone chose', () => {
       'https://evilwns.example:8443/a',
       'https://push.example.evil.example/a',
     ]) {
-      expect(checkEndpoint(other, rules)).toBeUndefined();
+      expect(checkEndpoint(other, rules)).toBe('HOST_NOT_SERVED');
+    }
+    // Not the operator's to list.
+    for (const hostile of ['https://127.0.0.1/a', 'http://other.example/a', 'https://a:b@other.example/a']) {
+      expect(checkEndpoint(hostile, rules)).toBe('ENDPOINT_REFUSED');
     }
   });
 
   it('may have a private address only as a host of RELAY_WEB_PUSH_PRIVATE_HOSTS, with its port', () => {
     const rules = { hosts: '*', privateHosts: new Set(['push.lan:443', '127.0.0.1:8443']) } as const;
-    expect(checkEndpoint('https://push.lan/a', rules)?.mayBePrivate).toBe(true);
-    expect(checkEndpoint('https://127.0.0.1:8443/a', rules)?.mayBePrivate).toBe(true);
-    expect(checkEndpoint('https://push.example/a', rules)?.mayBePrivate).toBe(false);
-    expect(checkEndpoint('https://push.lan:8443/a', rules)).toBeUndefined();
-    expect(checkEndpoint('https://127.0.0.1/a', rules)).toBeUndefined();
+    expect(checkEndpoint('https://push.lan/a', rules)).toMatchObject({ mayBePrivate: true });
+    expect(checkEndpoint('https://127.0.0.1:8443/a', rules)).toMatchObject({ mayBePrivate: true });
+    expect(checkEndpoint('https://push.example/a', rules)).toMatchObject({ mayBePrivate: false });
+    expect(checkEndpoint('https://push.lan:8443/a', rules)).toBe('ENDPOINT_REFUSED');
+    expect(checkEndpoint('https://127.0.0.1/a', rules)).toBe('ENDPOINT_REFUSED');
   });
 });
 

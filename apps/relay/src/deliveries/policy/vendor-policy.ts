@@ -152,4 +152,6 @@ export const unansweredPolicy = {
   TIMED_OUT: { outcome: 'retry', schedule: 'ambiguous' },
   BROKEN_OFF: { outcome: 'retry', schedule: 'ambiguous' },
   ENDPOINT_REFUSED: registration,
+  // Registering again would not help: the operator has to list the host.
+  HOST_NOT_SERVED: configuration,
 } as const satisfies Record<UnansweredReason, PolicyRow>;

@@ -29,7 +29,9 @@ export type UnansweredReason =
   | 'TIMED_OUT'
   | 'BROKEN_OFF'
   /** Web Push only: the relay may not connect to the phone's endpoint. */
-  | 'ENDPOINT_REFUSED';
+  | 'ENDPOINT_REFUSED'
+  /** Web Push only: the app's entry does not list the host of the phone's endpoint. */
+  | 'HOST_NOT_SERVED';
 
 /**
  * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters, Google's access tokens two

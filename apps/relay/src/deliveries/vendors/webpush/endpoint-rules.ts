@@ -17,28 +17,28 @@ export interface AllowedEndpoint {
 
 const defaultPort = '443';
 
-/**
- * Checks an endpoint, which a phone chose, before anything is looked up. Returns `undefined` if the relay must not connect
- * to it: anything but https, credentials in the URL, a host or port that the rules do not allow, and an address that is not
- * public.
- */
+/** Why the relay must not connect to an endpoint. */
+export type EndpointRefusal =
+  /** No https, credentials in the URL, an address that is not public, or for `*` a port other than 443. */
+  | 'ENDPOINT_REFUSED'
+  /** The entry of the apps file does not list the host with this port. */
+  | 'HOST_NOT_SERVED';
+
+/** Checks an endpoint, which a phone chose, before anything is looked up. */
 export function checkEndpoint(
   endpoint: string,
   { hosts, privateHosts }: EndpointRules,
-): AllowedEndpoint | undefined {
+): AllowedEndpoint | EndpointRefusal {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : undefined;
-  if (url === undefined || url.protocol !== 'https:') return undefined;
-  if (url.username !== '' || url.password !== '' || url.hostname.endsWith('.')) return undefined;
+  if (url === undefined || url.protocol !== 'https:') return 'ENDPOINT_REFUSED';
+  if (url.username !== '' || url.password !== '' || url.hostname.endsWith('.')) return 'ENDPOINT_REFUSED';
   const port = url.port || defaultPort;
   const mayBePrivate = privateHosts.has(`${url.hostname}:${port}`);
-  const isListed =
-    hosts === '*'
-      ? mayBePrivate || port === defaultPort
-      : hosts.some((host) => matches(host, url.hostname, port));
-  if (!isListed) return undefined;
   const address = url.hostname.replace(/^\[|\]$/g, '');
-  if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) return undefined;
-  return { url, mayBePrivate };
+  if (!mayBePrivate && isIP(address) !== 0 && !isPublicAddress(address)) return 'ENDPOINT_REFUSED';
+  if (hosts === '*') return mayBePrivate || port === defaultPort ? { url, mayBePrivate } : 'ENDPOINT_REFUSED';
+  const isListed = hosts.some((host) => matches(host, url.hostname, port));
+  return isListed ? { url, mayBePrivate } : 'HOST_NOT_SERVED';
 }
 
 /** Whether a host of the apps file, such as `*.push.example:8443`, names this host and port. */

@@ -56,7 +56,7 @@ export class WebPushSender implements VendorSender {
     const subscription = parseWebPushToken(delivery.device.target.token);
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
-    if (endpoint === undefined) return refusedEndpoint;
+    if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
     // Rejects before a slot is taken: a missing key says nothing about the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
