@@ -31,6 +31,7 @@ import { LoadLimit } from './queue/load-limit.js';
 import { ReceiptStore } from './queue/receipt-store.js';
 import { RecordOutcomes } from './queue/record-outcomes.js';
 import { DeliverNotifications } from './requests/deliver-notifications.js';
+import { DeliveryFailures } from './requests/delivery-failures.js';
 import { findRealmApps } from './requests/realm-apps.js';
 import { ProviderTokenStore } from './vendors/apns/token.js';
 
@@ -110,7 +111,8 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const onSettled = () => load.addQueued(-1);
   const queue = new DeliveryQueue({ ...foundation, receipts, attempts, onSettled });
   const records = new RecordOutcomes({ database, queue, load, clock });
-  const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load });
+  const failures = new DeliveryFailures(log);
+  const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load, failures });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
     deliver: (requester, requests, nextTick) => delivering.deliver(requester, requests, nextTick),
@@ -124,6 +126,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     async close(deadlineMilliseconds) {
       upkeep.stop();
       rejections.flush();
+      failures.flush();
       await storedOutages.idle();
       await apps.close(deadlineMilliseconds);
     },

@@ -11,7 +11,6 @@ import { LoadLimit } from '#relay/deliveries/queue/load-limit.js';
 import type { FirstOutcome, RecordOutcomes } from '#relay/deliveries/queue/record-outcomes.js';
 import { DeliverNotifications } from '#relay/deliveries/requests/deliver-notifications.js';
 import { VendorDeadlines } from '#relay/deliveries/requests/vendor-deadlines.js';
-import { createMemoryLog } from '../../../support/memory-log.js';
 import {
   type DeliveriesUnderTest,
   fcmRequest,
@@ -57,7 +56,7 @@ function deliveringWith(options: {
     database,
     tokenVault,
     clock: Date.now,
-    log: createMemoryLog().log,
+    failures: { note: () => undefined },
     attempts: { attempt: options.attempt } as unknown as DeliveryAttempts,
     receipts: deliveries.receipts,
     records: {

@@ -1,6 +1,5 @@
 import type { AnyPushRequest } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
-import type { Log } from '@waxwing/service/logging';
 import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { hasReadableToken } from '../../registrations/store/relay-device.js';
 import type { TokenVault } from '../../registrations/store/token-vault.js';
@@ -13,6 +12,7 @@ import type { LoadLimit } from '../queue/load-limit.js';
 import { keyOf, outcomeOf, type Receipt, type ReceiptStore } from '../queue/receipt-store.js';
 import { mustBeRecorded, type RecordOutcomes } from '../queue/record-outcomes.js';
 import { DeliveryClaims } from './delivery-claims.js';
+import type { DeliveryFailures } from './delivery-failures.js';
 import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item.js';
 import { DeviceLookUps, type FoundDevices } from './device-look-ups.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
@@ -30,7 +30,7 @@ export interface DeliverNotificationsOptions {
   readonly database: RelayDatabase;
   readonly tokenVault: TokenVault;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly failures: Pick<DeliveryFailures, 'note'>;
   readonly attempts: DeliveryAttempts;
   readonly receipts: ReceiptStore;
   readonly records: RecordOutcomes;
@@ -210,10 +210,7 @@ export class DeliverNotifications {
       tries.end();
     };
     return attempt.then(end, (err) => {
-      this.#options.log.error(
-        { err, device: item.notification.relayDeviceId },
-        'a delivery could not be tried',
-      );
+      this.#options.failures.note('try', err, item.notification.relayDeviceId);
       end(this.#retrySoon());
     });
   }
@@ -224,10 +221,7 @@ export class DeliverNotifications {
       item.ended = first.outcome;
     } catch (err) {
       // The other request could not store its outcome. The notification may have been delivered, so retry it.
-      this.#options.log.warn(
-        { err, device: item.notification.relayDeviceId },
-        'a repeat replaces the first delivery',
-      );
+      this.#options.failures.note('repeat', err, item.notification.relayDeviceId);
       item.isRepeat = false;
       item.ended = this.#retrySoon();
     }
@@ -256,17 +250,14 @@ export class DeliverNotifications {
 
   /** Waits for the vendor's late answer, frees the slot and records the outcome. */
   async #endLate(item: DeliveryItem, wasQueued: boolean): Promise<void> {
-    const { load, records, log } = this.#options;
+    const { load, records, failures } = this.#options;
     await item.trying;
     load.leave(item.notification.serverId, 1);
     const { notification, ended = this.#retrySoon() } = item;
     try {
       await records.recordLate(notification, ended, wasQueued);
     } catch (err) {
-      log.error(
-        { err, device: notification.relayDeviceId },
-        'the outcome of a late delivery could not be stored',
-      );
+      failures.note('late outcome', err, notification.relayDeviceId);
     }
   }
 
