@@ -1,4 +1,5 @@
 import { type Log, TroubleLog } from '@waxwing/service/logging';
+import { DatabaseUnavailableError } from '@waxwing/storage';
 import type { StoredOutages } from './attempts/stored-outages.js';
 import type { VendorOutages } from './attempts/vendor-outages.js';
 import type { DeletionBreakers } from './breakers/deletion-breakers.js';
@@ -47,7 +48,7 @@ export class DeliveryUpkeep {
       this.#countingLog.end(() => log.info('the queue can be counted again'));
     } catch (err) {
       this.#countingLog.begin('count', () =>
-        log.warn({ err }, 'the queue could not be counted; its last known length counts'),
+        log[levelOf(err)]({ err }, 'the queue could not be counted; its last known length counts'),
       );
     }
   }
@@ -61,8 +62,16 @@ export class DeliveryUpkeep {
       this.#reviewLog.end(() => log.info('frozen deletions can be reviewed again'));
     } catch (err) {
       this.#reviewLog.begin('review', () =>
-        log.warn({ err }, 'frozen deletions could not be reviewed; they stay frozen until they can be'),
+        log[levelOf(err)](
+          { err },
+          'frozen deletions could not be reviewed; they stay frozen until they can be',
+        ),
       );
     }
   }
+}
+
+/** The log already has an error about a database that is away. */
+function levelOf(error: unknown): 'info' | 'warn' {
+  return error instanceof DatabaseUnavailableError ? 'info' : 'warn';
 }

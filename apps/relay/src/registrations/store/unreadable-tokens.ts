@@ -65,8 +65,8 @@ export class UnreadableTokens {
       await this.#lookAgain();
       this.#databaseTroubleLog.end(() => undefined);
     } catch (err) {
-      // Readiness has its own check of the database, which logs when it is back.
-      const say = () => this.#options.log.warn({ err }, 'the stored tokens could not be looked at');
+      // Readiness has its own check of the database, which logs an error, and when it is back.
+      const say = () => this.#options.log.info({ err }, 'the stored tokens could not be looked at');
       this.#databaseTroubleLog.begin('unavailable', say);
     }
     if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
