@@ -1,4 +1,8 @@
 import type { ReadinessStates } from '../http/index.js';
+import { answerWithin } from '../lifecycle/answer-within.js';
+
+// Counting the rows of a large database takes seconds.
+const patienceMilliseconds = 10_000;
 
 /** Caches an overview's last data from the database, to describe a database that fails. */
 export class LastReading<Reading> {
@@ -9,9 +13,17 @@ export class LastReading<Reading> {
     this.#last = beforeFirst;
   }
 
-  /** Calls `read`. While the readiness check `database` fails, returns the last reading instead. */
+  /**
+   * Calls `read`. Returns the last reading instead while the readiness check `database` fails, and if the database fails
+   * after its check, or takes longer than ten seconds.
+   */
   async read(states: ReadinessStates, read: () => Promise<Reading>): Promise<Reading> {
-    if (typeof states.database !== 'string') this.#last = await read();
+    if (typeof states.database === 'string') return this.#last;
+    try {
+      this.#last = await answerWithin(patienceMilliseconds, read(), this.#last);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'DATABASE_UNAVAILABLE') throw error;
+    }
     return this.#last;
   }
 }
