@@ -31,8 +31,10 @@ export class DatabaseCheck {
    */
   async run(): Promise<string | undefined> {
     const late = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
+    const busy = `${late}: all connections of this process are in use`;
     try {
-      return await answerWithin(timeoutMilliseconds, this.#readAndWrite(), late);
+      const found = await answerWithin(timeoutMilliseconds, this.#readAndWrite(), late);
+      return found === late && this.#database.isPoolExhausted() ? busy : found;
     } catch (error) {
       return `the database does not answer: ${(error as Error).message}`;
     }

@@ -22,6 +22,8 @@ export interface Backend<Tables> {
   withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
+  /** See {@link Database.isPoolExhausted}. */
+  isPoolExhausted(): boolean;
   close(): Promise<void>;
 }
 

@@ -81,6 +81,8 @@ export interface Database<Tables> {
   hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
+  /** Whether statements wait because all of this process's connections are in use; never on SQLite. */
+  isPoolExhausted(): boolean;
   /** Closes the connections. Idempotent. */
   close(): Promise<void>;
 }
@@ -140,6 +142,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     withWriteLock: (work) => backend.withWriteLock(work),
     hasWritten: () => commits.hasRun,
     logBytes: () => backend.logBytes(),
+    isPoolExhausted: () => backend.isPoolExhausted(),
     close() {
       closed ??= backend.close();
       return closed;

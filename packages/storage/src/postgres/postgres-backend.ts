@@ -54,6 +54,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     migrating: (work) => withPatience(url, primary, work),
     withWriteLock: (work) => work(),
     logBytes: () => undefined,
+    isPoolExhausted: () => pool.waitingCount > 0 && pool.totalCount >= pool.options.max,
     async close() {
       await signals.close();
       await db.destroy();

@@ -47,6 +47,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         }
       },
       logBytes: () => logBytesOf(file.path),
+      isPoolExhausted: () => false,
       async close() {
         signals.close();
         await db.destroy();

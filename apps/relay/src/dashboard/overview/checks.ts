@@ -21,7 +21,7 @@ const dayMilliseconds = 86_400_000;
 const expiryNoticeMilliseconds = dayMilliseconds / 4;
 const remedies: Readonly<Record<string, string>> = {
   database:
-    'Check that the database runs and has disk space and free connections, and read the log of the relay.',
+    'Check that the database runs and has disk space and free connections, end transactions that block others, and read the log of the relay.',
   keys: 'Restore what is missing from your backup, then run "waxwing-relay keys verify".',
   files: 'Correct the file, or the setting that names it: the next start would fail.',
   vendors: 'Check the app with the button in its row: the answer says what to do.',

@@ -12,7 +12,8 @@ export interface CheckedFacts {
 }
 
 const remedies: Readonly<Record<string, string>> = {
-  database: 'Check that the database runs and has disk space, and read the log of the server.',
+  database:
+    'Check that the database runs and has disk space and free connections, end transactions that block others, and read the log of the server.',
   files: 'Correct the file, or the setting that names it: the next start would fail.',
 };
 
