@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { apnsRequest, apnsToken } from '../../apps/relay/deliveries/deliveries-under-test.js';
+import { CuttableProxy } from '../../support/cuttable-proxy.js';
+import { eachPostgres } from '../../support/test-databases.js';
+import { limitFileSizes, mountScarceDisk, type ScarceDisk } from '../chaos/scarce-disk.js';
+import { undergo } from './undergo.js';
+import { type WatchedRelay, watchRelay } from './watched-relay.js';
+
+async function watch(databaseUrl: string): Promise<WatchedRelay> {
+  const relay = await watchRelay({ databaseUrl });
+  onTestFinished(() => relay.close());
+  return relay;
+}
+
+async function connect(connectionString: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** A file system that can be filled; where this user may mount none, a limit on the files of this process. */
+function scarceDisk(): ScarceDisk {
+  try {
+    return mountScarceDisk();
+  } catch {
+    return limitFileSizes();
+  }
+}
+
+describe('the dashboard names cause and remedy, and the log has one to five lines, of', () => {
+  it('a full disk', async () => {
+    const disk = scarceDisk();
+    onTestFinished(() => disk.close());
+    const relay = await watch(`sqlite:${join(disk.folder, 'relay.sqlite')}`);
+    await undergo(relay, {
+      check: 'database',
+      cause: /the database cannot be written: .* disk/,
+      async begin() {
+        const notification = apnsRequest(await relay.addApns(apnsToken()));
+        relay.waitForNoJobs();
+        disk.useUp([process.pid]);
+        for (let minute = 0; minute < 5; minute += 1) {
+          await relay.notify([notification]);
+          await relay.pass(1);
+        }
+        return () => disk.giveBack([process.pid]);
+      },
+    });
+  });
+
+  eachPostgres((backend) => {
+    it('a database that is down', async () => {
+      const url = new URL(await backend.freshUrl());
+      const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
+      await proxy.open();
+      onTestFinished(() => proxy.cut());
+      const relay = await watch(Object.assign(url, { host: `127.0.0.1:${proxy.port}` }).href);
+      await undergo(relay, {
+        check: 'database',
+        cause: /the database does not answer/,
+        async begin() {
+          relay.waitForNoJobs();
+          await proxy.cut();
+          await relay.pass(3);
+          return () => proxy.open();
+        },
+      });
+    });
+
+    it('a pool whose connections all wait for a lock', async () => {
+      const url = await backend.freshUrl();
+      const relay = await watch(url);
+      const [other, observer] = [await connect(url), await connect(url)];
+      const waiting = async () => {
+        const { rows } = await observer.query(
+          `select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`,
+        );
+        return rows[0].count as number;
+      };
+      await undergo(relay, {
+        check: 'database',
+        cause: /the database has not answered for 3 s: all connections of this process are in use/,
+        async begin() {
+          relay.waitForNoJobs();
+          await other.query('begin');
+          await other.query('lock table relay_devices in access exclusive mode');
+          const { db } = relay.database;
+          const reads = Array.from({ length: 10 }, () =>
+            db.selectFrom('relay_devices').select('id').execute(),
+          );
+          await expect.poll(waiting, { timeout: 10_000 }).toBe(10);
+          await relay.pass(1);
+          return async () => {
+            await other.query('rollback');
+            await Promise.all(reads);
+          };
+        },
+      });
+    });
+  });
+});

@@ -1,0 +1,25 @@
+import { expect } from 'vitest';
+import type { RelayIncident } from './relay-incidents.js';
+import type { WatchedRelay } from './watched-relay.js';
+
+/** Provokes an incident, and expects its cause and remedy on the dashboard, its end, and one to five lines in the log. */
+export async function undergo(
+  relay: WatchedRelay,
+  { check, cause, begin }: Pick<RelayIncident, 'check' | 'cause' | 'begin'>,
+): Promise<void> {
+  expect(await relay.wrong()).toEqual([]);
+  const before = relay.troubles().length;
+  const end = await begin(relay);
+  const found = (await relay.wrong()).find(({ name }) => name === check);
+  expect(found?.cause).toMatch(cause);
+  expect(found?.remedy).toMatch(/\w{4,}.*\.$/);
+  await end();
+  const isOver = async () => {
+    await relay.pass(1);
+    return (await relay.wrong()).every(({ name }) => name !== check);
+  };
+  await expect.poll(isOver, { timeout: 20_000, interval: 20 }).toBe(true);
+  const lines = relay.troubles().slice(before);
+  expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeGreaterThanOrEqual(1);
+  expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeLessThanOrEqual(5);
+}
