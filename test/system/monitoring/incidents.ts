@@ -36,6 +36,9 @@ export const wellSeries: Series = {
   [`waxwing_deliveries_total{${fcm},outcome="sent",reason=""}`]: '0+600x120',
   [`waxwing_deliveries_total{${fcm},outcome="rejected",reason="QUOTA_EXCEEDED"}`]: '0+10x120',
   [`waxwing_server_quota_used_ratio{${relay},server="a"}`]: '0.2x120',
+  [`waxwing_push_services{${relay},state="answering"}`]: '20x120',
+  [`waxwing_push_services{${relay},state="held_back"}`]: '4x120',
+  [`waxwing_push_services{${relay},state="unproven"}`]: '900x120',
   [`waxwing_relay_up{${server}}`]: '1x120',
   [`waxwing_notification_results_total{${server},status="sent",fault="",reason=""}`]: '0+600x120',
 };
@@ -152,6 +155,15 @@ export const incidents: readonly Incident[] = [
         '0+10x10 100+900x30 27100+10x80',
     },
     until: 35,
+  },
+  {
+    name: 'push services that have stopped answering',
+    alert: 'WaxwingPushServicesHeldBack',
+    series: {
+      [`waxwing_push_services{${relay},state="answering"}`]: '20x10 5x20 20x90',
+      [`waxwing_push_services{${relay},state="held_back"}`]: '0x10 15x20 0x90',
+    },
+    until: 18,
   },
   {
     name: 'one server that eats its quota',

@@ -34,6 +34,7 @@ import { DeliverNotifications } from './requests/deliver-notifications.js';
 import { DeliveryFailures } from './requests/delivery-failures.js';
 import { findRealmApps } from './requests/realm-apps.js';
 import { ProviderTokenStore } from './vendors/apns/token.js';
+import type { PushServiceCounts } from './vendors/vendor-sender.js';
 
 export interface DeliveriesOptions {
   readonly configuration: DeliveriesConfiguration;
@@ -67,6 +68,8 @@ export interface Deliveries
   readiness(): Promise<string | ReadinessWarning | undefined>;
   /** The apps of the apps file, for operators. */
   describeApps(): AppState[];
+  /** How many push services of Web Push are in each state. */
+  pushServices(): PushServiceCounts;
   /** Asks the vendor about one app; see {@link checkOneApp}. */
   checkApp(appId: string): Promise<AppCheck | undefined>;
   /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
@@ -98,6 +101,7 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
     metrics.setOutage(app, outage !== undefined);
     storedOutages.note(app, outage);
   };
+  metrics.watchPushServices(() => apps.pushServices);
   const outages = new VendorOutages({ clock, log, onChange });
   const rejections = new RejectionLog(log, (fault) => fault === 'relay' || fault === 'relay-configuration');
   const { delayDivisor } = timings;
@@ -133,7 +137,10 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   };
 }
 
-type OperatorViews = Pick<Deliveries, 'readiness' | 'describeApps' | 'checkApp' | 'frozenDeaths'>;
+type OperatorViews = Pick<
+  Deliveries,
+  'readiness' | 'describeApps' | 'pushServices' | 'checkApp' | 'frozenDeaths'
+>;
 
 function viewsForOperators({
   apps,
@@ -148,6 +155,7 @@ function viewsForOperators({
   return {
     readiness: async () => vendorReadiness({ apps, credentials, outages }),
     describeApps: () => describeApps({ apps, credentials, outages }),
+    pushServices: () => apps.pushServices,
     checkApp: (appId) => checkOneApp({ apps, ...options }, appId),
     frozenDeaths: (appId) => deletions.frozenDeaths(appId),
   };

@@ -2,7 +2,7 @@ import { tokenKinds } from '@waxwing/protocol';
 import type { Metrics } from '@waxwing/service/metrics';
 import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
-import type { VendorAnswer } from './vendors/vendor-sender.js';
+import type { PushServiceCounts, VendorAnswer } from './vendors/vendor-sender.js';
 
 /** Counts deliveries by minute, for the dashboard. */
 export interface DeliveryCounts {
@@ -22,9 +22,11 @@ export class DeliveryMetrics {
   readonly #outages;
 
   readonly #counts: DeliveryCounts | undefined;
+  readonly #metrics: Metrics;
 
   constructor(metrics: Metrics, counts?: DeliveryCounts) {
     this.#counts = counts;
+    this.#metrics = metrics;
     this.#deliveries = metrics.counter(
       'waxwing_deliveries_total',
       "Attempts to deliver a notification, by vendor, outcome and the vendor's reason",
@@ -80,6 +82,18 @@ export class DeliveryMetrics {
   setOutage(app: string, isFailing: boolean): void {
     if (isFailing) this.#outages.set({ app }, 1);
     else this.#outages.remove({ app });
+  }
+
+  /** Counts push services at each scrape. Phones choose their hosts, so no label names one. */
+  watchPushServices(count: () => PushServiceCounts): void {
+    const gauge = this.#metrics.gauge(
+      'waxwing_push_services',
+      'Push services of Web Push by state: answering, held_back after answers, or unproven',
+      ['state'],
+    );
+    this.#metrics.beforeScrape(async () => {
+      for (const [state, value] of Object.entries(count())) gauge.set({ state }, value);
+    });
   }
 
   setQueued(count: number): void {

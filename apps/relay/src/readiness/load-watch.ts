@@ -2,6 +2,7 @@ import { tokenKinds } from '@waxwing/protocol';
 import type { ReadinessWarning } from '@waxwing/service/http';
 import { answerWithin, type Clock } from '@waxwing/service/lifecycle';
 import type { Vendor } from '../deliveries/delivery.js';
+import type { PushServiceCounts } from '../deliveries/vendors/vendor-sender.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
 import type { RecentDeliveries } from './recent-deliveries.js';
 
@@ -12,6 +13,7 @@ export const loadProblems = [
   'queue',
   'latency',
   'rejections',
+  'push services',
   'write-ahead log',
 ] as const;
 
@@ -28,6 +30,7 @@ export interface LoadWatchOptions {
   readonly monotonic: Clock;
   readonly quotas: Pick<ServerQuotas, 'busiest'>;
   readonly deliveries: Pick<RecentDeliveries, 'of'>;
+  pushServices(): PushServiceCounts;
   /** Refused requests since the start, by reason. */
   refusals(): Promise<ReadonlyMap<string, number>>;
   /** Unix milliseconds. May reject while the database is unavailable. */
@@ -45,6 +48,7 @@ const lateMilliseconds = 10 * minuteMilliseconds;
 const fewestDeliveries = 20;
 const fewestRejections = 60;
 const largeLogBytes = 100e6;
+const fewestHeldBack = 5;
 const vendorNames: Readonly<Record<Vendor, string>> = { fcm: 'FCM', apns: 'APNs', webpush: 'Web Push' };
 
 /** Checks once a minute for overload and its symptoms. Reads counters in memory and one indexed row. */
@@ -87,6 +91,7 @@ export class LoadWatch {
       await this.#findLateJobs(),
       ...tokenKinds.map((vendor) => this.#findSlowness(vendor)),
       ...tokenKinds.map((vendor) => this.#findRejections(vendor)),
+      this.#findHeldBack(),
       (logBytes() ?? 0) > largeLogBytes ? largeLog : undefined,
     ];
     this.#problems = found.filter((problem) => problem !== undefined);
@@ -153,7 +158,18 @@ export class LoadWatch {
       remedy: 'Look for the reason in the log, and in docs/deliveries.md for what it means.',
     };
   }
+
+  #findHeldBack(): LoadProblem | undefined {
+    const { answering, held_back: held } = this.#options.pushServices();
+    return held >= fewestHeldBack && held > answering ? heldBack : undefined;
+  }
 }
+
+const heldBack: LoadProblem = {
+  name: 'push services',
+  cause: 'Most push services of Web Push have stopped answering, and their notifications are held back.',
+  remedy: 'Look at the way out of this machine: its network, name servers and proxy.',
+};
 
 const largeLog: LoadProblem = {
   name: 'write-ahead log',

@@ -121,6 +121,7 @@ eachBackend((backend) => {
       'key list',
       'keys',
       'latency',
+      'push services',
       'queue',
       'quotas',
       'refusals',

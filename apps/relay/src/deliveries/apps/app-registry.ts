@@ -14,7 +14,7 @@ import type { FcmApp } from '../vendors/fcm/app.js';
 import { FcmSender } from '../vendors/fcm/sender.js';
 import { HttpProxy } from '../vendors/http-proxy.js';
 import { TracedSender } from '../vendors/traced-sender.js';
-import type { VendorSender } from '../vendors/vendor-sender.js';
+import { type PushServiceCounts, pushServiceStates, type VendorSender } from '../vendors/vendor-sender.js';
 import type { WebPushApp } from '../vendors/webpush/app.js';
 import { WebPushSender } from '../vendors/webpush/sender.js';
 import type { VapidSigner } from '../vendors/webpush/token.js';
@@ -142,6 +142,13 @@ export class AppRegistry {
         apnsEnvironments.map((environment) => this.#routeOf(app, `apns:${topic}:${environment}`)),
       );
     });
+  }
+
+  /** How many push services of Web Push are in each state, as this process knows them. */
+  get pushServices(): PushServiceCounts {
+    const states = [...this.#senders().values()].flatMap(({ hostStates }) => hostStates);
+    const counts = pushServiceStates.map((state) => [state, states.filter((each) => each === state).length]);
+    return Object.fromEntries(counts) as PushServiceCounts;
   }
 
   /** The credential of each entry, named as in {@link AppRoute}. */

@@ -16,6 +16,10 @@ export class TracedSender implements VendorSender {
     return this.#sender.renewableAt;
   }
 
+  get hostStates(): VendorSender['hostStates'] {
+    return this.#sender.hostStates;
+  }
+
   send(delivery: Delivery, options: SendOptions): ReturnType<VendorSender['send']> {
     const { traceparent } = delivery.notification;
     const send = () => this.#sender.send(delivery, options);

@@ -55,6 +55,11 @@ export interface SendOptions {
   readonly isValidateOnly?: boolean | undefined;
 }
 
+/** The state of a push service's host; `unproven` if it has never answered. */
+export const pushServiceStates = ['answering', 'held_back', 'unproven'] as const;
+export type PushServiceState = (typeof pushServiceStates)[number];
+export type PushServiceCounts = Readonly<Record<PushServiceState, number>>;
+
 /** Client for one vendor with one credential. */
 export interface VendorSender {
   /**
@@ -66,6 +71,8 @@ export interface VendorSender {
   refreshCredential(): Promise<void>;
   /** Earliest time to make a new credential, in Unix milliseconds. */
   readonly renewableAt: number;
+  /** The states of the hosts that it has sent to. Web Push only; empty for others. */
+  readonly hostStates: readonly PushServiceState[];
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. */
   close(deadlineMilliseconds: number): Promise<void>;
 }

@@ -32,6 +32,7 @@ const maximumConnections = 8;
 
 /** Sends to APNs with one team's key. Production and sandbox have separate connection pools. */
 export class ApnsSender implements VendorSender {
+  readonly hostStates = [];
   readonly #options: ApnsSenderOptions;
   readonly #pools: Readonly<Record<ApnsEnvironment, ApnsPool>>;
 

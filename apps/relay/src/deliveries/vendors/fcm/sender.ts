@@ -38,6 +38,7 @@ const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
  */
 export class FcmSender implements VendorSender {
+  readonly hostStates = [];
   readonly #options: FcmSenderOptions;
   readonly #path: string;
   readonly #reach: ReachLog;

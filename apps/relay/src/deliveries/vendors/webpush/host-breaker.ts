@@ -1,4 +1,5 @@
 import { backOffMilliseconds, type Clock } from '@waxwing/service/lifecycle';
+import type { PushServiceState } from '../vendor-sender.js';
 
 const failuresUntilOpen = 3;
 const backOff = { firstMilliseconds: 10_000, capMilliseconds: 5 * 60_000 };
@@ -12,6 +13,7 @@ export class HostBreaker {
   #failures = 0;
   #probeAt = 0;
   #isProbing = false;
+  #hasAnswered = false;
   /** Whether the host has answered, and has not failed since. */
   isProven = false;
 
@@ -27,6 +29,12 @@ export class HostBreaker {
   /** Whether the breaker holds requests back. */
   get isOpen(): boolean {
     return this.#failures >= failuresUntilOpen;
+  }
+
+  /** A phone may name hosts that never answer, so only a host that has answered before is worth a look if held back. */
+  get state(): PushServiceState {
+    if (!this.#hasAnswered) return 'unproven';
+    return this.isOpen ? 'held_back' : 'answering';
   }
 
   /** Whether {@link admit} would refuse now. */
@@ -51,6 +59,7 @@ export class HostBreaker {
     if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;
+    this.#hasAnswered ||= isAnswered;
     this.#failures = isAnswered ? 0 : this.#failures + 1;
     if (!this.isOpen) return;
     const attempt = this.#failures - failuresUntilOpen + 1;

@@ -5,6 +5,7 @@ import { connectThrough } from '../connect-through.js';
 import type { HttpProxy } from '../http-proxy.js';
 import { SendGate } from '../send-gate.js';
 import { StaleConnections } from '../stale-connections.js';
+import type { PushServiceState } from '../vendor-sender.js';
 import { checkedLookup, type ResolveName, resolvePrivateName, resolvePublicName } from './checked-lookup.js';
 import type { AllowedEndpoint } from './endpoint-rules.js';
 import { PushService } from './push-service.js';
@@ -63,6 +64,11 @@ export class PushServices {
   /** The concurrency limit that a push service shares with others. */
   sharedGate({ breaker }: PushService): SendGate {
     return breaker.isProven ? this.#proven : this.#unproven;
+  }
+
+  /** The states of the push services. */
+  get states(): readonly PushServiceState[] {
+    return [...this.#services.values()].map(({ breaker }) => breaker.state);
   }
 
   /** Whether a request failed because its connection was stale, so that the push service cannot have seen it. */

@@ -2,7 +2,7 @@ import { parseWebPushToken, type WebPushSubscription } from '@waxwing/protocol';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { Delivery } from '../../delivery.js';
 import type { HttpProxy } from '../http-proxy.js';
-import type { SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
+import type { PushServiceState, SendOptions, VendorAnswer, VendorSender } from '../vendor-sender.js';
 import type { WebPushApp } from './app.js';
 import { ForbiddenAddressError, type ResolveName } from './checked-lookup.js';
 import { type AllowedEndpoint, checkEndpoint } from './endpoint-rules.js';
@@ -72,6 +72,10 @@ export class WebPushSender implements VendorSender {
   /** A VAPID token can be signed at any time. */
   get renewableAt(): number {
     return this.#options.clock();
+  }
+
+  get hostStates(): readonly PushServiceState[] {
+    return this.#services.states;
   }
 
   async refreshCredential(): Promise<void> {
