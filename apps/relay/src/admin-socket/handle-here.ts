@@ -32,6 +32,7 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     head: noHead,
     // Never aborts: there is no client that could disconnect.
     signal: AbortSignal.any([]),
+    requireClient: () => undefined,
     file: undefined,
     // No other work shares this process, so there is no tick to wait for.
     nextTick: async () => undefined,

@@ -32,6 +32,11 @@ export class Exchange {
     return this.#isOver;
   }
 
+  /** @throws AbortError if the exchange is over. */
+  requireClient(): void {
+    if (this.#isOver) throw endOfExchange;
+  }
+
   /** Aborted when the exchange is over, or when {@link abort} requests the response now. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {

@@ -67,6 +67,37 @@ describe('a service with slow checks or requests', () => {
     }
   });
 
+  it('does not handle a request whose client disconnects while it is authenticated', async () => {
+    const authenticated: (() => void)[] = [];
+    const handled: string[] = [];
+    const slow = testOperation({
+      method: 'POST',
+      path: '/slow',
+      authenticate: () =>
+        new Promise((resolve) => {
+          authenticated.push(() => resolve({}));
+        }),
+      handle: async () => ({ count: handled.push('slow') }),
+    });
+    const metrics = new Metrics();
+    const app = await createHttpApp({ log: logged.log, metrics, operations: [slow], readiness: {} });
+    try {
+      await app.listen({ host: '127.0.0.1', port: 0 });
+      const { port } = app.server.address() as AddressInfo;
+      const client = connect(port, '127.0.0.1');
+      client.write('POST /slow HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n');
+      await expect.poll(() => authenticated).toHaveLength(1);
+      client.destroy();
+      await expect.poll(() => metrics.text()).toContain('waxwing_http_connections 0');
+      authenticated[0]?.();
+      await new Promise(setImmediate);
+      expect(handled).toEqual([]);
+      expect(logged.text()).not.toContain('unexpected error');
+    } finally {
+      await app.close();
+    }
+  });
+
   it('ends long requests when it closes', async () => {
     let isHandled = false;
     const waiting = testOperation({

@@ -46,6 +46,10 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
     return this.head.signal;
   }
 
+  requireClient(): void {
+    this.head.exchange.requireClient();
+  }
+
   nextTick({ isRefusable } = { isRefusable: true }): Promise<void> {
     return this.head.scheduler.nextTick(this.head.exchange, isRefusable);
   }
@@ -155,7 +159,13 @@ function admit(
     const bodyBytes = expectedBodyBytes(request, bufferedLimit) + longUrlBytes(request.raw.url);
     acquireSlot(facts, route, bodyBytes);
   };
-  if (actor instanceof Promise) return actor.then(acquire);
+  if (actor instanceof Promise) {
+    return actor.then((known) => {
+      // The database may have answered after the client gave up.
+      facts.received.exchange.requireClient();
+      acquire(known);
+    });
+  }
   acquire(actor);
   return undefined;
 }

@@ -58,6 +58,12 @@ export interface OperationRequest<Parameters, Actor> {
   /** `undefined` if none was sent, or the operation takes none. */
   readonly file: UploadedFile | undefined;
   /**
+   * Call it before an effect that a repeat of the request would have again, if work before it may take long. A client that
+   * has given up repeats its request.
+   * @throws AbortError if the client has disconnected.
+   */
+  requireClient(): void;
+  /**
    * Waits for the client's next tick of the fair scheduler. Call it outside transactions, before each piece of work
    * that takes milliseconds of CPU time. Requests of other clients can begin between two ticks.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is

@@ -104,6 +104,7 @@ async function answerOf(
       head: received,
       file: received.file,
       signal,
+      requireClient: () => request.signal.throwIfAborted(),
       nextTick: async () => void (await setImmediate()),
       runPiece: (work) => work(),
     };
