@@ -119,8 +119,8 @@ export async function createDeliveries(options: DeliveriesOptions): Promise<Deli
   const delivering = new DeliverNotifications({ ...foundation, attempts, receipts, records, load, failures });
   if (!apps.isConfigured) log.error('RELAY_APPS_FILE is not set: every notification will be rejected');
   return {
-    deliver: (requester, requests, nextTick) => delivering.deliver(requester, requests, nextTick),
-    deliverRead: (serverId, notifications) => delivering.deliverRead(serverId, notifications),
+    deliver: (requester, requests, server) => delivering.deliver(requester, requests, server),
+    deliverRead: (serverId, notifications, server) => delivering.deliverRead(serverId, notifications, server),
     requireRoom: (serverId, notifications) => delivering.requireRoom(serverId, notifications),
     receipts,
     appsOf: (realm) => findRealmApps({ apps, credentials, outages, database }, realm),

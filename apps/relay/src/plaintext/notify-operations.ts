@@ -1,9 +1,10 @@
 import { type JsonObject, ProtocolError, uuid } from '@waxwing/protocol';
-import { noAnswer, operation } from '@waxwing/service/http';
+import { noAnswer, type OperationRequest, operation } from '@waxwing/service/http';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { z } from 'zod';
 import type { Deliveries } from '../deliveries/create-deliveries.js';
-import { server } from '../servers/authenticate-server.js';
+import { waitingServer } from '../deliveries/requests/waiting-server.js';
+import { type AuthenticatedServer, server } from '../servers/authenticate-server.js';
 import type { ServerDirectory } from '../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../servers/server-quotas.js';
 import { findOwnRealm } from './own-realm.js';
@@ -66,7 +67,11 @@ export const notifyPlaintext = operation({
   codes: ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'REMOTE_REALM_SERVER_MISMATCH_ERROR'],
   waitsForOthers: true,
   charge,
-  async handle(context: Context, { actor: { serverId }, parameters }) {
+  async handle(context: Context, request) {
+    const {
+      actor: { serverId },
+      parameters,
+    } = request;
     const { plaintextDevices } = context;
     const { android_devices: android, apple_devices: apple } = parameters;
     if (!plaintextDevices.isOn) return formatAnswer([], { android, apple }, null);
@@ -74,7 +79,7 @@ export const notifyPlaintext = operation({
     const realm = known === undefined ? null : { can_push: true, expected_end_timestamp: null };
     const devices = await plaintextDevices.find(serverId, readPlaintextUser(parameters));
     const hasAndroid = devices.some(({ kind }) => kind === 'fcm');
-    await deliver(context, serverId, devices, {
+    await deliver(context, request, devices, {
       gcm: parameters.gcm_payload,
       gcmPriority: hasAndroid ? readGcmPriority(parameters.gcm_options) : undefined,
       apns: parameters.apns_payload,
@@ -116,7 +121,11 @@ export const testPlaintext = operation({
   ],
   waitsForOthers: true,
   charge,
-  async handle(context: Context, { actor: { serverId }, parameters }) {
+  async handle(context: Context, request) {
+    const {
+      actor: { serverId },
+      parameters,
+    } = request;
     const { plaintextDevices } = context;
     const user = readPlaintextUser(parameters);
     await findOwnRealm(context.servers, serverId, parameters.realm_uuid);
@@ -127,7 +136,7 @@ export const testPlaintext = operation({
     const devices = await plaintextDevices.find(serverId, user);
     const device = plaintextDevices.withToken(devices, token);
     if (device === undefined) throw new ProtocolError('INVALID_REMOTE_PUSH_DEVICE_TOKEN');
-    await deliver(context, serverId, [device], testPayloads(parameters.base_payload, context.clock()));
+    await deliver(context, request, [device], testPayloads(parameters.base_payload, context.clock()));
     return {};
   },
 });
@@ -148,15 +157,17 @@ function testPayloads(base: JsonObject, now: number): PlaintextPayloads {
 
 async function deliver(
   { clock, deliveries, quotas }: Context,
-  serverId: string,
+  request: OperationRequest<unknown, AuthenticatedServer>,
   devices: readonly PlaintextDevice[],
   payloads: PlaintextPayloads,
 ): Promise<void> {
+  const { serverId } = request.actor;
   quotas.takeAll(serverId, devices.length, () => deliveries.requireRoom(serverId, devices.length));
   const envelope = { serverId, receivedAt: clock() };
   await deliveries.deliverRead(
     serverId,
     devices.map((device) => buildPlaintextNotification(device, payloads, envelope)),
+    waitingServer(request),
   );
 }
 

@@ -72,7 +72,8 @@ function deliveringWith(options: {
     timings: { ...productionTimings, requestBudgetMilliseconds: 20 },
   });
   const requester = { serverId: server?.serverId ?? '', realmId, realmUuid };
-  return (request: object) => delivering.deliver(requester, [request as PushRequest], async () => undefined);
+  const waiting = { requireClient: () => undefined, nextTick: async () => undefined };
+  return (request: object) => delivering.deliver(requester, [request as PushRequest], waiting);
 }
 
 describe('a delivery that ends after its request was answered', () => {

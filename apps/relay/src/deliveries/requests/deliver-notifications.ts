@@ -17,6 +17,7 @@ import { type DeliveryClaim, DeliveryItem, unknownDevice } from './delivery-item
 import { DeviceLookUps, type FoundDevices } from './device-look-ups.js';
 import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorDeadlines } from './vendor-deadlines.js';
+import type { WaitingServer } from './waiting-server.js';
 
 /** Result of one push request. */
 export interface DeliveryResult {
@@ -44,7 +45,7 @@ interface Arrival {
   readonly tokens: FoundTokenDevices | undefined;
   /** Unix milliseconds. */
   readonly now: number;
-  readonly nextTick: () => Promise<void>;
+  readonly server: WaitingServer;
 }
 
 /** Data needed to send a request's notifications. */
@@ -85,13 +86,13 @@ export class DeliverNotifications {
 
   /**
    * Returns one result per push request, in order. The reported outcomes are durable.
-   * @param nextTick waits for the server's next tick: a request with thousands of items starts them over several ticks.
-   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full. AbortError if the server has disconnected before the
+   * devices were looked up: it repeats the request, so nothing is sent.
    */
   async deliver(
     requester: NotifyRequester,
     requests: readonly AnyPushRequest[],
-    nextTick: () => Promise<void>,
+    server: WaitingServer,
   ): Promise<DeliveryResult[]> {
     const tokens = await this.#lookUps.findTokens(requester.realmId, requests);
     const now = this.#options.clock();
@@ -105,20 +106,21 @@ export class DeliverNotifications {
     this.#options.load.enter(serverId, items.length);
     const withId = items.filter(({ hasOwnId }) => hasOwnId);
     const own = withId.length > 0 ? this.#claims.findRepeats(withId) : undefined;
-    const delivered = this.#deliver(serverId, items, { tokens, now, nextTick });
+    const delivered = this.#deliver(serverId, items, { tokens, now, server });
     if (own !== undefined) this.#claims.claim(own, delivered);
     return delivered;
   }
 
-  /**
-   * Like {@link deliver}, for parsed notifications of one server that have no ids of their own.
-   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full.
-   */
-  deliverRead(serverId: string, notifications: readonly EncryptedNotification[]): Promise<DeliveryResult[]> {
+  /** Like {@link deliver}, for parsed notifications of one server that have no ids of their own. */
+  deliverRead(
+    serverId: string,
+    notifications: readonly EncryptedNotification[],
+    server: WaitingServer,
+  ): Promise<DeliveryResult[]> {
     const now = this.#options.clock();
     const items = notifications.map((notification) => new DeliveryItem(notification, false));
     this.#options.load.enter(serverId, items.length);
-    return this.#deliver(serverId, items, { tokens: undefined, now, nextTick: async () => undefined });
+    return this.#deliver(serverId, items, { tokens: undefined, now, server });
   }
 
   /** Graceful shutdown: requests stop waiting for vendors. Tries in flight are stored for a retry. */
@@ -130,7 +132,7 @@ export class DeliverNotifications {
   async #deliver(
     serverId: string,
     items: readonly DeliveryItem[],
-    { tokens, now, nextTick }: Arrival,
+    { tokens, now, server }: Arrival,
   ): Promise<DeliveryResult[]> {
     const { load, records } = this.#options;
     let late: readonly DeliveryItem[] = [];
@@ -140,9 +142,11 @@ export class DeliverNotifications {
       const devices = await this.#lookUps.find(notifications, tokens);
       const withId = items.filter(({ hasOwnId }) => hasOwnId);
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
+      // The database may have answered after the server gave up.
+      server.requireClient();
       const tries = new Tries();
       for (let start = 0; start < items.length; start += itemsAtOnce) {
-        if (start > 0) await nextTick();
+        if (start > 0) await server.nextTick();
         this.#begin(items.slice(start, start + itemsAtOnce), { devices, tokens, remembered, now }, tries);
       }
       const waiting = this.#waits.wait(tries);

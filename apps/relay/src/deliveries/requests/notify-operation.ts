@@ -18,6 +18,7 @@ import type { ServerDirectory } from '../../servers/server-directory.js';
 import { costOfBody, type ServerQuotas } from '../../servers/server-quotas.js';
 import { reportOutcome } from '../queue/receipt-store.js';
 import type { DeliverNotifications, DeliveryResult } from './deliver-notifications.js';
+import { waitingServer } from './waiting-server.js';
 
 interface NotifyContext {
   readonly servers: ServerDirectory;
@@ -62,10 +63,7 @@ export const notify = operation({
     // Parsing thousands of notifications has used up the tick.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const requester = { serverId, realmId, realmUuid, traceparent: currentTraceparent() };
-    const results = await deliveries.deliver(requester, pushRequests, () =>
-      // If the server disconnects, the remaining notifications are still sent.
-      request.nextTick({ isRefusable: false }).catch(() => undefined),
-    );
+    const results = await deliveries.deliver(requester, pushRequests, waitingServer(request));
     return formatAnswer(pushRequests, results);
   },
 });

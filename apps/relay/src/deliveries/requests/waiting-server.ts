@@ -1,0 +1,18 @@
+import type { OperationRequest } from '@waxwing/service/http';
+
+/** The connection of the server that waits for the results of a request. */
+export interface WaitingServer {
+  /** @throws AbortError if the server has disconnected. */
+  requireClient(): void;
+  /** Waits for the server's next tick. Never rejects: once some notifications are sent, the others are as well. */
+  nextTick(): Promise<void>;
+}
+
+export function waitingServer(
+  request: Pick<OperationRequest<unknown, unknown>, 'requireClient' | 'nextTick'>,
+): WaitingServer {
+  return {
+    requireClient: () => request.requireClient(),
+    nextTick: () => request.nextTick({ isRefusable: false }).catch(() => undefined),
+  };
+}

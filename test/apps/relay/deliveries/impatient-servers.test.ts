@@ -1,0 +1,46 @@
+import { relayNotifyPath, stringifyJson } from '@waxwing/protocol';
+import { sql } from 'kysely';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { HeldOpen } from '../../../support/held-open.js';
+import { lockWaiters } from '../../../support/lock-waiters.js';
+import { eachPostgres } from '../../../support/test-databases.js';
+import { fcmRequest, realmUuid, startDeliveriesUnderTest } from './deliveries-under-test.js';
+
+describe('a server that gives up while the database does not answer', () => {
+  eachPostgres((postgres) => {
+    it('and repeats the request is sent each notification once', async () => {
+      const relay = await startDeliveriesUnderTest({ databaseUrl: await postgres.freshUrl() });
+      onTestFinished(() => relay.close());
+      const { app, arrived, authorization, database, metrics, notify, settled } = relay;
+      const requests = [fcmRequest(await relay.addFcm('fcm-1')), fcmRequest(await relay.addFcm('fcm-2'))];
+      // The relay knows the server and its realm. Then only the look-up of the devices waits.
+      await notify([]);
+      const url = await app.listen({ host: '127.0.0.1', port: 0 });
+      const lock = new HeldOpen();
+      await lock.hold((stay) =>
+        database.db.transaction().execute(async (transaction) => {
+          await sql`lock table relay_devices`.execute(transaction);
+          await stay();
+        }),
+      );
+      const patience = new AbortController();
+      const given = fetch(url + relayNotifyPath, {
+        method: 'POST',
+        headers: { authorization, 'content-type': 'application/json' },
+        body: stringifyJson({ realm_uuid: realmUuid, push_requests: requests as never }),
+        signal: patience.signal,
+      });
+      await expect.poll(() => lockWaiters(database.db)).toBe(1);
+      patience.abort();
+      await expect(given).rejects.toThrow();
+      await expect.poll(() => metrics.text()).toContain('waxwing_http_connections 0');
+      const repeated = notify(requests);
+      await expect.poll(() => lockWaiters(database.db)).toBe(2);
+      await lock.release();
+      const { body } = await repeated;
+      for (const { notification_id: queued } of body.results) if (queued !== undefined) await settled(queued);
+      await expect.poll(() => metrics.text()).toContain('waxwing_deliveries_in_flight 0');
+      expect([await arrived('fcm-1'), await arrived('fcm-2')].map(({ length }) => length)).toEqual([1, 1]);
+    });
+  });
+});
