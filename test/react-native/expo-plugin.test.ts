@@ -1,103 +1,169 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { prebuiltApp } from './expo-app.js';
+import { installClient } from './install-client.js';
 
 const require = createRequire(import.meta.url);
-const examples = join(import.meta.dirname, '../../docs/examples/native');
+const native = join(import.meta.dirname, '../../packages/client/native');
 
-const { compileModsAsync } = require('@expo/config-plugins') as {
-  compileModsAsync(config: object, options: { projectRoot: string; platforms: string[] }): Promise<unknown>;
+/** What `expo prebuild` copies into an app before it runs the plugins. */
+const template = 'expo-template-bare-minimum@58.0.8';
+
+interface AppConfig {
+  readonly extra?: { readonly eas: { readonly build: unknown } };
+}
+
+const { compileModsAsync, withPlugins } = require('@expo/config-plugins') as {
+  compileModsAsync(config: object, options: { projectRoot: string; platforms: string[] }): Promise<AppConfig>;
+  withPlugins(config: object, plugins: readonly unknown[]): object;
 };
 
-describe('The config plugin for Expo', () => {
+const keychainGroups = (entitlements: string) =>
+  [
+    ...(/keychain-access-groups<\/key>\s*<array>([\s\S]*?)<\/array>/.exec(entitlements)?.[1] ?? '').matchAll(
+      /<string>(.*?)<\/string>/g,
+    ),
+  ].map(([, group]) => group);
+
+describe('The config plugin of the packed client, on the template of Expo', () => {
   const app = mkdtempSync(join(tmpdir(), 'waxwing-expo-'));
   const read = (file: string) => readFileSync(join(app, file), 'utf8');
-  const files = ['ios/Chat.xcodeproj/project.pbxproj', 'ios/Podfile', 'android/app/build.gradle'] as const;
-  const manifest = 'android/app/src/main/AndroidManifest.xml';
+  const changed = {
+    project: 'ios/HelloWorld.xcodeproj/project.pbxproj',
+    podfile: 'ios/Podfile',
+    entitlements: 'ios/HelloWorld/HelloWorld.entitlements',
+    gradle: 'android/app/build.gradle',
+    rules: 'android/app/proguard-rules.pro',
+    manifest: 'android/app/src/main/AndroidManifest.xml',
+    application: 'android/app/src/main/java/com/helloworld/MainApplication.kt',
+  };
 
   function write(file: string, text: string): void {
     mkdirSync(dirname(join(app, file)), { recursive: true });
     writeFileSync(join(app, file), text);
   }
 
-  async function prebuild(): Promise<void> {
-    const plugin = createRequire(join(app, 'package.json'))('./with-waxwing-push.cjs');
-    const config = {
-      name: 'Chat',
-      slug: 'chat',
-      ios: { bundleIdentifier: 'com.example.chat' },
-      android: { package: 'com.example.chat' },
+  async function prebuild(config: object = {}): Promise<AppConfig> {
+    const app_json = {
+      name: 'HelloWorld',
+      slug: 'hello',
+      version: '1.2.0',
+      ios: { bundleIdentifier: 'com.example.chat', buildNumber: '7' },
+      android: { package: 'com.helloworld' },
       _internal: { projectRoot: app },
+      ...config,
     };
-    const changed = plugin(config, { developmentTeam: 'ABCDE12345' });
-    await compileModsAsync(changed, { projectRoot: app, platforms: ['ios', 'android'] });
+    const plugins = [['@waxwing/client', { developmentTeam: 'ABCDE12345' }]];
+    const options = { projectRoot: app, platforms: ['ios', 'android'] };
+    return compileModsAsync(withPlugins(app_json, plugins), options);
   }
 
   beforeAll(async () => {
-    for (const [file, text] of Object.entries(prebuiltApp)) write(file, text);
+    const packed = execFileSync('npm', ['pack', '--silent', '--prefer-offline', template], {
+      cwd: app,
+      encoding: 'utf8',
+    });
+    execFileSync('tar', ['-xzf', packed.trim(), '--strip-components=1'], { cwd: app });
+    await installClient(join(app, 'node_modules'));
     // In an app, the package `expo` re-exports this.
     const real = JSON.stringify(require.resolve('@expo/config-plugins'));
     write('node_modules/expo/config-plugins.js', `module.exports = require(${real});`);
-    cpSync(join(examples, 'expo/with-waxwing-push.cjs'), join(app, 'with-waxwing-push.cjs'));
-    for (const platform of ['ios', 'android']) {
-      cpSync(join(examples, platform), join(app, 'native', platform), { recursive: true });
-    }
     await prebuild();
   });
   afterAll(() => rmSync(app, { recursive: true, force: true }));
 
   it('adds the extension to the Xcode project, embedded in the app, with its sources', () => {
-    const project = read('ios/Chat.xcodeproj/project.pbxproj');
+    const project = read(changed.project);
     expect(project).toContain('productType = "com.apple.product-type.app-extension"');
     expect(project).toContain('NotificationService.appex in Copy Files');
     expect(project).toContain('PRODUCT_BUNDLE_IDENTIFIER = "com.example.chat.push"');
+    expect(project).toContain('CURRENT_PROJECT_VERSION = "7"');
+    expect(project).toContain('MARKETING_VERSION = "1.2.0"');
     expect(project).toMatch(/isa = PBXTargetDependency;\s+target = \w+ \/\* "NotificationService" \*\//);
-    const sources = readdirSync(join(examples, 'ios'));
+    const sources = readdirSync(join(native, 'ios'));
     expect(sources).toContain('SeenMessages.swift');
     for (const file of sources) {
       expect(project).toContain(`${file} in Sources`);
-      expect(read(`ios/NotificationService/${file}`)).toBe(readFileSync(join(examples, 'ios', file), 'utf8'));
+      expect(read(`ios/NotificationService/${file}`)).toBe(readFileSync(join(native, 'ios', file), 'utf8'));
     }
-    expect(read('ios/Podfile')).toContain("target 'NotificationService' do\n  pod 'Sodium'");
+    expect(read(changed.podfile)).toContain("target 'NotificationService' do\n  pod 'Sodium'");
   });
 
-  it('lets app and extension share one app group and one group of the keychain', () => {
-    for (const file of ['Chat/Chat.entitlements', 'NotificationService/NotificationService.entitlements']) {
-      const entitlements = read(`ios/${file}`);
-      expect(entitlements).toContain('<string>group.com.example.chat</string>');
-      expect(entitlements).toContain('<string>$(AppIdentifierPrefix)com.example.chat.push</string>');
-    }
+  it('declares the extension for builds by EAS, which makes its credentials', async () => {
+    const { extra } = await prebuild();
+    expect(extra?.eas.build).toEqual({
+      experimental: {
+        ios: {
+          appExtensions: [
+            {
+              targetName: 'NotificationService',
+              bundleIdentifier: 'com.example.chat.push',
+              entitlements: {
+                'com.apple.security.application-groups': ['group.com.example.chat'],
+                'keychain-access-groups': ['$(AppIdentifierPrefix)com.example.chat.push'],
+              },
+            },
+          ],
+        },
+      },
+    });
+  });
+
+  it('shares one keychain group with the extension, and keeps other secrets of the app out of it', () => {
+    const extension = read('ios/NotificationService/NotificationService.entitlements');
+    const shared = '$(AppIdentifierPrefix)com.example.chat.push';
+    expect(keychainGroups(extension)).toEqual([shared]);
+    // iOS stores items without a group in the first one.
+    expect(keychainGroups(read(changed.entitlements))).toEqual([
+      '$(AppIdentifierPrefix)com.example.chat',
+      shared,
+    ]);
     const info = read('ios/NotificationService/NotificationService-Info.plist');
-    expect(info).toContain(
-      '<key>WaxwingKeychainGroup</key><string>$(AppIdentifierPrefix)com.example.chat.push',
-    );
+    expect(info).toContain(`<key>WaxwingKeychainGroup</key><string>${shared}`);
     expect(info).toContain('<string>com.apple.usernotifications.service</string>');
+    for (const entitlements of [extension, read(changed.entitlements)])
+      expect(entitlements).toContain('<string>group.com.example.chat</string>');
   });
 
-  it('adds the messaging service to the Android app, its sources, and the module that takes the keys', () => {
-    expect(read(manifest)).toMatch(
-      /<service android:name="com\.example\.push\.PushMessagingService" android:exported="false">/,
+  it('adds the messaging service, the activity for taps, their sources and the module', () => {
+    const manifest = read(changed.manifest);
+    expect(manifest).toMatch(
+      /<service android:name="waxwing\.push\.PushMessagingService" android:exported="false">/,
     );
-    for (const file of readdirSync(join(examples, 'android'))) {
-      const copied = read(`android/app/src/main/java/com/example/push/${file}`);
-      expect(copied, file).toBe(readFileSync(join(examples, 'android', file), 'utf8'));
+    expect(manifest).toMatch(
+      /<activity android:name="waxwing\.push\.PushTapActivity" android:exported="false"/,
+    );
+    for (const file of readdirSync(join(native, 'android'))) {
+      const copied = read(`android/app/src/main/java/waxwing/push/${file}`);
+      expect(copied, file).toBe(readFileSync(join(native, 'android', file), 'utf8'));
     }
-    const application = read('android/app/src/main/java/com/example/chat/MainApplication.kt');
-    expect(application).toContain('add(com.example.push.PushKeyStorePackage())');
-    expect(read('android/app/build.gradle')).toContain('com.goterl:lazysodium-android');
+    expect(read(changed.application)).toContain('add(waxwing.push.PushPackage())');
+  });
+
+  it('lets Gradle choose between two libsodium libraries, and R8 keep what JNA finds by name', () => {
+    const gradle = read(changed.gradle);
+    expect(gradle).toContain('com.goterl:lazysodium-android');
+    expect(gradle).toContain("pickFirsts += '**/libsodium.so'");
+    expect(read(changed.rules)).toContain('-keep class com.sun.jna.** { *; }');
   });
 
   it('changes nothing more when it runs again', async () => {
-    const before = [...files, manifest].map(read);
+    const before = Object.values(changed).map(read);
     await prebuild();
-    expect([...files, manifest].map(read)).toEqual(before);
+    expect(Object.values(changed).map(read)).toEqual(before);
   });
 
-  it('says what is missing in app.json', () => {
-    const plugin = createRequire(join(app, 'package.json'))('./with-waxwing-push.cjs');
-    expect(() => plugin({ name: 'Chat' })).toThrow('set ios.bundleIdentifier');
+  it('leaves out a platform that the app does not have', async () => {
+    const before = read(changed.project);
+    await prebuild({ platforms: ['android'], ios: {} });
+    expect(read(changed.project)).toBe(before);
+  });
+
+  it('says what is missing in the app config', async () => {
+    await expect(prebuild({ ios: {} })).rejects.toThrow('set ios.bundleIdentifier');
+    await expect(prebuild({ android: {} })).rejects.toThrow('set android.package');
   });
 });

@@ -1,12 +1,10 @@
-import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { loadConfig, mergeConfig, runBuild } from 'metro';
+import { installClient } from './install-client.js';
 
-const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
 
@@ -55,18 +53,8 @@ export async function createMetroProject(files: Readonly<Record<string, string>>
   };
 }
 
-/** Installs only the client's tarball, as `npm pack` makes it. It contains the other two packages of the phone. */
 async function installPackages(modules: string): Promise<void> {
-  await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });
-  const packed = join(modules, '.packed');
-  await mkdir(packed, { recursive: true });
-  const packing = ['pack', './packages/client', '--json', '--pack-destination', packed];
-  const { stdout } = await run('npm', packing, { cwd: root });
-  for (const { name, filename } of JSON.parse(stdout) as { name: string; filename: string }[]) {
-    const target = join(modules, name);
-    await mkdir(target, { recursive: true });
-    await run('tar', ['-xzf', join(packed, filename), '-C', target, '--strip-components=1']);
-  }
+  await installClient(modules);
   for (const name of foreignPackages) {
     await cp(join(root, 'node_modules', name), join(modules, name), { recursive: true });
   }

@@ -9,7 +9,7 @@ import {
 /**
  * Where native code finds the keys. On iOS `react-native-keychain`: `put` is `setGenericPassword(owner, text, { service:
  * 'waxwing.push.' + owner, accessGroup, accessible: ACCESSIBLE.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY })`, `remove` is
- * `resetGenericPassword({ service })`. On Android `NativeModules.PushKeyStore`.
+ * `resetGenericPassword({ service })`. On Android `NativeModules.WaxwingPush`.
  */
 export interface SharedKeys {
   put(owner: string, text: string): Promise<unknown>;

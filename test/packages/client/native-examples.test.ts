@@ -25,6 +25,7 @@ import {
 import { fromBase64 } from './fake-chat-server.js';
 
 const examples = new URL('../../../docs/examples/native/', import.meta.url);
+const nativeSources = new URL('../../../packages/client/native/', import.meta.url);
 const vectors = JSON.parse(readFileSync(nativeVectorsPath, 'utf8')) as NativeVectors;
 const shared = vectors.accounts.map((text) => JSON.parse(text) as ExtensionAccount);
 const accounts: readonly PushAccount[] = shared.map((account) => ({
@@ -137,8 +138,8 @@ describe('The state that native code receives', () => {
     const { realmOrigin, userId } = JSON.parse(exportForExtension(first)) as Record<string, string>;
     expect([...texts]).toEqual([[`${realmOrigin} ${userId}`, exportForExtension(replaced)]]);
     for (const name of ['android/OpenPush.kt', 'ios/OpenPush.swift']) {
-      const source = readFileSync(new URL(name, examples), 'utf8');
-      // Kotlin and Swift cannot run here.
+      const source = readFileSync(new URL(name, nativeSources), 'utf8');
+      // Neither Kotlin nor Swift can run here.
       expect(source, name).toMatch(
         /"\$\{account.optString\("realmOrigin"\)\} \$\{account.optString\("userId"\)\}"|"\\\(realmOrigin\) \\\(userId\)"/,
       );
@@ -251,16 +252,7 @@ describe('The page about React Native', () => {
       expect(text, name).toBe(readFileSync(new URL(`../../${name}`, examples), 'utf8'));
     }
     expect(included.map(([, name = '']) => name.replace('examples/native/', '')).sort()).toEqual([
-      'android/OpenPush.kt',
-      'android/PushKeyStore.kt',
-      'android/PushKeyStoreModule.kt',
-      'android/PushMessagingService.kt',
-      'android/SeenMessages.kt',
       'background-handler.ts',
-      'expo/with-waxwing-push.cjs',
-      'ios/NotificationService.swift',
-      'ios/OpenPush.swift',
-      'ios/SeenMessages.swift',
       'open_push.c',
     ]);
   });

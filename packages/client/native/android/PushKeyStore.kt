@@ -1,4 +1,4 @@
-package com.example.push
+package waxwing.push
 
 import android.content.Context
 import android.security.keystore.KeyGenParameterSpec

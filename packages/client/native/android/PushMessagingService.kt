@@ -1,4 +1,4 @@
-package com.example.push
+package waxwing.push
 
 import android.annotation.SuppressLint
 import android.content.Context
@@ -35,6 +35,9 @@ class PushMessagingService : FirebaseMessagingService() {
       is OpenedPush.Test, is OpenedPush.Ignored -> Unit
     }
   }
+
+  /** The app registers the new token: at once if it runs, or at its next start. */
+  override fun onNewToken(token: String) = PushEvents.tokenReplaced()
 
   private val boxes =
     object : Boxes {
@@ -75,6 +78,7 @@ class PushMessagingService : FirebaseMessagingService() {
         .setContentTitle(shown.title)
         .setSubText(shown.subtitle)
         .setContentText(shown.text)
+        .setContentIntent(PushTapActivity.intentFor(this, tag))
         .setAutoCancel(true)
         .build()
     NotificationManagerCompat.from(this).notify(tag, 0, notification)

@@ -1,4 +1,4 @@
-package com.example.push
+package waxwing.push
 
 import java.net.URI
 import java.net.URISyntaxException

@@ -1,4 +1,4 @@
-package com.example.push
+package waxwing.push
 
 /**
  * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay

@@ -1,0 +1,5 @@
+/** Appends a text to the file of a mod, unless an earlier prebuild has. */
+exports.appendText = function appendText(mod, text) {
+  if (!mod.modResults.contents.includes(text)) mod.modResults.contents += text;
+  return mod;
+};

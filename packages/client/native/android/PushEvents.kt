@@ -1,0 +1,31 @@
+package waxwing.push
+
+import java.util.concurrent.CopyOnWriteArraySet
+
+/**
+ * Connects the service and the activity with JavaScript, if that runs in this process. A tap is kept until JavaScript
+ * takes it, because a tap can start the app. A new token is not kept: FCM returns it to the app at its next start.
+ */
+object PushEvents {
+  private val taps = ArrayDeque<String>()
+  private val listeners = CopyOnWriteArraySet<(String) -> Unit>()
+
+  fun addListener(listener: (String) -> Unit) {
+    listeners.add(listener)
+  }
+
+  fun removeListener(listener: (String) -> Unit) {
+    listeners.remove(listener)
+  }
+
+  fun tapped(name: String) {
+    synchronized(taps) { taps.addLast(name) }
+    emit("waxwing.tap")
+  }
+
+  fun takeTaps(): List<String> = synchronized(taps) { taps.toList().also { taps.clear() } }
+
+  fun tokenReplaced() = emit("waxwing.token")
+
+  private fun emit(event: String) = listeners.forEach { it(event) }
+}
