@@ -120,6 +120,21 @@ describe('the import table', () => {
     ]);
   });
 
+  it('lets the example app import only the client, as any app can', () => {
+    const example = join(root, 'examples/expo-app');
+    const files = sourceFiles(example).filter((file) => !file.includes('/node_modules/'));
+    const imported = files.flatMap((file) =>
+      importsOf(file).map((specifier) =>
+        specifier.startsWith('.') ? join(file, '..', specifier) : specifier,
+      ),
+    );
+    expect([...new Set(imported.filter((name) => name.startsWith('@waxwing/')))]).toEqual([
+      '@waxwing/client',
+    ]);
+    const outside = imported.filter((name) => name.startsWith('/') && !name.startsWith(`${example}/`));
+    expect(outside).toEqual([]);
+  });
+
   it('names a forbidden entry point, though another of the same package is allowed', () => {
     const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
     const found = culprits({

@@ -51,12 +51,12 @@ describe('The config plugin of the packed client, on the template of Expo', () =
       name: 'HelloWorld',
       slug: 'hello',
       version: '1.2.0',
-      ios: { bundleIdentifier: 'com.example.chat', buildNumber: '7' },
+      ios: { bundleIdentifier: 'com.example.chat', buildNumber: '7', appleTeamId: 'ABCDE12345' },
       android: { package: 'com.helloworld' },
       _internal: { projectRoot: app },
       ...config,
     };
-    const plugins = [['@waxwing/client', { developmentTeam: 'ABCDE12345' }]];
+    const plugins = ['@waxwing/client'];
     const options = { projectRoot: app, platforms: ['ios', 'android'] };
     return compileModsAsync(withPlugins(app_json, plugins), options);
   }
@@ -81,6 +81,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     expect(project).toContain('NotificationService.appex in Copy Files');
     expect(project).toContain('PRODUCT_BUNDLE_IDENTIFIER = "com.example.chat.push"');
     expect(project).toContain('CURRENT_PROJECT_VERSION = "7"');
+    expect(project).toContain('DEVELOPMENT_TEAM = ABCDE12345');
     expect(project).toContain('MARKETING_VERSION = "1.2.0"');
     expect(project).toMatch(/isa = PBXTargetDependency;\s+target = \w+ \/\* "NotificationService" \*\//);
     const sources = readdirSync(join(native, 'ios'));

@@ -12,11 +12,9 @@ import {
 } from '@waxwing/client';
 import { parsePushAccountId, parsePushKeyId } from '@waxwing/protocol';
 import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  createBackgroundHandler,
-  shareKeys,
-  unshareKeys,
-} from '../../../docs/examples/native/background-handler.js';
+import { createBackgroundHandler } from '../../../docs/examples/native/background-handler.js';
+import { parseNotificationName } from '../../../examples/expo-app/src/push/notification-name.js';
+import { ownerOf, shareKeys, unshareKeys } from '../../../examples/expo-app/src/push/share-keys.js';
 import {
   makeNativeVectors,
   type NativeVectors,
@@ -123,6 +121,30 @@ describe('The state that native code receives', () => {
     await shareKeys(store, keys);
     await unshareKeys(store, keys, first);
     expect([...texts.values()]).toEqual([...vectors.accounts.slice(1), exportForExtension(other)]);
+  });
+
+  it('is taken away at sign-out, however the organization was written at sign-in', async () => {
+    const texts = new Map<string, string>();
+    const keys = {
+      put: async (id: string, text: string) => texts.set(id, text),
+      remove: async (id: string) => texts.delete(id),
+    };
+    const [first] = accounts as readonly [PushAccount];
+    const store = await storeOf([first]);
+    await shareKeys(store, keys);
+    await unshareKeys(store, keys, { ...first, realmUrl: `${first.realmUrl.toUpperCase()}/` });
+    expect([...texts.keys()]).toEqual([]);
+  });
+
+  it('gives shown notifications a name that tells the app which message or payload was tapped', () => {
+    const [account] = vectors.accounts as readonly [string];
+    const owner = ownerOf(account);
+    const { realmOrigin, userId } = JSON.parse(account) as ExtensionAccount;
+    expect(parseNotificationName(`${owner} 45`)).toEqual({ realmOrigin, userId, messageId: '45' });
+    expect(parseNotificationName(`${owner} p0d5b-_`)).toEqual({ realmOrigin, userId, payloadId: '0d5b-_' });
+    expect([undefined, 7, '', owner, `${owner} `].map(parseNotificationName)).toEqual(
+      Array(5).fill(undefined),
+    );
   });
 
   it('replaces the keys of an account that has a new id, under the name by which native code remembers messages', async () => {
@@ -252,6 +274,7 @@ describe('The page about React Native', () => {
       expect(text, name).toBe(readFileSync(new URL(`../../${name}`, examples), 'utf8'));
     }
     expect(included.map(([, name = '']) => name.replace('examples/native/', '')).sort()).toEqual([
+      '../examples/expo-app/src/push/share-keys.ts',
       'background-handler.ts',
       'open_push.c',
     ]);

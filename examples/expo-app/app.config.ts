@@ -1,0 +1,18 @@
+import type { ExpoConfig } from 'expo/config';
+
+/** Replace these two by your own. */
+const appId = 'com.example.chat';
+const appleTeamId = 'ABCDE12345';
+
+const config: ExpoConfig = {
+  name: 'Chat',
+  slug: 'chat',
+  version: '1.0.0',
+  ios: { bundleIdentifier: appId, appleTeamId },
+  android: { package: appId, googleServicesFile: './google-services.json' },
+  plugins: ['expo-secure-store', 'expo-notifications', '@waxwing/client'],
+  // The group that app and extension share. In JavaScript it needs the team's id in place of $(AppIdentifierPrefix).
+  extra: { keychainGroup: `${appleTeamId}.${appId}.push` },
+};
+
+export default config;

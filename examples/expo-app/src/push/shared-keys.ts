@@ -1,0 +1,22 @@
+import Constants from 'expo-constants';
+import * as SecureStore from 'expo-secure-store';
+import { Platform } from 'react-native';
+import { waxwingPush } from './native-module';
+import type { SharedKeys } from './share-keys';
+
+/** The extension reads every text in this group of the keychain, of services that begin with `waxwing.push.`. */
+const keychain: SharedKeys = {
+  put: (owner, text) => SecureStore.setItemAsync('account', text, optionsFor(owner)),
+  remove: (owner) => SecureStore.deleteItemAsync('account', optionsFor(owner)),
+};
+
+function optionsFor(owner: string): SecureStore.SecureStoreOptions {
+  return {
+    keychainService: `waxwing.push.${owner}`,
+    accessGroup: String(Constants.expoConfig?.extra?.keychainGroup),
+    // Notifications arrive while the phone is locked.
+    keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY,
+  };
+}
+
+export const sharedKeys: SharedKeys = Platform.OS === 'ios' ? keychain : waxwingPush;
