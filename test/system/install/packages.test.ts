@@ -145,7 +145,7 @@ eachPostgres(() => {
             ...parts,
             ...(manifest.bin === undefined ? [] : ['bin']),
             ...(manifest.bundleDependencies === undefined ? [] : ['commonjs', 'node_modules']),
-            ...(name === 'client' ? ['app.plugin.js', 'expo', 'native'] : []),
+            ...(name === 'client' ? ['app.plugin.js', 'expo', 'jest-setup.cjs', 'native'] : []),
           ].sort(),
         );
         expect(files.filter((file) => file.includes('tsbuildinfo'))).toEqual([]);

@@ -17,6 +17,8 @@ export function packAgain(names: readonly string[], folder: string, destination:
   const options = { cwd: folder, env: { ...env, TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8' } } as const;
   const bin = (name: string) => join(root, 'node_modules/.bin', name);
   execFileSync(bin('tsc'), ['-b', ...names], options);
+  const jestBuild = ['build', '--config', 'packages/client/vite.config.ts'];
+  execFileSync(bin('vite'), jestBuild, options);
   const dashboard = ['build', '--logLevel=error', '--config', 'apps/dashboard/vite.config.ts'];
   for (const page of ['page', 'server-page']) {
     execFileSync(bin('vite'), dashboard, { ...options, env: { ...options.env, WAXWING_PAGE: page } });

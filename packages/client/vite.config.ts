@@ -1,0 +1,25 @@
+import { join } from 'node:path';
+import { defineConfig } from 'vite';
+
+/**
+ * Bundles the client for Jest, which cannot `require` ECMAScript modules, into `dist/jest`. libsodium and lossless-json
+ * have CommonJS builds, so they stay outside.
+ */
+export default defineConfig({
+  root: import.meta.dirname,
+  logLevel: 'warn',
+  build: {
+    lib: {
+      entry: ['index', 'open'].map((name) => join(import.meta.dirname, `dist/${name}.js`)),
+      formats: ['cjs'],
+      fileName: (_format, name) => `${name}.cjs`,
+    },
+    outDir: 'dist/jest',
+    emptyOutDir: false,
+    minify: false,
+    rolldownOptions: {
+      external: ['libsodium-wrappers', 'lossless-json'],
+      output: { chunkFileNames: 'shared.cjs' },
+    },
+  },
+});
