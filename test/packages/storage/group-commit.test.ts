@@ -118,3 +118,39 @@ it('lets others run between two statements of a transaction on SQLite that has b
   expect(await turnsBetween(11)).toBeGreaterThan(0);
   isOver = true;
 });
+
+it.each(['outside a transaction', 'of a snapshot'])(
+  'lets others run between two reads %s on SQLite that have blocked them for 10 ms',
+  async (where) => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const { db } = await backend.open({ migrations: [] });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const turnsBetween = async (reader: typeof db, milliseconds: number): Promise<number> => {
+      // Begins in a new tick of the event loop.
+      await new Promise((resolve) => setImmediate(resolve));
+      await sql`select 1`.execute(reader);
+      const before = turns;
+      now += milliseconds;
+      await sql`select 1`.execute(reader);
+      return turns - before;
+    };
+    const measure = async (reader: typeof db) => [
+      await turnsBetween(reader, 10),
+      await turnsBetween(reader, 11),
+    ];
+    const [short, long] =
+      where === 'of a snapshot'
+        ? await db.transaction().setAccessMode('read only').execute(measure)
+        : await measure(db);
+    expect(short).toBe(0);
+    expect(long).toBeGreaterThan(0);
+    isOver = true;
+  },
+);

@@ -6,7 +6,7 @@ import { StatementCache } from './statement-cache.js';
 // SQLite's own default, 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
-/** Statements run synchronously. After this time, a long transaction lets other requests run before its next one. */
+/** Statements run synchronously. After this time, other requests run before the next one. */
 const blockingMilliseconds = 10;
 
 /** As many snapshots are read at once in most cases. Each keeps up to 2 MiB of pages in memory. */
@@ -40,6 +40,8 @@ export class SharedConnections {
   #tail: Promise<void> = Promise.resolve();
   /** When the long write transaction last let the event loop run. `undefined` in short transactions. */
   #yieldedAt: number | undefined;
+  /** When the first read of this event loop tick began. `undefined` before it. */
+  #readingSince: number | undefined;
 
   constructor(file: SqliteFile, options: SharedConnectionsOptions) {
     const { role, onError } = options;
@@ -53,6 +55,18 @@ export class SharedConnections {
   /** Whether a long write transaction should let other requests run before its next statement. */
   get isBlocking(): boolean {
     return this.#yieldedAt !== undefined && performance.now() - this.#yieldedAt > blockingMilliseconds;
+  }
+
+  /** Whether reads of this event loop tick should let other requests run before the next one. Call it before each read. */
+  get isReadingLong(): boolean {
+    if (this.#readingSince !== undefined) {
+      return performance.now() - this.#readingSince > blockingMilliseconds;
+    }
+    this.#readingSince = performance.now();
+    setImmediate(() => {
+      this.#readingSince = undefined;
+    });
+    return false;
   }
 
   /** Call it when a long write transaction begins, and each time it has let the event loop run. */

@@ -32,9 +32,13 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
   };
 }
 
-/** Runs queries outside a transaction. Only reads, because writes have to wait for the write lock. */
+/**
+ * Runs queries outside a transaction, unless other requests should run first. Only reads, because writes have to wait
+ * for the write lock.
+ */
 export function readingAtOnce(connections: SharedConnections): RunAtOnce {
-  return (query) => (isRead(query) ? run(connections.reader, query) : undefined);
+  return (query) =>
+    isRead(query) && !connections.isReadingLong ? run(connections.reader, query) : undefined;
 }
 
 /** Runs queries in the write transaction, unless other requests should run first. */
@@ -92,7 +96,10 @@ class SqliteSession implements DatabaseConnection {
       await this.#letOthersRun();
       return run(this.#transaction, query);
     }
-    if (isRead(query)) return run(this.#shared.reader, query);
+    if (isRead(query)) {
+      await this.#letOthersRun();
+      return run(this.#shared.reader, query);
+    }
     const release = await this.#shared.lockForWritingWithRoom();
     try {
       const result = await whenUnlocked(() => run<R>(this.#shared.writer, query));
@@ -116,11 +123,14 @@ class SqliteSession implements DatabaseConnection {
     this.#shared.begun();
   }
 
-  /** Lets other requests read between two statements of a long write transaction. */
+  /** Lets other requests run between two statements of a long write transaction, or of long reads. */
   async #letOthersRun(): Promise<void> {
-    if (this.#transaction !== this.#shared.writer || !this.#shared.isBlocking) return;
-    await setImmediate();
-    this.#shared.yielded();
+    if (this.#transaction !== this.#shared.writer) {
+      while (this.#shared.isReadingLong) await setImmediate();
+    } else if (this.#shared.isBlocking) {
+      await setImmediate();
+      this.#shared.yielded();
+    }
   }
 
   /** Begins to read from a snapshot, which later commits do not change. */
