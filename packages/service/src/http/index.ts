@@ -13,7 +13,7 @@ export { referenceOperation } from './openapi/reference/reference-operation.js';
 export * from './operations/answer-channel.js';
 export * from './operations/basic-credentials.js';
 export * from './operations/cacheable-answer.js';
-export { type Encodable, EncodedAnswer, EncodedJson } from './operations/encoded-answer.js';
+export { type Encodable, EncodedAnswer, EncodedJson, encodePages } from './operations/encoded-answer.js';
 export { ListAnswer } from './operations/list-answer.js';
 export * from './operations/operation.js';
 export * from './operations/operation-codes.js';

@@ -4,9 +4,10 @@ import { type GroupSettingValue, writeValue } from '../../people/permissions/gro
 import type { RoleGroupName } from '../../people/permissions/role-groups.js';
 import type { EventsForOwners, PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
-import { type AudienceOfChannel, readAudience, readSubscribers } from '../channels/channel-audience.js';
+import { type AudienceOfChannel, readAudience } from '../channels/channel-audience.js';
 import type { ChannelRecord } from '../channels/channel-record.js';
 import type { Channel } from '../channels/channel-store.js';
+import { readSubscribers } from '../channels/channel-subscribers.js';
 import { adminsOnly, postPolicy } from '../channels/post-policy.js';
 import { channelGone } from '../channels/subscription-events.js';
 import type { ChannelChange } from './channel-update.js';

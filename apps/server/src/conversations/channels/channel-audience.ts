@@ -195,27 +195,3 @@ async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise
     })),
   ];
 }
-
-/** The active subscribers of each channel, in ascending order. Omits channels without any. */
-export async function readSubscribers(
-  db: Kysely<ServerTables>,
-  channelIds: readonly ChannelId[],
-): Promise<ReadonlyMap<ChannelId, UserId[]>> {
-  const found = new Map<ChannelId, UserId[]>();
-  if (channelIds.length === 0) return found;
-  const rows = await db
-    .selectFrom('subscriptions')
-    .innerJoin('users', 'users.id', 'subscriptions.user_id')
-    .where('subscriptions.is_active', '=', 1)
-    .where('users.is_active', '=', 1)
-    .where('channel_id', 'in', amongNumbers(db, channelIds))
-    .select(['channel_id', 'user_id'])
-    .orderBy('user_id')
-    .execute();
-  for (const { channel_id, user_id } of rows) {
-    const ids = found.get(channel_id) ?? [];
-    ids.push(user_id);
-    found.set(channel_id, ids);
-  }
-  return found;
-}

@@ -1,3 +1,4 @@
+import { encodePages } from '@waxwing/service/http';
 import { z } from 'zod';
 import { roles } from '../../platform/authentication/roles.js';
 import { initialState } from '../../platform/event-queues/initial-state.js';
@@ -7,7 +8,7 @@ import { compareNames } from './compare-names.js';
 import { defaultChannelIds } from './default-channels.js';
 import { folderRecord, listFolders, writeFolder } from './folders/folder-store.js';
 import { readKnownChannels } from './known-channels.js';
-import { readChannelRecords } from './read-channel-records.js';
+import { channelRecordPages } from './read-channel-records.js';
 
 /** All channels that the user can see. */
 export const channelsState = initialState({
@@ -19,11 +20,11 @@ export const channelsState = initialState({
       .map(({ channel }) => channel)
       .filter(({ isArchived }) => includesArchived || !isArchived)
       .sort(compareNames);
-    return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
+    return { streams: await encodePages(channelRecordPages(db, channels, clock())) };
   },
   async fetchForSpectator({ clock, database: { db } }) {
     const channels = (await findSpectatorChannels(db)).sort(compareNames);
-    return { streams: [...(await readChannelRecords(db, channels, clock())).values()] };
+    return { streams: await encodePages(channelRecordPages(db, channels, clock())) };
   },
 });
 

@@ -2,8 +2,8 @@ import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
-import { readSubscribers } from './channel-audience.js';
 import { channelIdParameter } from './channel-id-parameter.js';
+import { readSubscribers } from './channel-subscribers.js';
 import { requireKnownChannel } from './known-channels.js';
 
 /**

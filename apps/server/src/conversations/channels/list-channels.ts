@@ -1,5 +1,5 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
-import { booleanParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, ListAnswer, operation } from '@waxwing/service/http';
 import type { Kysely } from 'kysely';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
@@ -10,7 +10,7 @@ import { readsChannel } from './channel-rules.js';
 import type { ChannelVisibility } from './channel-visibility.js';
 import { compareNames } from './compare-names.js';
 import { readKnownChannels } from './known-channels.js';
-import { readChannelRecords } from './read-channel-records.js';
+import { channelRecordPages } from './read-channel-records.js';
 
 const parameters = z.object({
   include_public: booleanParameter.default(true),
@@ -26,7 +26,7 @@ const parameters = z.object({
 /**
  * `GET /api/v1/streams`: the channels that the user can see and requests, by name. By default, public and subscribed
  * channels. A bot may also request its owner's subscriptions. `include_default` adds `is_default` to each channel:
- * whether new users are subscribed to it.
+ * whether new users are subscribed to it. Streams the list in pages; each page is current when it is read.
  */
 export const listChannels = operation({
   method: 'GET',
@@ -44,14 +44,15 @@ export const listChannels = operation({
       .filter((visibility) => isWanted(visibility, { ...parameters, ofOwner }))
       .map(({ channel }) => channel)
       .sort(compareNames);
-    const records = await readChannelRecords(db, wanted, clock());
-    return {
-      streams: wanted.flatMap(({ id, isDefault }) => {
-        const record = records.get(id);
-        if (record === undefined) return [];
-        return [{ ...record, ...(parameters.include_default ? { is_default: isDefault } : {}) }];
-      }),
+    const defaults = new Set(wanted.filter(({ isDefault }) => isDefault).map(({ id }) => id));
+    const pages = async function* () {
+      for await (const records of channelRecordPages(db, wanted, clock())) {
+        yield parameters.include_default
+          ? records.map((record) => ({ ...record, is_default: defaults.has(record.stream_id) }))
+          : records;
+      }
     };
+    return new ListAnswer('streams', pages(), {});
   },
 });
 

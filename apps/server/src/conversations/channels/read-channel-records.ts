@@ -1,11 +1,26 @@
 import type { ChannelId } from '@waxwing/protocol';
-import { isAmong } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { readPermissions, roleGroupIds } from '../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import { type ChannelRecord, writeChannel } from './channel-record.js';
 import type { Channel } from './channel-store.js';
+import { countSubscribers } from './channel-subscribers.js';
 import { readWeeklyTraffic } from './weekly-traffic.js';
+
+/** Small enough that a page does not noticeably delay other requests. */
+const channelsPerPage = 250;
+
+/** Writes channels for answers in the given order, in pages. Each page is current when it is read. */
+export async function* channelRecordPages(
+  db: Kysely<ServerTables>,
+  channels: readonly Channel[],
+  now: number,
+): AsyncGenerator<ChannelRecord[]> {
+  for (let from = 0; from < channels.length; from += channelsPerPage) {
+    const page = channels.slice(from, from + channelsPerPage);
+    yield [...(await readChannelRecords(db, page, now)).values()];
+  }
+}
 
 /** Writes channels for answers and events, by id. A constant number of statements for any number of channels. */
 export async function readChannelRecords(
@@ -28,20 +43,4 @@ export async function readChannelRecords(
       return [channel.id, writeChannel(channel, related)];
     }),
   );
-}
-
-async function countSubscribers(
-  db: Kysely<ServerTables>,
-  ids: readonly ChannelId[],
-): Promise<ReadonlyMap<ChannelId, number>> {
-  const rows = await db
-    .selectFrom('subscriptions')
-    .innerJoin('users', 'users.id', 'subscriptions.user_id')
-    .where('subscriptions.is_active', '=', 1)
-    .where('users.is_active', '=', 1)
-    .where(isAmong(db, 'channel_id', 'integer', ids))
-    .groupBy('channel_id')
-    .select(({ fn }) => ['channel_id', fn.countAll<number>().as('subscribers')])
-    .execute();
-  return new Map(rows.map(({ channel_id, subscribers }) => [channel_id, Number(subscribers)]));
 }

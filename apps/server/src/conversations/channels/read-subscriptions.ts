@@ -1,12 +1,14 @@
+import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
-import { readSubscribers } from './channel-audience.js';
 import type { ChannelRecord } from './channel-record.js';
+import type { Channel } from './channel-store.js';
+import { readSubscribers } from './channel-subscribers.js';
 import { compareNames } from './compare-names.js';
 import { readKnownChannels } from './known-channels.js';
-import { readChannelRecords } from './read-channel-records.js';
-import { type SubscriptionRecord, writeSubscription } from './subscription-record.js';
+import { channelRecordPages } from './read-channel-records.js';
+import { type SubscriptionRecord, type SubscriptionRow, writeSubscription } from './subscription-record.js';
 import { subscriptionsOf } from './subscription-store.js';
 
 interface Wanted {
@@ -16,40 +18,83 @@ interface Wanted {
   readonly now: number;
 }
 
-/** All channels that a user can see, by the user's subscription. Each list is sorted by name. */
+type UnjoinedRecord = ChannelRecord & { subscribers?: UserId[] };
+
+/** All channels that a user can see, by the user's subscription. Each list is sorted by name, and read in pages. */
 export interface OwnSubscriptions {
-  readonly subscriptions: SubscriptionRecord[];
+  readonly subscriptions: AsyncIterable<SubscriptionRecord[]>;
   /** Channels that the user has left. */
-  readonly unsubscribed: SubscriptionRecord[];
-  readonly neverSubscribed: (ChannelRecord & { subscribers?: number[] })[];
+  readonly unsubscribed: AsyncIterable<SubscriptionRecord[]>;
+  readonly neverSubscribed: AsyncIterable<UnjoinedRecord[]>;
 }
 
-/** Reads a user's channels, in a constant number of statements for any number of channels and users. */
+/** Finds a user's channels. Their records are read when the lists are iterated. */
 export async function readOwnSubscriptions(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
-  { includesSubscribers, includesArchived, now }: Wanted,
+  { includesArchived, ...wanted }: Wanted,
 ): Promise<OwnSubscriptions> {
   const channels = (await readKnownChannels(db, actor))
     .map(({ channel }) => channel)
     .filter(({ isArchived }) => includesArchived || !isArchived)
     .sort(compareNames);
-  const ids = channels.map(({ id }) => id);
-  const records = await readChannelRecords(db, channels, now);
   const own = new Map((await subscriptionsOf(db, actor.id)).map((row) => [row.channel_id, row]));
-  const subscribers = includesSubscribers ? await readSubscribers(db, ids) : undefined;
-  const found: OwnSubscriptions = { subscriptions: [], unsubscribed: [], neverSubscribed: [] };
-  for (const id of ids) {
-    const record = records.get(id);
-    if (record === undefined) continue;
-    const row = own.get(id);
-    const users = subscribers === undefined ? undefined : (subscribers.get(id) ?? []);
-    if (row === undefined) {
-      found.neverSubscribed.push({ ...record, ...(users === undefined ? {} : { subscribers: users }) });
-    } else {
-      const list = row.is_active === 1 ? found.subscriptions : found.unsubscribed;
-      list.push(writeSubscription(record, row, users));
+  const pages = (isListed: (row: SubscriptionRow | undefined) => boolean) =>
+    recordPages(
+      db,
+      channels.filter(({ id }) => isListed(own.get(id))),
+      wanted,
+    );
+  const subscribed = async function* (isActive: number) {
+    for await (const page of pages((row) => row?.is_active === isActive)) {
+      yield page.map(({ subscribers, ...record }) =>
+        writeSubscription(record, own.get(record.stream_id) as SubscriptionRow, subscribers),
+      );
     }
+  };
+  return {
+    subscriptions: subscribed(1),
+    unsubscribed: subscribed(0),
+    neverSubscribed: pages((row) => row === undefined),
+  };
+}
+
+/** Ids of subscribers in one page, unless a single channel has more. */
+const subscribersPerPage = 10_000;
+
+async function* recordPages(
+  db: Kysely<ServerTables>,
+  channels: readonly Channel[],
+  { includesSubscribers, now }: Omit<Wanted, 'includesArchived'>,
+): AsyncGenerator<UnjoinedRecord[]> {
+  for await (const records of channelRecordPages(db, channels, now)) {
+    if (!includesSubscribers) yield records;
+    else for (const few of withFewSubscribers(records)) yield await addSubscribers(db, few);
   }
-  return found;
+}
+
+function* withFewSubscribers(records: readonly ChannelRecord[]): Generator<ChannelRecord[]> {
+  let page: ChannelRecord[] = [];
+  let subscribers = 0;
+  for (const record of records) {
+    subscribers += record.subscriber_count;
+    if (subscribers > subscribersPerPage && page.length > 0) {
+      yield page;
+      page = [];
+      subscribers = record.subscriber_count;
+    }
+    page.push(record);
+  }
+  yield page;
+}
+
+async function addSubscribers(
+  db: Kysely<ServerTables>,
+  records: readonly ChannelRecord[],
+): Promise<UnjoinedRecord[]> {
+  const subscribers = await readSubscribers(
+    db,
+    records.map(({ stream_id }) => stream_id),
+  );
+  return records.map((record) => ({ ...record, subscribers: subscribers.get(record.stream_id) ?? [] }));
 }

@@ -1,11 +1,14 @@
-import { booleanParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, ListAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { readOwnSubscriptions } from '../channels/read-subscriptions.js';
 import { subscriptionRecord } from '../channels/subscription-record.js';
 
-/** `GET /api/v1/users/me/subscriptions`: the user's subscriptions by channel name, without archived channels. */
+/**
+ * `GET /api/v1/users/me/subscriptions`: the user's subscriptions by channel name, without archived channels. Streams
+ * the list in pages; each page is current when it is read.
+ */
 export const listSubscriptions = operation({
   method: 'GET',
   path: '/api/v1/users/me/subscriptions',
@@ -20,6 +23,6 @@ export const listSubscriptions = operation({
       includesArchived: false,
       now: clock(),
     });
-    return { subscriptions };
+    return new ListAnswer('subscriptions', subscriptions, {});
   },
 });

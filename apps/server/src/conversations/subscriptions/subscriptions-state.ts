@@ -1,3 +1,4 @@
+import { encodePages } from '@waxwing/service/http';
 import { z } from 'zod';
 import { initialState } from '../../platform/event-queues/initial-state.js';
 import { readInherited, withInherited } from '../channels/inherited-notifications.js';
@@ -23,11 +24,15 @@ export const subscriptionsState = initialState({
     const includesArchived = capabilities.includes('archived_channels');
     const wanted = { includesSubscribers, includesArchived, now: clock() };
     const { subscriptions, unsubscribed, neverSubscribed } = await readOwnSubscriptions(db, actor, wanted);
-    const own = { subscriptions, unsubscribed, never_subscribed: neverSubscribed };
-    if (capabilities.includes('notification_settings_null')) return own;
-    const settings = (await readInherited(db, [actor.id]))(actor.id);
-    const filled = (records: readonly SubscriptionRecord[]) =>
-      records.map((record) => withInherited(record, settings));
-    return { ...own, subscriptions: filled(subscriptions), unsubscribed: filled(unsubscribed) };
+    const settings = capabilities.includes('notification_settings_null')
+      ? undefined
+      : (await readInherited(db, [actor.id]))(actor.id);
+    const written = (record: SubscriptionRecord) =>
+      settings === undefined ? record : withInherited(record, settings);
+    return {
+      subscriptions: await encodePages(subscriptions, written),
+      unsubscribed: await encodePages(unsubscribed, written),
+      never_subscribed: await encodePages(neverSubscribed),
+    };
   },
 });

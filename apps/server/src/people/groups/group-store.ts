@@ -1,60 +1,59 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers, ascendingNumbers } from '@waxwing/storage';
+import { amongNumbers, ascendingNumbers, isAmong, isPostgres } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
+import { listMembers, membersPerPiece } from '../permissions/member-lists.js';
 import { readPermissions } from '../permissions/permission-store.js';
 import type { Group } from './group-record.js';
 
 type Reader = Kysely<ServerTables>;
 type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: string };
 
-/** All named groups, ordered by id. A constant number of statements. */
-export async function listGroups(
+/** Small enough that a page does not noticeably delay other requests. */
+const groupsPerPage = 250;
+
+/** All named groups, ordered by id, in pages. Each page is current when it is read. */
+export async function* groupPages(
   db: Reader,
   { includesDeactivated }: { readonly includesDeactivated: boolean },
-): Promise<Group[]> {
-  const rows = await namedGroups(db)
-    .$if(!includesDeactivated, (query) => query.where('is_active', '=', 1))
-    .execute();
-  return complete(db, rows as NamedRow[]);
+): AsyncGenerator<Group[]> {
+  let after = 0 as GroupId;
+  for (;;) {
+    const rows = await namedGroups(db)
+      .$if(!includesDeactivated, (query) => query.where('is_active', '=', 1))
+      .where('id', '>', after)
+      .limit(groupsPerPage)
+      .execute();
+    yield await complete(db, rows as NamedRow[]);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < groupsPerPage) return;
+    after = last.id;
+  }
 }
 
 /** The named groups with these ids. Omits unknown ids. */
 export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();
-  return complete(
-    db,
-    rows as NamedRow[],
-    rows.map(({ id }) => id),
-  );
+  return complete(db, rows as NamedRow[]);
 }
 
 function namedGroups(db: Reader) {
   return db.selectFrom('user_groups').selectAll().where('name', 'is not', null).orderBy('id');
 }
 
-async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly GroupId[]): Promise<Group[]> {
+async function complete(db: Reader, rows: readonly NamedRow[]): Promise<Group[]> {
   if (rows.length === 0) return [];
-  const [members, subgroups, permissionsOf] = [
-    await db
-      .selectFrom('user_group_members as member')
-      .innerJoin('users', 'users.id', 'member.user_id')
-      .where('users.is_active', '=', 1)
-      .$if(only !== undefined, (query) => query.where('member.group_id', 'in', amongNumbers(db, only ?? [])))
-      .select(['member.group_id', ascendingNumbers(db, 'member.user_id').as('ids')])
-      .groupBy('member.group_id')
-      .execute(),
-    await db
-      .selectFrom('user_group_subgroups')
-      .$if(only !== undefined, (query) => query.where('group_id', 'in', amongNumbers(db, only ?? [])))
-      .select(['group_id', 'subgroup_id as id'])
-      .orderBy('subgroup_id')
-      .execute(),
-    await readPermissions(db, 'group', only),
-  ];
-  const membersOf = new Map(members.map(({ group_id, ids }) => [group_id, JSON.parse(ids) as UserId[]]));
+  const ids = rows.map(({ id }) => id);
+  const membersOf = await readDirectMembers(db, ids);
+  const subgroups = await db
+    .selectFrom('user_group_subgroups')
+    .where('group_id', 'in', amongNumbers(db, ids))
+    .select(['group_id', 'subgroup_id as id'])
+    .orderBy('subgroup_id')
+    .execute();
+  const permissionsOf = await readPermissions(db, 'group', ids);
   const subgroupsOf = groupedBy(subgroups, ({ group_id }) => group_id);
   return rows.map((row) => ({
     id: row.id,
@@ -68,4 +67,27 @@ async function complete(db: Reader, rows: readonly NamedRow[], only?: readonly G
     subgroupIds: (subgroupsOf.get(row.id) ?? []).map(({ id }) => id),
     permissions: permissionsOf(row.id),
   }));
+}
+
+/** The active direct members of each group, in ascending order. Omits groups without any. */
+function readDirectMembers(
+  db: Reader,
+  groupIds: readonly GroupId[],
+): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
+  return listMembers(groupIds, ({ owners, first, after }) => {
+    const pairs = db
+      .selectFrom('user_group_members')
+      .innerJoin('users', 'users.id', 'user_group_members.user_id')
+      .where('users.is_active', '=', 1)
+      .where(isAmong(db, 'group_id', 'integer', owners))
+      .where((is) => is.or([is('group_id', '>', first), is('user_id', '>', after)]))
+      .select(['group_id as owner', 'user_id'])
+      .$if(!isPostgres(db), (query) => query.orderBy('group_id').orderBy('user_id').limit(membersPerPiece));
+    return db
+      .selectFrom(pairs.as('pair'))
+      .groupBy('owner')
+      .select(({ fn }) => ['owner', fn.countAll().as('members'), fn.max('user_id').as('last')])
+      .select(ascendingNumbers(db, 'user_id').as('ids'))
+      .execute();
+  });
 }

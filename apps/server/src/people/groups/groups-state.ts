@@ -1,7 +1,8 @@
+import { encodePages } from '@waxwing/service/http';
 import { z } from 'zod';
 import { publicState } from '../../platform/event-queues/initial-state.js';
 import { groupRecord, writeGroup } from './group-record.js';
-import { listGroups } from './group-store.js';
+import { groupPages } from './group-store.js';
 
 /** The groups. Includes deactivated ones for clients with the capability. */
 export const groupsState = publicState({
@@ -9,6 +10,8 @@ export const groupsState = publicState({
   shape: z.object({ realm_user_groups: z.array(groupRecord) }),
   async fetch({ database }, { capabilities }) {
     const includesDeactivated = capabilities.includes('include_deactivated_groups');
-    return { realm_user_groups: (await listGroups(database.db, { includesDeactivated })).map(writeGroup) };
+    return {
+      realm_user_groups: await encodePages(groupPages(database.db, { includesDeactivated }), writeGroup),
+    };
   },
 });

@@ -1,13 +1,13 @@
-import { booleanParameter, operation } from '@waxwing/service/http';
+import { booleanParameter, ListAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { groupRecord, writeGroup } from './group-record.js';
-import { listGroups } from './group-store.js';
+import { groupPages } from './group-store.js';
 
 /**
  * `GET /api/v1/user_groups`: all groups with their direct members, ordered by id, including role groups. Deactivated
- * ones only on request. Errors: BAD_REQUEST for guests.
+ * ones only on request. Streams the list in pages; each page is current when it is read. Errors: BAD_REQUEST for guests.
  */
 export const listUserGroups = operation({
   method: 'GET',
@@ -19,6 +19,10 @@ export const listUserGroups = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database }: ServerContext, { parameters }) {
     const includesDeactivated = parameters.include_deactivated_groups;
-    return { user_groups: (await listGroups(database.db, { includesDeactivated })).map(writeGroup) };
+    const pages = async function* () {
+      for await (const groups of groupPages(database.db, { includesDeactivated }))
+        yield groups.map(writeGroup);
+    };
+    return new ListAnswer('user_groups', pages(), {});
   },
 });

@@ -48,7 +48,7 @@ export function publicState<Shape extends z.ZodObject>({
   fetch,
   ...state
 }: Pick<InitialState<Shape>, 'eventType' | 'shape'> & {
-  fetch(context: StateContext, client: AskingClient): Promise<z.input<Shape>>;
+  fetch(context: StateContext, client: AskingClient): Promise<Encodable<z.input<Shape>>>;
 }): InitialState<Shape> {
   return {
     ...state,

@@ -14,6 +14,23 @@ export class EncodedJson<Value = unknown> {
   }
 }
 
+/** Encodes a list that arrives in pages, each page after the last. `write` converts each entry. */
+export async function encodePages<Read, Entry = Read>(
+  pages: AsyncIterable<readonly Read[]>,
+  write: (read: Read) => Entry = (read) => read as unknown as Entry,
+): Promise<EncodedJson<Entry[]>> {
+  const chunks: Uint8Array[] = [];
+  for await (const page of pages) {
+    if (page.length === 0) continue;
+    const bytes = Buffer.from(stringifyJson(page.map(write) as JsonValue));
+    // A bracket of each page separates it from the last.
+    bytes.write(chunks.length === 0 ? '[' : ',');
+    chunks.push(bytes.subarray(0, -1));
+  }
+  chunks.push(Buffer.from(chunks.length === 0 ? '[]' : ']'));
+  return new EncodedJson(chunks);
+}
+
 /** Fields, any of which may be encoded. */
 export type Encodable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | EncodedJson<Fields[Name]> };
 
