@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createLogger } from '@waxwing/service/logging';
-import { Pool } from 'undici';
+import { Agent, Pool } from 'undici';
 import { readAppsFile } from '#relay/deliveries/apps/read-apps-file.js';
 import { FcmSender } from '#relay/deliveries/vendors/fcm/sender.js';
 import { AccessToken } from '#relay/deliveries/vendors/fcm/token.js';
@@ -9,21 +9,22 @@ import { ReachLog } from '#relay/deliveries/vendors/reach-log.js';
 import { type BenchResult, medianRates } from './bench-result.js';
 import { encryptedData, sampleDelivery } from './delivery-samples.js';
 import { keepBusy } from './keep-busy.js';
+import { startVendorsNginx } from './vendors-nginx.js';
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 9;
 const roundMilliseconds = 700;
-const latencyMilliseconds = 20;
-const connections = 256;
+const connections = 100;
 
 /**
- * `fcm-session`: notifications per second to the stand-in over 256 kept connections, through the relay's sender against
- * a bare undici loop with a cached access token.
+ * `fcm-session`: notifications per second to nginx over 100 kept connections, through the relay's sender against a bare
+ * undici loop with a cached access token. The stand-ins only issue that token.
  */
 export async function run(): Promise<BenchResult[]> {
-  const stand = await VendorsProcess.start(latencyMilliseconds);
+  const stand = await VendorsProcess.start(0);
+  const vendors = await startVendorsNginx();
   try {
-    const { urls, credentials } = stand.vendors;
+    const { credentials } = stand.vendors;
     const appsFile = join(credentials.serviceAccountFile, '..', 'apps.json');
     writeFileSync(
       appsFile,
@@ -37,14 +38,15 @@ export async function run(): Promise<BenchResult[]> {
     const log = createLogger('bench', 'silent');
     const sender = new FcmSender({
       app,
-      baseUrl: urls.fcm,
+      baseUrl: vendors.fcm,
       clock: Date.now,
       timeoutMilliseconds: 10_000,
       log,
     });
-    const bare = new Pool(urls.fcm, { connections });
+    const bare = new Pool(vendors.fcm, { connections });
     const reach = new ReachLog(log, app.tokenUri, 'RELAY_CA_FILE');
-    const token = await new AccessToken({ app, clock: Date.now, dispatcher: bare, reach }).get();
+    const dispatcher = new Agent();
+    const token = await new AccessToken({ app, clock: Date.now, dispatcher, reach }).get();
     if (token.kind !== 'token') throw new Error('the stand-in gave no access token');
     const headers = { authorization: `Bearer ${token.accessToken}`, 'content-type': 'application/json' };
     const path = `/v1/projects/${app.projectId}/messages:send`;
@@ -63,16 +65,13 @@ export async function run(): Promise<BenchResult[]> {
       const android = { priority: 'HIGH', ttl: '86400s' };
       const body = JSON.stringify({ message: { token: device.target.token, data, android } });
       const response = await bare.request({ method: 'POST', path, headers, body });
-      if (response.statusCode !== 200) throw new Error(`the stand-in answered ${response.statusCode}`);
+      if (response.statusCode !== 200) throw new Error(`nginx answered ${response.statusCode}`);
       await response.body.dump();
       return 1;
     };
     await keepBusy(connections, 1000, ours);
     await keepBusy(connections, 1000, theirs);
-    const round = async (work: () => Promise<number>): Promise<number> => {
-      await stand.forget();
-      return keepBusy(connections, roundMilliseconds, work);
-    };
+    const round = (work: () => Promise<number>) => keepBusy(connections, roundMilliseconds, work);
     const figures = await medianRates(
       rounds,
       () => round(ours),
@@ -80,8 +79,10 @@ export async function run(): Promise<BenchResult[]> {
     );
     await sender.close(0);
     await bare.destroy();
+    await dispatcher.destroy();
     return [{ name: 'fcm-session', unit: 'notifications/s', goal: 0.9, better: 'higher', ...figures }];
   } finally {
+    await vendors.stop();
     stand.stop();
   }
 }
