@@ -25,9 +25,12 @@ function newServices() {
 }
 
 /** How many requests a gate admits at once. */
-async function admitted(gate: { enter(notAfter: number, sender: string): true | Promise<boolean> }) {
+async function admitted(
+  gate: { enter(notAfter: number, sender: string): true | Promise<boolean> },
+  sender = 'server',
+) {
   let count = 0;
-  while (gate.enter(Number.POSITIVE_INFINITY, 'server') === true) count += 1;
+  while (gate.enter(Number.POSITIVE_INFINITY, sender) === true) count += 1;
   return count;
 }
 
@@ -36,15 +39,17 @@ it('a push service gets four concurrent requests until it has answered, and then
   const { service } = find('push.example');
   expect(await admitted(service.gate)).toBe(4);
   service.breaker.settle(true);
-  service.gate.leave();
+  service.gate.leave('server');
   // The waiting request was admitted, and 60 others with it.
   expect(await admitted(service.gate)).toBe(60);
 });
 
-it('push services that have not answered share 64 requests, and the others share 512', async () => {
+it('push services that have not answered share 64 requests, 32 of each server, and the others share 512', async () => {
   const find = newServices();
   const fresh = find('fresh.example');
-  expect(await admitted(fresh.shared)).toBe(64);
+  expect(await admitted(fresh.shared)).toBe(32);
+  expect(await admitted(fresh.shared, 'another server')).toBe(32);
+  expect(await admitted(fresh.shared, 'a third one')).toBe(0);
   find('proven.example').service.breaker.settle(true);
   expect(await admitted(find('proven.example').shared)).toBe(512);
   // A failure resets the limit.

@@ -14,18 +14,18 @@ it('the gate before FCM limits concurrency, admits the queue in order, and rejec
   const waiting = [wait('first', 5000), wait('hasty', 1500), wait('second', 5000), wait('third', 5000)];
   await Promise.resolve();
   expect(entered).toEqual([]);
-  gate.leave();
+  gate.leave('one');
   await waiting[0];
   expect(entered).toEqual(['first true']);
   time.now = 2000;
-  gate.leave();
+  gate.leave('one');
   await Promise.all(waiting.slice(0, 3));
   expect(entered).toEqual(['first true', 'hasty false', 'second true']);
-  gate.leave();
+  gate.leave('one');
   await waiting[3];
   // After all have left, the limit is unchanged.
-  gate.leave();
-  gate.leave();
+  gate.leave('one');
+  gate.leave('one');
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
   expect(gate.enter(5000, 'one')).toBeInstanceOf(Promise);
 });
@@ -37,9 +37,9 @@ it('the gate before FCM keeps its order, however many requests are queued', asyn
   const waiting = Array.from({ length: 3000 }, async (_, index) => {
     await gate.enter(5000, 'one');
     entered.push(index);
-    gate.leave();
+    gate.leave('one');
   });
-  gate.leave();
+  gate.leave('one');
   await Promise.all(waiting);
   expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
 });
@@ -51,9 +51,9 @@ it('the gate before FCM admits servers round-robin, so that a busy one delays no
   const waiting = ['crowd', 'crowd', 'crowd', 'modest', 'crowd', 'modest'].map(async (server) => {
     await gate.enter(5000, server);
     entered.push(server);
-    gate.leave();
+    gate.leave(server);
   });
-  gate.leave();
+  gate.leave('crowd');
   await Promise.all(waiting);
   expect(entered).toEqual(['crowd', 'modest', 'crowd', 'modest', 'crowd', 'crowd']);
 });
@@ -70,9 +70,30 @@ it('the gate before FCM skips expired requests without costing their server its 
   const waiting = [wait('fresh', 'crowd', 5000), wait('other', 'modest', 5000), wait('last', 'modest', 5000)];
   time.now = 2000;
   for (const each of waiting) {
-    gate.leave();
+    gate.leave('one');
     await Promise.race([each, Promise.all(late)]);
   }
   await Promise.all([...waiting, ...late]);
   expect(entered).toEqual(['fresh', 'other', 'last']);
+});
+
+it('a gate with a share for each server keeps slots and queue free for others', async () => {
+  const gate = new SendGate(
+    4,
+    () => time.now,
+    () => 4,
+    2,
+  );
+  expect([gate.enter(5000, 'crowd'), gate.enter(5000, 'crowd')]).toEqual([true, true]);
+  const waiting = [gate.enter(5000, 'crowd'), gate.enter(5000, 'crowd')];
+  expect(await gate.enter(5000, 'crowd')).toBe(false);
+  expect([gate.enter(5000, 'modest'), gate.enter(5000, 'modest')]).toEqual([true, true]);
+  const other = gate.enter(5000, 'modest');
+  // The slot of one server goes to its own queue: the other already has its share.
+  gate.leave('crowd');
+  expect(await waiting[0]).toBe(true);
+  gate.leave('modest');
+  expect(await other).toBe(true);
+  gate.leave('crowd');
+  expect(await waiting[1]).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { type Clock, RoundRobinQueue } from '@waxwing/service/lifecycle';
 
 interface PendingSend {
+  readonly sender: string;
   readonly notAfter: number;
   admit(isAdmitted: boolean): void;
 }
@@ -13,18 +14,25 @@ export class SendGate {
   readonly #limit: () => number;
   readonly #clock: Clock;
   readonly #maximumWaiting: () => number;
+  readonly #maximumOfSender: number;
   #underWay = 0;
+  readonly #underWayOf = new Map<string, number>();
   readonly #waiting = new RoundRobinQueue<PendingSend>();
 
-  /** @param maximumWaiting Further requests are refused at once. Default: no limit. */
+  /**
+   * @param maximumWaiting Further requests are refused at once. Default: no limit.
+   * @param maximumOfSender Limits the requests in flight, and the waiting ones, of each sender. Default: no limit.
+   */
   constructor(
     limit: number | (() => number),
     clock: Clock,
     maximumWaiting: () => number = () => Number.POSITIVE_INFINITY,
+    maximumOfSender = Number.POSITIVE_INFINITY,
   ) {
     this.#limit = typeof limit === 'number' ? () => limit : limit;
     this.#clock = clock;
     this.#maximumWaiting = maximumWaiting;
+    this.#maximumOfSender = maximumOfSender;
   }
 
   /**
@@ -32,31 +40,46 @@ export class SendGate {
    * (Unix milliseconds) passes first, or too many requests are waiting.
    */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
-    if (this.#underWay < this.#limit()) {
-      this.#underWay += 1;
+    if (this.#underWay < this.#limit() && !this.#isFull(sender)) {
+      this.#begin(sender);
       return true;
     }
-    if (this.#waiting.count >= this.#maximumWaiting()) return Promise.resolve(false);
-    return new Promise((admit) => this.#waiting.add(sender, { notAfter, admit }));
+    const isCrowded = this.#waiting.countOf(sender) >= this.#maximumOfSender;
+    if (isCrowded || this.#waiting.count >= this.#maximumWaiting()) return Promise.resolve(false);
+    return new Promise((admit) => this.#waiting.add(sender, { sender, notAfter, admit }));
   }
 
-  leave(): void {
+  /** Ends a request that was admitted for this sender. */
+  leave(sender: string): void {
     this.#underWay -= 1;
+    const left = (this.#underWayOf.get(sender) ?? 1) - 1;
+    if (left === 0) this.#underWayOf.delete(sender);
+    else this.#underWayOf.set(sender, left);
     // More than one, because the limit may have grown.
     while (this.#underWay < this.#limit()) {
       const next = this.#takeNext();
       if (next === undefined) return;
-      this.#underWay += 1;
+      this.#begin(next.sender);
       next.admit(true);
     }
   }
 
+  #begin(sender: string): void {
+    this.#underWay += 1;
+    this.#underWayOf.set(sender, (this.#underWayOf.get(sender) ?? 0) + 1);
+  }
+
+  #isFull(sender: string): boolean {
+    return (this.#underWayOf.get(sender) ?? 0) >= this.#maximumOfSender;
+  }
+
   #takeNext(): PendingSend | undefined {
     const now = this.#clock();
-    return this.#waiting.take((waiting) => {
+    const isOver = (waiting: PendingSend) => {
       const isLate = now > waiting.notAfter;
       if (isLate) waiting.admit(false);
       return isLate;
-    });
+    };
+    return this.#waiting.take(isOver, (sender) => this.#isFull(sender));
   }
 }

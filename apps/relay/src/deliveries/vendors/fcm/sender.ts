@@ -72,12 +72,13 @@ export class FcmSender implements VendorSender {
   }
 
   async send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer> {
-    const admission = this.#gate.enter(options.notAfter, delivery.notification.serverId);
+    const { serverId } = delivery.notification;
+    const admission = this.#gate.enter(options.notAfter, serverId);
     if (admission !== true && !(await admission)) return overloaded;
     try {
       return await this.#send(delivery, options);
     } finally {
-      this.#gate.leave();
+      this.#gate.leave(serverId);
     }
   }
 

@@ -25,6 +25,8 @@ const maximumHosts = 1000;
 const connectTimeoutMilliseconds = 5000;
 // Hosts without an answer yet share few slots, because phones can name any number of hosts that never answer.
 const unprovenRequests = 64;
+// A server whose phones name silent hosts must not delay the first notifications of the others.
+const unprovenRequestsOfServer = 32;
 const provenRequests = 512;
 
 /** Push services that the relay sends to, by origin: the 1000 most recently used. */
@@ -39,7 +41,12 @@ export class PushServices {
   constructor(options: PushServicesOptions) {
     this.#options = options;
     this.#proven = new SendGate(provenRequests, options.clock);
-    this.#unproven = new SendGate(unprovenRequests, options.clock, () => unprovenRequests);
+    this.#unproven = new SendGate(
+      unprovenRequests,
+      options.clock,
+      () => unprovenRequests,
+      unprovenRequestsOfServer,
+    );
     this.#services = new LRUCache({
       max: maximumHosts,
       dispose: (service) => this.#track(service.close()),

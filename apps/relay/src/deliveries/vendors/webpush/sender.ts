@@ -102,10 +102,10 @@ export class WebPushSender implements VendorSender {
       try {
         return service.breaker.admit() ? settled(service, await send()) : overloaded;
       } finally {
-        shared.leave();
+        shared.leave(serverId);
       }
     } finally {
-      service.gate.leave();
+      service.gate.leave(serverId);
     }
   }
 
