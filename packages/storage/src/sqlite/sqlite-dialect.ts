@@ -126,7 +126,8 @@ class SqliteSession implements DatabaseConnection {
   /** Lets other requests run between two statements of a long write transaction, or of long reads. */
   async #letOthersRun(): Promise<void> {
     if (this.#transaction !== this.#shared.writer) {
-      while (this.#shared.isReadingLong) await setImmediate();
+      // Only once: under load, newer requests may use up the next tick as well.
+      if (this.#shared.isReadingLong) await setImmediate();
     } else if (this.#shared.isBlocking) {
       await setImmediate();
       this.#shared.yielded();
