@@ -15,7 +15,7 @@ import {
   RegistrationBatches,
   type RegistrationStore,
 } from '#relay/registrations/opening/registration-batches.js';
-import { SameTokenAccounts } from '#relay/registrations/store/same-token-accounts.js';
+import { SameTokenDevices } from '#relay/registrations/store/same-token-devices.js';
 import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 import { toRow } from '#relay/registrations/write/durable-registrations.js';
 import { addServer } from '#relay/servers/manage-servers.js';
@@ -66,7 +66,7 @@ function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
   const registrations = new RegistrationBatches({
     ...durable,
     store: storeInMemory(durable.tokenVault),
-    sameToken: new SameTokenAccounts(durable),
+    sameToken: new SameTokenDevices(durable),
   });
   const operations = bindRelayOperations({ ...durable, registrations });
   return createHttpApp({ log, metrics: new Metrics(), operations, readiness: {} });

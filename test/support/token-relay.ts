@@ -69,15 +69,8 @@ export class TokenRelay {
     if (this.isDown) return { status: 503 };
     if (request.path === relayNotifyPath) return this.#notify(request);
     if (request.path === relayRegisterManyPath) {
-      const { registrations, accounts_of_users: users = [] } = JSON.parse(request.body) as {
-        registrations: Registration[];
-        accounts_of_users?: readonly (readonly number[])[];
-      };
-      const results = registrations.map((registration) => {
-        const { push_account_id: account } = registration;
-        const named = users.find((accounts) => account !== undefined && accounts.includes(account));
-        return this.#register({ ...(named && { accounts_of_user: named }), ...registration });
-      });
+      const { registrations } = JSON.parse(request.body) as { registrations: Registration[] };
+      const results = registrations.map((registration) => this.#register(registration));
       return { status: 200, body: { ...success, results } };
     }
     const form = new URLSearchParams(request.body);
@@ -114,7 +107,9 @@ export class TokenRelay {
     const sameAccounts = accounts_of_user.filter(
       (id) => id !== account && this.#accounts.has(id) && accounts.includes(id),
     );
-    const sameIds = token_ids_of_user.filter((id) => id !== tokenId && own.includes(id));
+    const sameIds = token_ids_of_user.filter(
+      (id) => id !== tokenId && this.tokens.has(id) && own.includes(id),
+    );
     return {
       ...success,
       ...(tokenId === undefined && { device_id: this.#devices }),

@@ -31,7 +31,7 @@ import { RegistrationBatches } from './registrations/opening/registration-batche
 import { revocationsPerMinuteAndAddress } from './registrations/operations/revoke-registrations.js';
 import { raiseDeviceIds } from './registrations/store/raise-device-ids.js';
 import { Revocations } from './registrations/store/revocations.js';
-import { SameTokenAccounts } from './registrations/store/same-token-accounts.js';
+import { SameTokenDevices } from './registrations/store/same-token-devices.js';
 import { UnreadableTokens } from './registrations/store/unreadable-tokens.js';
 import { DurableRegistrations } from './registrations/write/durable-registrations.js';
 import { scheduleRelayJobs } from './scheduled-jobs.js';
@@ -187,7 +187,7 @@ async function openContext(
   watchBusiestServers(metrics, quotas);
   const writer = openRegistrationWriter({ ...foundation, databaseUrl, threadModule }, closers);
   const store = new DurableRegistrations({ ...foundation, writer });
-  const sameToken = new SameTokenAccounts(foundation);
+  const sameToken = new SameTokenDevices(foundation);
   const revocations = new Revocations(foundation);
   const registrationParts = { store, sameToken, revocations };
   const registrations = new RegistrationBatches({ ...foundation, ...registrationParts, keyRing, monotonic });

@@ -24,11 +24,9 @@ export const maximumRegistrationsAtOnce = 100;
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
 const registration = relayRegisterParameters
-  .omit({ realm_uuid: true, accounts_of_user: true })
-  .extend({ token_ids_of_user: tokenIdsOfUser.optional() });
-const tokenRegistration = registration
-  .omit({ push_account_id: true })
-  .extend({ token_id: z.string(), accounts_of_user: accountsOfUser.optional() });
+  .omit({ realm_uuid: true })
+  .extend({ accounts_of_user: accountsOfUser.optional(), token_ids_of_user: tokenIdsOfUser.optional() });
+const tokenRegistration = registration.omit({ push_account_id: true }).extend({ token_id: z.string() });
 type Registration = z.output<typeof registration> | z.output<typeof tokenRegistration>;
 
 /** The schema of an element, by its fields: `token_id` for the newer generation (docs/protocol.md#two-generations). */
@@ -63,14 +61,12 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations of either generation. Each element of `accounts_of_users` lists the
- * accounts of one user. A registration by `token_id` has its own list in `accounts_of_user`. In both generations a
- * registration has its own `token_ids_of_user`.
+ * rounding integers. 1 to 100 registrations of either generation. In each, `accounts_of_user` and `token_ids_of_user` are
+ * arrays.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,
   registrations,
-  accounts_of_users: z.array(accountsOfUser).max(maximumRegistrationsAtOnce).optional(),
 });
 
 const success = { result: z.literal('success') };
@@ -90,9 +86,9 @@ interface SealedForRelay {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** The user's push accounts, at most the newest `maximumRegistrationsOfUser`. The relay compares their tokens. */
+  /** The user's other push accounts, at most the newest `maximumRegistrationsOfUser`. The relay compares their tokens. */
   readonly accountsOfUser: readonly PushAccountIdText[];
-  /** Ids of the user's tokens in the newer generation, as many at most. The relay compares them with this token's. */
+  /** Ids of the user's other tokens in the newer generation, as many at most. */
   readonly tokenIdsOfUser: readonly TokenId[];
 }
 
@@ -112,23 +108,16 @@ export function encodeRelayRegisterMany(
   realmUuid: string,
   items: readonly (ForwardedRegistration | ForwardedTokenRegistration)[],
 ): JsonObject {
-  const users = new Set(
-    items.flatMap((item) =>
-      'tokenId' in item || item.accountsOfUser.length < 2 ? [] : [item.accountsOfUser.join()],
-    ),
-  );
-  return {
-    realm_uuid: realmUuid,
-    registrations: items.map((item) => ({
-      ...('tokenId' in item ? tokenFields(item) : { push_account_id: BigInt(item.pushAccountId) }),
-      encrypted_push_registration: item.encryptedPushRegistration,
-      bouncer_public_key: item.bouncerPublicKey,
-      ...(item.tokenIdsOfUser.length > 0 && { token_ids_of_user: item.tokenIdsOfUser }),
-    })),
-    ...(users.size > 0 && { accounts_of_users: [...users].map((ids) => ids.split(',').map(BigInt)) }),
-  };
+  return { realm_uuid: realmUuid, registrations: items.map(encodeRegistration) };
 }
 
-function tokenFields({ tokenId, accountsOfUser: accounts }: ForwardedTokenRegistration): JsonObject {
-  return { token_id: tokenId, ...(accounts.length > 0 && { accounts_of_user: accounts.map(BigInt) }) };
+function encodeRegistration(item: ForwardedRegistration | ForwardedTokenRegistration): JsonObject {
+  const { accountsOfUser: accounts, tokenIdsOfUser: tokenIds } = item;
+  return {
+    ...('tokenId' in item ? { token_id: item.tokenId } : { push_account_id: BigInt(item.pushAccountId) }),
+    encrypted_push_registration: item.encryptedPushRegistration,
+    bouncer_public_key: item.bouncerPublicKey,
+    ...(accounts.length > 0 && { accounts_of_user: accounts.map(BigInt) }),
+    ...(tokenIds.length > 0 && { token_ids_of_user: tokenIds }),
+  };
 }

@@ -129,6 +129,72 @@ eachBackend((backend) => {
       expect([...server.relay.tokens]).toEqual([]);
     });
 
+    it('keeps the older generation if the relay refuses a later registration of the newer', async () => {
+      // The relay knows the token, since another user of the phone has it.
+      await server.activeDevice(bob, 'token', 2);
+      await server.activeAccount(ada, '1');
+      const { around } = server.relay;
+      server.relay.around = (request, react) =>
+        around(request, () => {
+          server.relay.refusal = request.body.includes('token_id=')
+            ? 'INVALID_BOUNCER_PUBLIC_KEY'
+            : undefined;
+          return react();
+        });
+      held.isHolding = true;
+      await registerAccount('1');
+      await expect.poll(() => held.count).toBe(1);
+      const id = await registerDevice();
+      await expect.poll(() => held.count).toBe(2);
+      held.releaseAll();
+      await server.settle();
+      await server.pass(3_600_000);
+      expect((await server.push.clientDevicesOf(ada))[id]).toMatchObject({
+        push_token_id: null,
+        push_registration_error_code: 'INVALID_BOUNCER_PUBLIC_KEY',
+      });
+      expect(await accounts()).toEqual(['1']);
+      expect(await reached()).toHaveLength(1);
+    });
+
+    it.each(['before', 'after'])(
+      'is notified once if the relay refuses its return to the older generation %s it accepts the newer',
+      async (order) => {
+        await server.activeAccount(ada, '1');
+        server.relay.isDown = true;
+        const id = await registerDevice();
+        await server.settle();
+        await registerAccount('1');
+        await server.settle();
+        server.relay.isDown = false;
+        const { around } = server.relay;
+        server.relay.around = async (request, react) => {
+          if (!request.path.includes('/register')) return around(request, react);
+          const isNewer = request.body.includes('token_id=');
+          if (isNewer && order === 'after') {
+            await expect.poll(async () => (await server.push.pushDevicesOf(ada))['1']?.status).toBe('failed');
+          }
+          if (!isNewer && order === 'before') await expect.poll(tokens).toEqual([token]);
+          server.relay.refusal = isNewer ? undefined : 'BAD_REQUEST';
+          return around(request, react);
+        };
+        await server.pass(3_600_000);
+        expect((await server.push.clientDevicesOf(ada))[id]?.push_token_id).toBe(token);
+        expect(await reached()).toEqual([token]);
+      },
+    );
+
+    it('that no longer registers in the older generation ends there after 90 days, although all others use the newer', async () => {
+      const day = 86_400_000;
+      await server.activeAccount(ada, '9');
+      await server.pass(50 * day);
+      await server.activeDevice(bob, 'another');
+      await server.pass(39 * day);
+      expect(await accounts()).toEqual(['9']);
+      await server.pass(2 * day);
+      expect(await accounts()).toEqual([]);
+    });
+
     it('is compared again if it registers while the relay answers', async () => {
       const { relay } = server;
       // The relay stores the first registration only after it has answered the second.

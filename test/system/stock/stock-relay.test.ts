@@ -3,6 +3,7 @@ import { askByHttp } from './ask-servers.js';
 import { StockApp } from './stock-app.js';
 import { newToken } from './stock-devices-of.js';
 import { StockPhone } from './stock-phone.js';
+import { registerFields } from './stock-relay.js';
 import { StockRelayWorld } from './stock-relay-world.js';
 import type { WorldUser } from './stock-world.js';
 
@@ -152,6 +153,11 @@ describe('our server at a stock relay', () => {
     expect(await ours.registrar.sync()).toMatchObject({ code: 'active' });
     await ours.registrar.forget();
     await world.idle();
+    const registrations = world.relay.requests.filter(({ path }) => path.endsWith('/register'));
+    expect(registrations.length).toBeGreaterThan(4);
+    for (const { body } of registrations) {
+      expect([...new URLSearchParams(body).keys()].sort()).toEqual(registerFields);
+    }
     // Phones with our client request a key list, which other relays may have.
     expect([...new Set(pathsOf(404))]).toEqual(['/api/v1/remotes/push/e2ee/keys']);
     world.relay.takeDeliveries();

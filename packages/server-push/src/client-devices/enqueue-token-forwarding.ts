@@ -2,6 +2,7 @@ import type { DatabaseWithJobs } from '@waxwing/jobs';
 import { type ClientDeviceId, parseJson } from '@waxwing/protocol';
 import { enqueueForwardingJob } from '../registrations/forwarding-jobs.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { ClientDeviceRow } from './client-device-state.js';
 import type { TokenKey } from './pending-tokens.js';
 
 /** Kinds of the jobs that forward a token's registration to the relay. */
@@ -28,6 +29,22 @@ export async function enqueueTokenForwarding(
   const payload = JSON.stringify({ client_device_id: key.id, generation: key.generation });
   const jobKinds = tokenJobKinds;
   await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
+}
+
+/** Forwards a locked device's pending registration again. The answer to the request in flight no longer counts. */
+export async function forwardTokenAgain(
+  database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
+  transaction: PushTransaction,
+  row: Pick<ClientDeviceRow, 'id' | 'generation'>,
+  now: number,
+): Promise<void> {
+  const key = { id: row.id, generation: row.generation + 1 };
+  await transaction.db
+    .updateTable('client_devices')
+    .set({ generation: key.generation })
+    .where('id', '=', row.id)
+    .execute();
+  await enqueueTokenForwarding(database, transaction, { key, waitingBefore: 0 }, now);
 }
 
 /** Reads the payload of a forwarding job. */

@@ -61,16 +61,22 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
       .where('pending_encrypted_registration', 'is not', null),
 );
 
+/** A token that the relay has stored. */
+interface StoredToken {
+  /** The token's id, and other ids of the same token. */
+  readonly tokenIds: readonly [TokenId, ...TokenId[]];
+  /** Whether the relay has accepted a later registration of the phone in the older generation. */
+  readonly isReplaced: boolean;
+}
+
 /**
  * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
  * it: they are the same phone, which would otherwise get every notification several times.
- *
- * @param tokenIds the id of the token that the relay has stored, and other ids of the same token.
  */
 export async function activateToken(
   { db }: PushTransaction,
   key: TokenKey,
-  tokenIds: readonly [TokenId, ...TokenId[]],
+  { tokenIds, isReplaced }: StoredToken,
   now: number,
 ): Promise<ActivatedToken> {
   const [tokenId] = tokenIds;
@@ -82,7 +88,7 @@ export async function activateToken(
   }
   const rows = locked.filter((row) => row === own || isAmong(tokenIds, row.push_token_id));
   const newest = rows.reduce((one, other) => (isNewer(other, one, now) ? other : one));
-  if (newest !== own) {
+  if (newest !== own || isReplaced) {
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
     const freed = freedTokens(own, [own.push_token_id, tokenId]);

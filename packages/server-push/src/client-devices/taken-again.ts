@@ -4,7 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { lockingRows } from '@waxwing/storage';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
-import { enqueueTokenForwarding } from './enqueue-token-forwarding.js';
+import { forwardTokenAgain } from './enqueue-token-forwarding.js';
 import { dropDeadToken } from './pending-tokens.js';
 
 interface TakenAgainOptions {
@@ -37,14 +37,7 @@ export async function repairTakenAgain(
     }
     const isPending = row.pending_encrypted_registration !== null;
     if (!isPending || !isAmong(removed, row.pending_push_token_id)) continue;
-    // Increments the generation, so that the answer to the registration in flight no longer counts.
-    const key = { id: row.id, generation: row.generation + 1 };
-    await db
-      .updateTable('client_devices')
-      .set({ generation: key.generation })
-      .where('id', '=', row.id)
-      .execute();
-    await enqueueTokenForwarding(database, transaction, { key, waitingBefore: 0 }, clock());
+    await forwardTokenAgain(database, transaction, row, clock());
   }
 }
 

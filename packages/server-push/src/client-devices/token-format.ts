@@ -22,7 +22,7 @@ export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameTo
       encrypted_push_registration: registration.encryptedPushRegistration,
       bouncer_public_key: registration.bouncerPublicKey,
       ...(accountsOfUser.length > 0 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
-      ...(tokenIdsOfUser.length > 1 && { token_ids_of_user: JSON.stringify(tokenIdsOfUser) }),
+      ...(tokenIdsOfUser.length > 0 && { token_ids_of_user: JSON.stringify(tokenIdsOfUser) }),
     };
   },
   body: encodeRelayRegisterMany,

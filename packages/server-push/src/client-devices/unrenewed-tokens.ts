@@ -14,15 +14,6 @@ export function removingUnrenewedTokens(database: Pick<DatabaseWithJobs<ServerPu
   return {
     name: 'client-devices/remove-unrenewed',
     rowKind: 'unrenewed-push-token',
-    async isAnyRenewedSince(db: Db, instant: number): Promise<boolean> {
-      const renewed = await db
-        .selectFrom('client_devices')
-        .select('id')
-        .where('push_token_updated_at', '>=', instant)
-        .limit(1)
-        .executeTakeFirst();
-      return renewed !== undefined;
-    },
     async read(db: Db, after: ClientDeviceId, limit: number) {
       const rows = await db
         .selectFrom('client_devices')

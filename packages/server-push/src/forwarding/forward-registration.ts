@@ -1,4 +1,5 @@
-import type { ForwardedRegistration, PushAccountIdText } from '@waxwing/protocol';
+import type { ForwardedRegistration } from '@waxwing/protocol';
+import { forwardTokenAgain } from '../client-devices/enqueue-token-forwarding.js';
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
 import { readRegistrationKey, registrationJobKinds } from '../push-devices/enqueue-forwarding.js';
 import {
@@ -39,6 +40,7 @@ export function handleForwarding(options: ForwardRegistrationOptions): void {
     jobKinds: registrationJobKinds,
     readKey: readRegistrationKey,
     pending: (keys: readonly RegistrationKey[]) => findRegistrations(options, keys),
+    comparesTokens: () => options.registrations()?.comparesTokens ?? false,
     register: async ({ row, accountsOfUser, tokenIdsOfUser }, signal) => {
       const registration = {
         pushAccountId: row.push_account_id,
@@ -63,16 +65,9 @@ async function findRegistrations(
   return rows.map((row, index) => {
     if (row === undefined) return undefined;
     const { accountsOfUser = [], tokenIdsOfUser = [] } = ofUsers[index] ?? {};
-    return { row, accountsOfUser: including(row.push_account_id, accountsOfUser), tokenIdsOfUser };
+    const others = accountsOfUser.filter((account) => account !== row.push_account_id);
+    return { row, accountsOfUser: others, tokenIdsOfUser };
   });
-}
-
-/** Adds the account itself in place of the newest one, if it is not among the newest 100. */
-function including(
-  account: PushAccountIdText,
-  newest: readonly PushAccountIdText[],
-): readonly PushAccountIdText[] {
-  return newest.includes(account) ? newest : [...newest.slice(1), account];
 }
 
 async function activate(
@@ -91,6 +86,7 @@ async function activate(
   const freed = [...dropped.relayDevices, ...(device?.freed ?? [{ ...registered, pushAccountId }])];
   await enqueueRemoval(database, transaction, { freed, now });
   await enqueueTokenRemoval(database, transaction, { freed: dropped.tokens.freed, now });
+  for (const row of dropped.undecided) await forwardTokenAgain(database, transaction, row, now);
 }
 
 async function fail(

@@ -11,7 +11,7 @@ import type { RelayOutcome, RelayRefusal } from '../relay-link/relay-answer.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 import { registrationsOfUsers } from './registrations-of-users.js';
-import { deletePushDevices, isLater, lockPushDevices } from './same-phone.js';
+import { dropReplacedByToken, hasReturned, lockPushDevices } from './same-phone.js';
 
 export interface ForwardTokenOptions extends ForwardingOptions {
   /** Returns `undefined` if the organization has no relay. */
@@ -34,6 +34,7 @@ export function handleTokenForwarding(options: ForwardTokenOptions): void {
     jobKinds: tokenJobKinds,
     readKey: readTokenKey,
     pending: (keys: readonly TokenKey[]) => findTokens(options, keys),
+    comparesTokens: () => options.registrations()?.comparesTokens ?? false,
     register: async (found, signal) => {
       const registrations = options.registrations();
       return registrations && (hopeless(found.row) ?? registrations.register(registrationOf(found), signal));
@@ -51,12 +52,13 @@ async function findTokens(
   const rows = await pendingTokens(db, keys);
   const ofUsers = await registrationsOfUsers(db, rows);
   return rows.map((row, index) => {
-    const ofUser = ofUsers[index];
-    return row && ofUser && { row, ...ofUser };
+    const { accountsOfUser = [], tokenIdsOfUser = [] } = ofUsers[index] ?? {};
+    if (row === undefined) return undefined;
+    return { row, accountsOfUser, tokenIdsOfUser: tokenIdsOfUser.filter((id) => id !== tokenOf(row)) };
   });
 }
 
-/** Activates the token, and drops the phone's older registrations in both generations. */
+/** Activates the token, unless the phone has returned to the older generation, and drops the phone's older registrations. */
 async function activate(
   { clock, database, publish }: ForwardTokenOptions,
   transaction: PushTransaction,
@@ -67,13 +69,15 @@ async function activate(
   const now = clock();
   const datedAt = row.push_token_updated_at ?? now;
   const older = await lockPushDevices(transaction, row.user_id, sameTokenAccounts);
-  const tokenIds = [tokenOf(row), ...sameTokenIds] as const;
-  const { events, freed, isInForce } = await activateToken(transaction, key, tokenIds, now);
+  const stored = {
+    tokenIds: [tokenOf(row), ...sameTokenIds] as const,
+    isReplaced: hasReturned(older, datedAt, now),
+  };
+  const { events, freed, isInForce } = await activateToken(transaction, key, stored, now);
   await publish(transaction, events);
   await enqueueTokenRemoval(database, transaction, { freed, now });
   if (!isInForce) return;
-  const replaced = older.filter((device) => !isLater(device, datedAt, now));
-  const dropped = await deletePushDevices(transaction, replaced);
+  const dropped = await dropReplacedByToken(transaction, older, datedAt, now);
   await enqueueRemoval(database, transaction, { freed: dropped, now });
 }
 

@@ -1,9 +1,10 @@
 import type { PushAccountIdText, UserId } from '@waxwing/protocol';
 import { lockingRows } from '@waxwing/storage';
+import type { ClientDeviceRow } from '../client-devices/client-device-state.js';
 import { dropLockedTokens, lockTokens, type Settled } from '../client-devices/pending-tokens.js';
 import type { RegistrationKey } from '../push-devices/pending-registrations.js';
 import { type PushDeviceRow, registeredAt } from '../push-devices/push-device-state.js';
-import { type FreedRelayDevice, freedBy } from '../push-devices/push-device-store.js';
+import { type FreedRelayDevice, freedBy, noActiveRegistration } from '../push-devices/push-device-store.js';
 import { compareDates } from '../registrations/compare-dates.js';
 import type { SameToken } from '../registrations/same-token.js';
 import type { PushTransaction } from '../tables.js';
@@ -18,13 +19,19 @@ export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** What was dropped in favor of a newer registration of the same phone. */
+/** What changed in favor of the phone's last registration. */
 interface DroppedOfPhone {
   readonly relayDevices: readonly FreedRelayDevice[];
   readonly tokens: Settled;
+  /** Later registrations of the newer generation, on which the relay has yet to decide. They must be compared again. */
+  readonly undecided: readonly ClientDeviceRow[];
 }
 
-const nothingDropped: DroppedOfPhone = { relayDevices: [], tokens: { events: [], freed: [] } };
+const nothingDropped: DroppedOfPhone = {
+  relayDevices: [],
+  tokens: { events: [], freed: [] },
+  undecided: [],
+};
 
 /**
  * Drops a user's registrations with the token of a pending one of the older generation, except the one that the phone
@@ -46,20 +53,57 @@ export async function dropOlderOfPhone(
   const newest = older
     .filter(isUsable)
     .reduce((one, other) => (compareDates(registeredAt(one), registeredAt(other), now) > 0 ? one : other));
-  const isUpgraded = newer.some((row) => !isLater(newest, row.push_token_updated_at ?? 0, now));
-  if (isUpgraded) return { ...nothingDropped, relayDevices: await deletePushDevices(transaction, older) };
-  const others = older.filter((row) => row !== newest);
+  const later = newer.filter((row) => !isLater(newest, row.push_token_updated_at ?? 0, now));
+  if (later.some((row) => row.push_token_id !== null && sameTokenIds.includes(row.push_token_id))) {
+    return { ...nothingDropped, relayDevices: await deletePushDevices(transaction, older) };
+  }
+  const earlier = newer.filter((row) => !later.includes(row));
   return {
-    relayDevices: await deletePushDevices(transaction, others),
-    tokens: await dropLockedTokens(transaction, newer),
+    relayDevices: await deletePushDevices(
+      transaction,
+      older.filter((row) => row !== newest),
+    ),
+    tokens: await dropLockedTokens(transaction, earlier),
+    undecided: later,
   };
 }
 
+/** Whether the relay has accepted a registration of the older generation that the phone made after `date`. */
+export function hasReturned(older: readonly LockedPushDevice[], date: number, now: number): boolean {
+  return older.some((row) => isLater(row, date, now) && row.active_generation === row.generation);
+}
+
+/**
+ * Drops locked devices of the older generation in favor of a token that the phone registered at `date` (Unix
+ * milliseconds). If the phone has since tried to return to the older generation, and the relay has yet to decide, only
+ * the device's active registration is dropped.
+ */
+export async function dropReplacedByToken(
+  transaction: PushTransaction,
+  older: readonly LockedPushDevice[],
+  date: number,
+  now: number,
+): Promise<readonly FreedRelayDevice[]> {
+  const later = older.filter((row) => isLater(row, date, now));
+  const pending = later.filter((row) => row.pending_token_kind !== null);
+  await deactivate(transaction, pending);
+  const others = older.filter((row) => !pending.includes(row));
+  return [...freedBy(pending), ...(await deletePushDevices(transaction, others))];
+}
+
 /** A device of the older generation. */
-export type LockedPushDevice = Pick<
-  PushDeviceRow,
-  'id' | 'generation' | 'registered_at' | 'changed_at' | 'relay_device_id' | 'pending_token_kind'
->;
+export type LockedPushDevice = Pick<PushDeviceRow, (typeof lockedColumns)[number]>;
+
+const lockedColumns = [
+  'id',
+  'push_account_id',
+  'generation',
+  'active_generation',
+  'registered_at',
+  'changed_at',
+  'relay_device_id',
+  'pending_token_kind',
+] as const;
 
 /** Locks devices of a user in id order: two registrations that find each other would otherwise deadlock. */
 export async function lockPushDevices(
@@ -70,7 +114,7 @@ export async function lockPushDevices(
   if (accounts.length === 0) return [];
   return db
     .selectFrom('push_devices')
-    .select(['id', 'generation', 'registered_at', 'changed_at', 'relay_device_id', 'pending_token_kind'])
+    .select(lockedColumns)
     .where('user_id', '=', userId)
     .where('push_account_id', 'in', accounts)
     .orderBy('id')
@@ -78,8 +122,14 @@ export async function lockPushDevices(
     .execute();
 }
 
+async function deactivate({ db }: PushTransaction, rows: readonly LockedPushDevice[]): Promise<void> {
+  if (rows.length === 0) return;
+  const ids = rows.map(({ id }) => id);
+  await db.updateTable('push_devices').set(noActiveRegistration).where('id', 'in', ids).execute();
+}
+
 /** Deletes locked devices. Returns the relay devices that they used. */
-export async function deletePushDevices(
+async function deletePushDevices(
   { db }: PushTransaction,
   rows: readonly Pick<PushDeviceRow, 'id'>[],
 ): Promise<readonly FreedRelayDevice[]> {
@@ -94,7 +144,7 @@ export async function deletePushDevices(
 }
 
 /** Whether the phone registered the device after `date` (Unix milliseconds). */
-export function isLater(row: LockedPushDevice, date: number, now: number): boolean {
+function isLater(row: LockedPushDevice, date: number, now: number): boolean {
   return compareDates(registeredAt(row), date, now) > 0;
 }
 

@@ -27,7 +27,7 @@ export const pushAccountFormat = registrationFormat<ForwardedRegistration, Regis
       push_account_id: registration.pushAccountId,
       encrypted_push_registration: registration.encryptedPushRegistration,
       bouncer_public_key: registration.bouncerPublicKey,
-      ...(accountsOfUser.length > 1 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
+      ...(accountsOfUser.length > 0 && { accounts_of_user: stringifyJson(accountsOfUser.map(BigInt)) }),
       ...(tokenIdsOfUser.length > 0 && { token_ids_of_user: JSON.stringify(tokenIdsOfUser) }),
     };
   },

@@ -103,6 +103,14 @@ export async function activePushDevices(
   }));
 }
 
+/** Column values of a device without an active registration. */
+export const noActiveRegistration = {
+  token_kind: null,
+  push_public_key: null,
+  relay_device_id: null,
+  active_generation: null,
+} as const;
+
 /**
  * Drops an active registration that the relay no longer knows, and its row unless a newer registration is pending.
  * Returns `undefined` if no row was deleted: a registration is pending, or the device was registered again.
@@ -127,7 +135,7 @@ export async function dropDeadRegistration(
   if (removed !== undefined) return removed;
   await db
     .updateTable('push_devices')
-    .set({ token_kind: null, push_public_key: null, relay_device_id: null, active_generation: null })
+    .set(noActiveRegistration)
     .where('id', '=', id)
     .where('active_generation', '=', activeGeneration)
     .where('relay_device_id', '=', relayDeviceId)

@@ -14,15 +14,6 @@ export function removingUnrenewedPushDevices(database: Pick<DatabaseWithJobs<Ser
   return {
     name: 'push-devices/remove-unrenewed',
     rowKind: 'unrenewed-push-device',
-    async isAnyRenewedSince(db: Db, instant: number): Promise<boolean> {
-      const renewed = await db
-        .selectFrom('push_devices')
-        .select('id')
-        .where(({ fn }) => fn.coalesce('registered_at', 'changed_at'), '>=', instant)
-        .limit(1)
-        .executeTakeFirst();
-      return renewed !== undefined;
-    },
     async read(db: Db, after: PushDeviceId, limit: number) {
       const rows = await db
         .selectFrom('push_devices')

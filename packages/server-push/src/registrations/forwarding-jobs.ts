@@ -68,6 +68,8 @@ export interface Forwarding<Key, Found extends RegistrationsOfUser, Registered> 
   readKey(payload: string): Key;
   /** Reads pending registrations in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
   pending(keys: readonly Key[]): Promise<readonly (Found | undefined)[]>;
+  /** False if the relay is known to be a stock one, which does not compare tokens. */
+  comparesTokens(): boolean;
   /** Returns `undefined` if the organization has no relay. */
   register(found: Found, signal: AbortSignal): Promise<RelayOutcome<Registered> | undefined>;
   activate(transaction: PushTransaction, key: Key, found: Found, registered: Registered): Promise<void>;
@@ -90,8 +92,9 @@ export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Reg
       const key = readKey(job.payload);
       const found = await pending.add(key);
       if (found === undefined) return { kind: 'done' };
-      const outcome = await forwarding.register(found, signal);
-      if (outcome?.kind === 'accepted') {
+      const isCompared = forwarding.comparesTokens();
+      const outcome = await forwarding.register(isCompared ? found : { ...found, ...noOthers }, signal);
+      if (isCompared && outcome?.kind === 'accepted') {
         // The relay compared the registration only with those that were accepted before. A later one finds this one.
         const current = await pending.add(key);
         if (current !== undefined && !isNamedBy(found, current)) {
@@ -106,6 +109,8 @@ export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Reg
   jobs.handle(jobKinds.common, { ...handler, concurrency });
   jobs.handle(jobKinds.further, { ...handler, concurrency: furtherConcurrency });
 }
+
+const noOthers: RegistrationsOfUser = { accountsOfUser: [], tokenIdsOfUser: [] };
 
 function isNamedBy(named: RegistrationsOfUser, current: RegistrationsOfUser): boolean {
   return (

@@ -35,8 +35,6 @@ interface RemovingUnrenewed<Id extends number> {
   readonly name: string;
   /** Kind of the removed rows in the metric. */
   readonly rowKind: string;
-  /** Whether a phone has registered since an instant. */
-  isAnyRenewedSince(db: ServerPushDb, instant: number): Promise<boolean>;
   /** Devices after an id, in the order of ids. */
   read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
   /** Removes the devices that are still unrenewed, here and at the relay. Returns an event for each. */
@@ -64,8 +62,8 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   database.jobs.schedule(removing.name, dayMilliseconds, async (signal) => {
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;
-    // If no phone has registered since then, a wrong clock is more likely than a fleet of unused phones.
-    if (!(await removing.isAnyRenewedSince(database.db, before))) return;
+    // If no phone has registered since then, in either generation, a wrong clock is more likely than a fleet of unused phones.
+    if (!(await isAnyRenewedSince(database.db, before))) return;
     const read = (after: number, limit: number) => removing.read(database.db, after as Id, limit);
     const remove = async (devices: Awaited<ReturnType<typeof read>>) => {
       const ids = devices.flatMap(({ id, registeredAt }) => (registeredAt < before ? [id] : []));
@@ -80,4 +78,20 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
     const removed = await removeInPages({ read, remove }, signal);
     metrics.rowsRemoved.inc({ kind: removing.rowKind }, removed);
   });
+}
+
+/** Whether a phone has registered since an instant, in either generation. */
+async function isAnyRenewedSince(db: ServerPushDb, instant: number): Promise<boolean> {
+  const older = db
+    .selectFrom('push_devices')
+    .select('id')
+    .where(({ fn }) => fn.coalesce('registered_at', 'changed_at'), '>=', instant)
+    .limit(1);
+  const newer = db
+    .selectFrom('client_devices')
+    .select('id')
+    .where('push_token_updated_at', '>=', instant)
+    .limit(1);
+  const renewed = (await older.executeTakeFirst()) ?? (await newer.executeTakeFirst());
+  return renewed !== undefined;
 }

@@ -5,7 +5,7 @@ import {
   type TokenId,
 } from '@waxwing/protocol';
 
-/** A user's registrations in both generations, the newest 100 of each. The relay compares their tokens. */
+/** A user's other registrations in both generations, the newest 100 of each. The relay compares their tokens. */
 export interface RegistrationsOfUser {
   readonly accountsOfUser: readonly PushAccountIdText[];
   readonly tokenIdsOfUser: readonly TokenId[];

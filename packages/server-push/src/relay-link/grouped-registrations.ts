@@ -54,6 +54,11 @@ export class GroupedRegistrations<Registration, Registered> {
     this.#clock = clock;
   }
 
+  /** False if the relay is known to be a stock one. */
+  get comparesTokens(): boolean {
+    return !this.#link.kind.isStock;
+  }
+
   /** Returns the registered device, or the reason why there is none. */
   register(registration: Registration, signal: AbortSignal): Promise<RelayOutcome<Registered>> {
     if (this.#sendsSingly()) return this.#link.register(this.#format, registration, signal);

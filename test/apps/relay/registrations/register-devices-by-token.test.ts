@@ -97,7 +97,7 @@ eachBackend((backend) => {
       same_token_push_account_ids: [1],
     });
     const many = bodyOf([named, tokenForm({ token: 'one' })]).replace('"[1,2]"', '[1,2]');
-    const { body } = await ask(many.replace(/\}$/, ', "accounts_of_users": [[1, 3]]}'));
+    const { body } = await ask(many);
     expect(body.results).toEqual([
       { result: 'success', same_token_push_account_ids: [1] },
       { result: 'success' },
@@ -111,14 +111,18 @@ eachBackend((backend) => {
     const { token_id: _, ...older } = tokenForm(apns, { push_account_id: '5' });
     const newer = tokenForm(apns);
     const named = { token_ids_of_user: JSON.stringify(ids) };
-    expect((await relay.register({ ...older, ...named })).body.same_token_ids).toEqual(ids.slice(0, 2));
+    // Ids without a device in this realm are not named.
+    expect((await relay.register({ ...older, ...named })).body.same_token_ids).toBeUndefined();
+    await register(newer, tokenForm({ ...apns, token: 'c0ffee' }));
+    const found = (await relay.register({ ...older, ...named })).body.same_token_ids as string[];
+    expect(found.sort()).toEqual(ids.slice(0, 2).sort());
     expect((await relay.register({ ...newer, ...named })).body.same_token_ids).toEqual([idOf('c0ffee')]);
     const google = await relay.register(tokenForm({ token: 'C0FFEE' }, named));
     expect(google.body).toEqual({ result: 'success', msg: '' });
     const many = JSON.parse(bodyOf([older, newer])) as { registrations: object[] };
     const registrations = many.registrations.map((each) => ({ ...each, token_ids_of_user: ids }));
     expect((await ask(JSON.stringify({ ...many, registrations }))).body.results).toMatchObject([
-      { result: 'success', same_token_ids: ids.slice(0, 2) },
+      { result: 'success', same_token_ids: expect.arrayContaining(ids.slice(0, 2)) },
       { result: 'success', same_token_ids: [idOf('c0ffee')] },
     ]);
   });

@@ -11,8 +11,7 @@ const registration = {
   addressee: accountIdText(1),
   encryptedPushRegistration: '',
   bouncerPublicKey: 'a key that no ring has',
-  otherAccounts: [],
-  otherTokenIds: [],
+  others: [],
 };
 
 /**

@@ -66,13 +66,14 @@ eachBackend((backend) => {
 
     it('lets two that are registered together find each other', async () => {
       const registrations = ['1', '2', '3'].map((account) => {
-        return { ...form(account, fcm('one')), push_account_id: Number(account) };
+        const others = account === '3' ? {} : { accounts_of_user: [1, 2] };
+        return { ...form(account, fcm('one')), push_account_id: Number(account), ...others };
       });
       const answer = await relay.app.inject({
         method: 'POST',
         url: '/api/v1/remotes/push/e2ee/register_many',
         headers: { authorization: relay.authorization, 'content-type': 'application/json' },
-        payload: JSON.stringify({ realm_uuid: realmUuid, registrations, accounts_of_users: [[1, 2]] }),
+        payload: JSON.stringify({ realm_uuid: realmUuid, registrations }),
       });
       const results = answer.json().results as Record<string, unknown>[];
       expect(results.map((result) => result.same_token_push_account_ids)).toEqual([[2], [1], undefined]);

@@ -78,7 +78,9 @@ eachBackend((backend) => {
       const { db } = test.server.database;
       const read: number[] = [];
       const stop = observeQueries(db, ({ rows }) => {
-        const counted = rows as readonly { readonly members: number }[];
+        const counted = rows as readonly { readonly members?: number }[];
+        // Other work of the process queries as well.
+        if (counted[0]?.members === undefined) return;
         read.push(counted.reduce((sum, { members }) => sum + Number(members), 0));
       });
       await readSubscribers(db, channelIds).finally(stop);

@@ -54,7 +54,8 @@ describe('users list', () => {
     for (const options of ['--json', '']) {
       const happened: string[] = [];
       const stop = observeQueries(test.server.database.db, ({ rows }) => {
-        if (rows.length > 0) happened.push(`read ${rows.length}`);
+        // Other work of the process reads a row or two meanwhile.
+        if (rows.length >= 1000) happened.push(`read ${rows.length}`);
       });
       const { printed } = await run(
         `users list ${options}`.trim(),

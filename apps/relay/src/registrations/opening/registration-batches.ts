@@ -1,12 +1,11 @@
-import { ProtocolError, type PushAccountIdText, type RelayDeviceId, type TokenId } from '@waxwing/protocol';
+import { ProtocolError, type RelayDeviceId } from '@waxwing/protocol';
 import { atEndOfTick, type Clock, settleBatch } from '@waxwing/service/lifecycle';
 import type { Sodium } from '@waxwing/sodium';
 import { mayBeOneWritesFault } from '@waxwing/storage';
 import type { RealmId } from '../../servers/server-tables.js';
 import { type Addressee, tokenIdOf } from '../store/addressee.js';
 import type { Revocations } from '../store/revocations.js';
-import type { SameTokenAccounts } from '../store/same-token-accounts.js';
-import { sameTokenIds } from '../store/token-spellings.js';
+import type { SameTokenDevices } from '../store/same-token-devices.js';
 import {
   decodeSealedRegistration,
   invalidRegistration,
@@ -29,19 +28,15 @@ export interface SealedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** Other accounts of the same user, to compare tokens with. */
-  readonly otherAccounts: readonly PushAccountIdText[];
-  /** Ids of the same user's other tokens, to compare with this token's. */
-  readonly otherTokenIds: readonly TokenId[];
+  /** Other addressees of the same user, to compare tokens with. */
+  readonly others: readonly Addressee[];
 }
 
 /** A stored registration. */
 export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
-  /** The accounts among `otherAccounts` whose device has the same token. */
-  readonly sameTokenAccounts: readonly PushAccountIdText[];
-  /** The ids among `otherTokenIds` that belong to the same token. */
-  readonly sameTokenIds: readonly TokenId[];
+  /** Those of the others whose device has the same token. */
+  readonly sameToken: readonly Addressee[];
 }
 
 /**
@@ -70,7 +65,7 @@ export interface RegistrationBatchesOptions {
   readonly sodium: Sodium;
   readonly keyRing: Pick<RegistrationKeys, 'find' | 'takeOver'>;
   readonly store: RegistrationStore;
-  readonly sameToken: Pick<SameTokenAccounts, 'find'>;
+  readonly sameToken: Pick<SameTokenDevices, 'find'>;
   readonly revocations: Pick<Revocations, 'withdraw'>;
   /** For the dashboard. Default: not counted. */
   readonly minuteCounts?: { noteRegistered(count: number): void };
@@ -174,24 +169,19 @@ export class RegistrationBatches {
     const stored = outcomes.filter((each) => each.status === 'fulfilled' && typeof each.value === 'number');
     this.#options.minuteCounts?.noteRegistered(stored.length);
     const sameToken = await this.#findSameToken(opened);
-    for (const [index, [pending, { device }]] of opened.entries()) {
+    for (const [index, [pending]] of opened.entries()) {
       if (isRevoked[index]) pending.reject(supersededRegistration());
-      else {
-        settle(pending, outcomes[index], {
-          sameTokenAccounts: sameToken[index] ?? [],
-          sameTokenIds: sameTokenIds(device.target, pending.registration.otherTokenIds),
-        });
-      }
+      else settle(pending, outcomes[index], sameToken[index] ?? []);
     }
   }
 
   /** Must follow the commit: of two concurrent registrations of one token, at least one then finds the other. */
   async #findSameToken(
     opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
-  ): Promise<readonly PushAccountIdText[][]> {
-    if (opened.every(([{ registration }]) => registration.otherAccounts.length === 0)) return [];
+  ): Promise<readonly Addressee[][]> {
+    if (opened.every(([{ registration }]) => registration.others.length === 0)) return [];
     const compared = opened.map(([{ registration }, { device }]) => {
-      return { realmId: device.realmId, target: device.target, otherAccounts: registration.otherAccounts };
+      return { realmId: device.realmId, target: device.target, others: registration.others };
     });
     return this.#options.sameToken.find(compared);
   }
@@ -234,9 +224,9 @@ export class RegistrationBatches {
 function settle(
   { resolve, reject }: PendingRegistration,
   saved: PromiseSettledResult<RegistrationOutcome> | undefined,
-  compared: Omit<KeptRegistration, 'deviceId'>,
+  sameToken: readonly Addressee[],
 ): void {
   if (saved?.status !== 'fulfilled') reject(saved?.reason);
-  else if (typeof saved.value === 'number') resolve({ deviceId: saved.value, ...compared });
+  else if (typeof saved.value === 'number') resolve({ deviceId: saved.value, sameToken });
   else reject(saved.value === 'superseded' ? supersededRegistration() : invalidRegistration());
 }

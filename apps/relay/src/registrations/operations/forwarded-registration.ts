@@ -2,14 +2,13 @@ import {
   formatPushAccountId,
   missingArgument,
   type PushAccountId,
-  parsePushAccountId,
   type relayRegisterAnyAnswer,
   type TokenId,
 } from '@waxwing/protocol';
 import type { z } from 'zod';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { KeptRegistration, RegistrationBatches } from '../opening/registration-batches.js';
-import { type Addressee, addresseeOfToken, tokenIdOf } from '../store/addressee.js';
+import { type Addressee, addresseeOfToken, pushAccountOf, tokenIdOf } from '../store/addressee.js';
 
 /** A sealed registration as a server sends it, in either generation. */
 interface ForwardedRegistration {
@@ -17,15 +16,15 @@ interface ForwardedRegistration {
   readonly token_id?: string | undefined;
   readonly encrypted_push_registration: string;
   readonly bouncer_public_key: string;
+  readonly accounts_of_user?: readonly PushAccountId[] | undefined;
   readonly token_ids_of_user?: readonly TokenId[] | undefined;
 }
 
-/** The realm that a registration is for, and the user's push accounts. */
+/** The realm that a registration is for. */
 interface RegistrationScope {
   readonly realmId: RealmId;
   /** Lowercase. */
   readonly realmUuid: string;
-  readonly accountsOfUser?: readonly PushAccountId[] | undefined;
 }
 
 /**
@@ -36,17 +35,18 @@ interface RegistrationScope {
 export async function registerForwarded(
   registrations: Pick<RegistrationBatches, 'register'>,
   addressee: Addressee,
-  { encrypted_push_registration, bouncer_public_key, token_ids_of_user = [] }: ForwardedRegistration,
-  { realmId, realmUuid, accountsOfUser = [] }: RegistrationScope,
+  registration: ForwardedRegistration,
+  { realmId, realmUuid }: RegistrationScope,
 ): Promise<z.output<typeof relayRegisterAnyAnswer>> {
+  const { accounts_of_user: accounts = [], token_ids_of_user: tokenIds = [] } = registration;
+  const ofUser = [...accounts.map(formatPushAccountId), ...tokenIds.map(addresseeOfToken)];
   const kept = await registrations.register({
     realmId,
     realmUuid,
     addressee,
-    encryptedPushRegistration: encrypted_push_registration,
-    bouncerPublicKey: bouncer_public_key,
-    otherAccounts: accountsOfUser.map(formatPushAccountId).filter((account) => account !== addressee),
-    otherTokenIds: token_ids_of_user.filter((id) => id !== tokenIdOf(addressee)),
+    encryptedPushRegistration: registration.encrypted_push_registration,
+    bouncerPublicKey: registration.bouncer_public_key,
+    others: ofUser.filter((each) => each !== addressee),
   });
   return formatKept(addressee, kept);
 }
@@ -68,12 +68,13 @@ export function readAddressee({
 
 function formatKept(
   addressee: Addressee,
-  { deviceId, sameTokenAccounts, sameTokenIds }: KeptRegistration,
+  { deviceId, sameToken }: KeptRegistration,
 ): z.output<typeof relayRegisterAnyAnswer> {
-  const ids = sameTokenAccounts.flatMap((text) => parsePushAccountId(text) ?? []);
+  const accounts = sameToken.flatMap((each) => pushAccountOf(each) ?? []);
+  const tokenIds = sameToken.flatMap((each) => tokenIdOf(each) ?? []);
   return {
     ...(tokenIdOf(addressee) === undefined && { device_id: deviceId }),
-    ...(ids.length > 0 && { same_token_push_account_ids: ids }),
-    ...(sameTokenIds.length > 0 && { same_token_ids: [...sameTokenIds] }),
+    ...(accounts.length > 0 && { same_token_push_account_ids: accounts }),
+    ...(tokenIds.length > 0 && { same_token_ids: tokenIds }),
   };
 }

@@ -23,7 +23,7 @@ interface Context {
  * (docs/protocol.md#remotespushe2eeregister). In the older generation, realm and push account name a device. The answer
  * has its `device_id`, which is the same for the same realm, push account and token. In the newer generation, realm and
  * `token_id` name a device; a repeat revives an expired device. The answer in both generations lists the other
- * `accounts_of_user` with the same token, and the other `token_ids_of_user` that belong to it, so that the server can drop
+ * `accounts_of_user` with the same token, and the other `token_ids_of_user` with it, so that the server can drop
  * older registrations of the same phone.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
@@ -51,9 +51,8 @@ export const registerDevice = operation({
   charge: ({ quotas }: Context, { serverId }) => quotas.take(serverId, 1),
   async handle({ registrations, servers }: Context, { actor: { serverId }, parameters }) {
     const addressee = readAddressee(parameters);
-    const { realm_uuid: realmUuid, accounts_of_user: accountsOfUser } = parameters;
+    const { realm_uuid: realmUuid } = parameters;
     const { realmId } = await findRealm(servers, serverId, realmUuid);
-    const scope = { realmId, realmUuid, accountsOfUser };
-    return registerForwarded(registrations, addressee, parameters, scope);
+    return registerForwarded(registrations, addressee, parameters, { realmId, realmUuid });
   },
 });

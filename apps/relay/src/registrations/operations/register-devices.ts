@@ -50,18 +50,14 @@ export const registerDevices = operation({
   async handle({ log, quotas, registrations, servers }: Context, request) {
     const { serverId } = request.actor;
     const { parameters } = request;
-    const { realm_uuid: realmUuid, registrations: items, accounts_of_users: users = [] } = parameters;
+    const { realm_uuid: realmUuid, registrations: items } = parameters;
     quotas.takeAll(serverId, items.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     // Opening a hundred registrations takes milliseconds.
     await request.nextTick({ isRefusable: false });
-    const userOf = new Map(users.flatMap((accounts) => accounts.map((account) => [account, accounts])));
+    const scope = { realmId, realmUuid };
     const outcomes = await Promise.allSettled(
-      items.map((item) => {
-        const accountsOfUser = 'token_id' in item ? item.accounts_of_user : userOf.get(item.push_account_id);
-        const scope = { realmId, realmUuid, accountsOfUser };
-        return registerForwarded(registrations, readAddressee(item), item, scope);
-      }),
+      items.map((item) => registerForwarded(registrations, readAddressee(item), item, scope)),
     );
     return { results: formatResults(outcomes, log) };
   },

@@ -1,0 +1,73 @@
+import { compactApnsToken, type PushTarget } from '@waxwing/protocol';
+import { rowsAsTable } from '@waxwing/storage';
+import { sql } from 'kysely';
+import type { RealmId } from '../../servers/server-tables.js';
+import type { RelayDatabase } from '../../tables.js';
+import type { Addressee } from './addressee.js';
+import type { TokenVault } from './token-vault.js';
+
+/** A stored registration, and the addressees to compare its token with. */
+export interface ComparedRegistration {
+  readonly realmId: RealmId;
+  readonly target: PushTarget;
+  readonly others: readonly Addressee[];
+}
+
+export interface SameTokenDevicesOptions {
+  readonly database: Pick<RelayDatabase, 'db'>;
+  readonly tokenVault: Pick<TokenVault, 'lookups'>;
+}
+
+const columns = {
+  position: 'integer',
+  realm_id: 'integer',
+  push_account_id: 'text',
+  token_lookup: 'text',
+} as const;
+
+/**
+ * Finds devices, of either generation, that share a registration's token. This means that one phone has registered twice,
+ * for example after it lost its data. Looks only at those that the server names as the same user's.
+ */
+export class SameTokenDevices {
+  readonly #options: SameTokenDevicesOptions;
+
+  constructor(options: SameTokenDevicesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the addressees for each registration, in order. Call it after the registrations are committed: of two
+   * concurrent ones, at least one then finds the other.
+   */
+  async find(registrations: readonly ComparedRegistration[]): Promise<readonly Addressee[][]> {
+    const found: Addressee[][] = registrations.map(() => []);
+    const asked = registrations.flatMap(({ realmId, target, others }, position) => {
+      const lookups = others.length === 0 ? [] : this.#lookups(target);
+      return others.flatMap((push_account_id) =>
+        lookups.map((token_lookup) => ({ position, realm_id: realmId, push_account_id, token_lookup })),
+      );
+    });
+    if (asked.length === 0) return found;
+    const { db } = this.#options.database;
+    const { rows } = await sql<{ position: number; push_account_id: Addressee }>`
+      select distinct asked.position, device.push_account_id
+      from ${rowsAsTable(db, 'asked', columns, asked)}
+      join relay_devices as device on device.realm_id = asked.realm_id
+        and device.push_account_id = asked.push_account_id and device.token_lookup = asked.token_lookup`.execute(
+      db,
+    );
+    for (const { position, push_account_id } of rows) found[position]?.push(push_account_id);
+    return found;
+  }
+
+  /**
+   * Returns the token's lookups in each letter case. Apple ignores the case of digits, but a row's lookup has the case
+   * that the phone sent.
+   */
+  #lookups({ tokenKind, token }: PushTarget): readonly string[] {
+    const compact = compactApnsToken(token);
+    const tokens = tokenKind !== 'apns' ? [token] : [token, compact.toLowerCase(), compact.toUpperCase()];
+    return [...new Set(tokens)].flatMap((each) => this.#options.tokenVault.lookups(each));
+  }
+}
