@@ -58,7 +58,9 @@ async function findTokens(
   });
 }
 
-/** Activates the token, unless the phone has returned to the older generation, and drops the phone's older registrations. */
+/**
+ * Activates the token, unless the phone has returned to the older generation, and drops the phone's older registrations.
+ */
 async function activate(
   { clock, database, publish }: ForwardTokenOptions,
   transaction: PushTransaction,
