@@ -62,7 +62,7 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   database.jobs.schedule(removing.name, dayMilliseconds, async (signal) => {
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;
-    // If no phone has registered since then, in either generation, a wrong clock is more likely than a fleet of unused phones.
+    // If no phone has registered since then in either generation, a wrong clock is likelier than a fleet of unused phones.
     if (!(await isAnyRenewedSince(database.db, before))) return;
     const read = (after: number, limit: number) => removing.read(database.db, after as Id, limit);
     const remove = async (devices: Awaited<ReturnType<typeof read>>) => {
