@@ -17,6 +17,7 @@ export interface Delivery {
 interface Registration {
   readonly token_id?: string;
   readonly push_account_id?: number;
+  readonly encrypted_push_registration?: string;
   readonly accounts_of_user?: readonly number[];
   readonly token_ids_of_user?: readonly string[];
 }
@@ -46,6 +47,8 @@ export class TokenRelay {
   /** Lists of ids that belong to one token in different spellings. */
   readonly spellings: (readonly string[])[] = [];
   isDown = false;
+  /** Refuses registrations for good by their sealed text. */
+  readonly refusedTexts = new Set<string>();
   /** Refuses registrations with this code. */
   refusal: string | undefined;
   /** Wraps the relay's reaction to a request; `react` calls the relay. */
@@ -76,7 +79,10 @@ export class TokenRelay {
     const form = new URLSearchParams(request.body);
     if (request.path === relayRegisterPath) {
       const fields = [...form].map(([name, text]) => {
-        return [name, name === 'token_id' ? text : parseJsonOrUndefined(text)];
+        return [
+          name,
+          name.endsWith('_of_user') || name === 'push_account_id' ? parseJsonOrUndefined(text) : text,
+        ];
       });
       const body = this.#register(Object.fromEntries(fields));
       return { status: body.result === 'success' ? 200 : 400, body };
@@ -92,6 +98,8 @@ export class TokenRelay {
 
   #register(registration: Registration): Record<string, unknown> {
     const { token_id: tokenId, push_account_id: account } = registration;
+    const isRefused = this.refusedTexts.has(registration.encrypted_push_registration ?? '');
+    if (isRefused) return { result: 'error', msg: 'no', code: 'BAD_REQUEST' };
     if (this.refusal !== undefined) return { result: 'error', msg: 'no', code: this.refusal };
     if (tokenId !== undefined) this.tokens.add(tokenId);
     else this.#devices += 1;

@@ -47,6 +47,11 @@ function formerKeysOf({ former_push_keys: text }: KeyColumns): FormerKey[] {
   return text === null ? [] : (parseJson(text) as unknown as FormerKey[]);
 }
 
+/** Whether a device's token is one of these. */
+export function isAmong(tokenIds: readonly TokenId[], tokenId: TokenId | null): boolean {
+  return tokenId !== null && tokenIds.includes(tokenId);
+}
+
 /** Combines each token with each of the device's keys. Ignores duplicate tokens. */
 export function freedTokens(row: KeyColumns, tokens: readonly (TokenId | null)[]): FreedToken[] {
   const ids = pushKeyIdsOf(row);

@@ -6,7 +6,7 @@ import type { LongPending } from '../registrations/fail-long-pending.js';
 import type { AddressedEvent } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type ClientDeviceRow, deviceUpdate } from './client-device-state.js';
-import { type FreedToken, freedBy, freedTokens } from './freed-tokens.js';
+import { type FreedToken, freedBy, freedTokens, isAmong } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
@@ -63,6 +63,7 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Clie
 
 /** A token that the relay has stored. */
 interface StoredToken {
+  readonly userId: UserId;
   /** The token's id, and other ids of the same token. */
   readonly tokenIds: readonly [TokenId, ...TokenId[]];
   /** Whether the relay has accepted a later registration of the phone in the older generation. */
@@ -74,13 +75,14 @@ interface StoredToken {
  * it: they are the same phone, which would otherwise get every notification several times.
  */
 export async function activateToken(
-  { db }: PushTransaction,
+  transaction: PushTransaction,
   key: TokenKey,
-  { tokenIds, isReplaced }: StoredToken,
+  { userId, tokenIds, isReplaced }: StoredToken,
   now: number,
 ): Promise<ActivatedToken> {
+  const { db } = transaction;
   const [tokenId] = tokenIds;
-  const locked = await sameToken(db, { id: key.id, tokenIds: JSON.stringify(tokenIds) });
+  const locked = await lockTokens(transaction, userId, tokenIds);
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending, so no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
@@ -107,43 +109,10 @@ export async function activateToken(
   return { events, freed, isInForce: true };
 }
 
-function isAmong(tokenIds: readonly TokenId[], tokenId: TokenId | null): boolean {
-  return tokenId !== null && tokenIds.includes(tokenId);
-}
-
 function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boolean {
   const order = compareDates(one.push_token_updated_at ?? 0, other.push_token_updated_at ?? 0, now);
   return order === 0 ? one.id > other.id : order > 0;
 }
-
-/**
- * Locks the user's devices that have one of the tokens, active or pending, in id order to prevent deadlocks. Pending
- * devices are included so that two concurrent confirmations see each other.
- */
-const sameToken = fixedQuery<
-  ServerPushTables,
-  { readonly id: ClientDeviceId; readonly tokenIds: string },
-  ClientDeviceRow
->((db, parameter) => {
-  const among = () => amongTextsOf<ServerPushTables, TokenId>(db, parameter('tokenIds'));
-  return db
-    .selectFrom('client_devices')
-    .selectAll()
-    .where(
-      'user_id',
-      'in',
-      db.selectFrom('client_devices').select('user_id').where('id', '=', parameter('id')),
-    )
-    .where((is) =>
-      is.or([
-        is('id', '=', parameter('id')),
-        is('push_token_id', 'in', among()),
-        is('pending_push_token_id', 'in', among()),
-      ]),
-    )
-    .orderBy('id')
-    .modifyEnd(lockingRows(db));
-});
 
 interface InForce extends TokenKey {
   readonly tokenId: TokenId | null;
@@ -232,30 +201,40 @@ export async function dropDeadToken(
   return dropped.map((row) => deviceUpdate(row, { push_token_id: null }));
 }
 
-/** A user's devices that use one of the tokens or have one pending, locked in id order. */
+/**
+ * Locks a user's devices that use one of the tokens or have one pending, in id order to prevent deadlocks. Pending devices
+ * are included so that two concurrent confirmations see each other.
+ */
 export async function lockTokens(
   { db }: PushTransaction,
   userId: UserId,
   tokenIds: readonly TokenId[],
 ): Promise<readonly ClientDeviceRow[]> {
-  if (tokenIds.length === 0) return [];
+  return tokenIds.length === 0 ? [] : lockedTokens(db, { userId, tokenIds: JSON.stringify(tokenIds) });
+}
+
+const lockedTokens = fixedQuery<
+  ServerPushTables,
+  { readonly userId: UserId; readonly tokenIds: string },
+  ClientDeviceRow
+>((db, parameter) => {
+  const among = () => amongTextsOf<ServerPushTables, TokenId>(db, parameter('tokenIds'));
   return db
     .selectFrom('client_devices')
     .selectAll()
-    .where('user_id', '=', userId)
+    .where('user_id', '=', parameter('userId'))
     .where((is) =>
       is.or([
-        is('push_token_id', 'in', tokenIds),
+        is('push_token_id', 'in', among()),
         is.and([
-          is('pending_push_token_id', 'in', tokenIds),
+          is('pending_push_token_id', 'in', among()),
           is('pending_encrypted_registration', 'is not', null),
         ]),
       ]),
     )
     .orderBy('id')
-    .modifyEnd(lockingRows(db))
-    .execute();
-}
+    .modifyEnd(lockingRows(db));
+});
 
 /** Drops tokens of locked devices, whether active or pending: their phone has registered in the older generation since. */
 export async function dropLockedTokens(

@@ -5,6 +5,7 @@ import { lockingRows } from '@waxwing/storage';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { forwardTokenAgain } from './enqueue-token-forwarding.js';
+import { isAmong } from './freed-tokens.js';
 import { dropDeadToken } from './pending-tokens.js';
 
 interface TakenAgainOptions {
@@ -39,8 +40,4 @@ export async function repairTakenAgain(
     if (!isPending || !isAmong(removed, row.pending_push_token_id)) continue;
     await forwardTokenAgain(database, transaction, row, clock());
   }
-}
-
-function isAmong(tokens: readonly TokenId[], token: TokenId | null): boolean {
-  return token !== null && tokens.includes(token);
 }

@@ -1,5 +1,4 @@
 import type { ForwardedRegistration } from '@waxwing/protocol';
-import { forwardTokenAgain } from '../client-devices/enqueue-token-forwarding.js';
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
 import { readRegistrationKey, registrationJobKinds } from '../push-devices/enqueue-forwarding.js';
 import {
@@ -13,11 +12,11 @@ import { type PushDeviceRow, pushDeviceEvent } from '../push-devices/push-device
 import type { ChangedPushDevice } from '../push-devices/push-device-store.js';
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import { type ForwardingOptions, handleForwardingJobs } from '../registrations/forwarding-jobs.js';
-import type { RegistrationsOfUser } from '../registrations/same-token.js';
+import { noOthers, type OtherRegistrations } from '../registrations/same-token.js';
 import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
-import { registrationsOfUsers } from './registrations-of-users.js';
+import { otherRegistrations } from './other-registrations.js';
 import { dropOlderOfPhone } from './same-phone.js';
 
 export interface ForwardRegistrationOptions extends ForwardingOptions {
@@ -26,8 +25,8 @@ export interface ForwardRegistrationOptions extends ForwardingOptions {
   readonly publish: PublishEvents;
 }
 
-/** A pending registration, and its user's registrations. */
-interface FoundRegistration extends RegistrationsOfUser {
+/** A pending registration, and its user's other registrations. */
+interface FoundRegistration extends OtherRegistrations {
   readonly row: PushDeviceRow;
 }
 
@@ -61,13 +60,11 @@ async function findRegistrations(
   keys: readonly RegistrationKey[],
 ): Promise<(FoundRegistration | undefined)[]> {
   const rows = await pendingRegistrations(db, keys);
-  const ofUsers = await registrationsOfUsers(db, rows);
-  return rows.map((row, index) => {
-    if (row === undefined) return undefined;
-    const { accountsOfUser = [], tokenIdsOfUser = [] } = ofUsers[index] ?? {};
-    const others = accountsOfUser.filter((account) => account !== row.push_account_id);
-    return { row, accountsOfUser: others, tokenIdsOfUser };
-  });
+  const others = await otherRegistrations(
+    db,
+    rows.map((row) => row && { userId: row.user_id, own: row.push_account_id }),
+  );
+  return rows.map((row, index) => row && { row, ...(others[index] ?? noOthers) });
 }
 
 async function activate(
@@ -78,7 +75,8 @@ async function activate(
   registered: RegisteredRelayDevice,
 ): Promise<void> {
   const now = clock();
-  const dropped = await dropOlderOfPhone(transaction, { ...key, ...registered, userId, pushAccountId }, now);
+  const found = { ...key, ...registered, userId, pushAccountId };
+  const dropped = await dropOlderOfPhone(database, transaction, found, now);
   const device = await activateRegistration(transaction, key, registered.relayDeviceId, now);
   await announce(publish, transaction, device);
   await publish(transaction, dropped.tokens.events);
@@ -86,7 +84,6 @@ async function activate(
   const freed = [...dropped.relayDevices, ...(device?.freed ?? [{ ...registered, pushAccountId }])];
   await enqueueRemoval(database, transaction, { freed, now });
   await enqueueTokenRemoval(database, transaction, { freed: dropped.tokens.freed, now });
-  for (const row of dropped.undecided) await forwardTokenAgain(database, transaction, row, now);
 }
 
 async function fail(

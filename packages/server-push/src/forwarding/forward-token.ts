@@ -5,13 +5,13 @@ import { activateToken, failToken, pendingTokens, type TokenKey } from '../clien
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
 import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import { type ForwardingOptions, handleForwardingJobs } from '../registrations/forwarding-jobs.js';
-import type { RegistrationsOfUser, SameToken } from '../registrations/same-token.js';
+import { noOthers, type OtherRegistrations, type SameToken } from '../registrations/same-token.js';
 import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
 import type { RelayOutcome, RelayRefusal } from '../relay-link/relay-answer.js';
 import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
-import { registrationsOfUsers } from './registrations-of-users.js';
-import { dropReplacedByToken, hasReturned, lockPushDevices } from './same-phone.js';
+import { otherRegistrations } from './other-registrations.js';
+import { dropReplaced, hasLaterAccepted, lockPushDevices } from './same-phone.js';
 
 export interface ForwardTokenOptions extends ForwardingOptions {
   /** Returns `undefined` if the organization has no relay. */
@@ -19,8 +19,8 @@ export interface ForwardTokenOptions extends ForwardingOptions {
   readonly publish: PublishEvents;
 }
 
-/** A pending token, and its user's registrations. */
-interface FoundToken extends RegistrationsOfUser {
+/** A pending token, and its user's other registrations. */
+interface FoundToken extends OtherRegistrations {
   readonly row: ClientDeviceRow;
 }
 
@@ -50,12 +50,11 @@ async function findTokens(
   keys: readonly TokenKey[],
 ): Promise<(FoundToken | undefined)[]> {
   const rows = await pendingTokens(db, keys);
-  const ofUsers = await registrationsOfUsers(db, rows);
-  return rows.map((row, index) => {
-    const { accountsOfUser = [], tokenIdsOfUser = [] } = ofUsers[index] ?? {};
-    if (row === undefined) return undefined;
-    return { row, accountsOfUser, tokenIdsOfUser: tokenIdsOfUser.filter((id) => id !== tokenOf(row)) };
-  });
+  const others = await otherRegistrations(
+    db,
+    rows.map((row) => row && { userId: row.user_id, own: tokenOf(row) }),
+  );
+  return rows.map((row, index) => row && { row, ...(others[index] ?? noOthers) });
 }
 
 /**
@@ -72,14 +71,15 @@ async function activate(
   const datedAt = row.push_token_updated_at ?? now;
   const older = await lockPushDevices(transaction, row.user_id, sameTokenAccounts);
   const stored = {
+    userId: row.user_id,
     tokenIds: [tokenOf(row), ...sameTokenIds] as const,
-    isReplaced: hasReturned(older, datedAt, now),
+    isReplaced: hasLaterAccepted(older, datedAt, now),
   };
   const { events, freed, isInForce } = await activateToken(transaction, key, stored, now);
   await publish(transaction, events);
   await enqueueTokenRemoval(database, transaction, { freed, now });
   if (!isInForce) return;
-  const dropped = await dropReplacedByToken(transaction, older, datedAt, now);
+  const dropped = await dropReplaced(database, transaction, older, { date: datedAt, now });
   await enqueueRemoval(database, transaction, { freed: dropped, now });
 }
 
@@ -93,9 +93,9 @@ function refusal(code: ErrorCode): RelayRefusal {
   return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
 }
 
-function registrationOf({ row, ...ofUser }: FoundToken): ForwardedTokenRegistration {
+function registrationOf({ row, ...others }: FoundToken): ForwardedTokenRegistration {
   return {
-    ...ofUser,
+    ...others,
     tokenId: tokenOf(row),
     bouncerPublicKey: row.pending_bouncer_public_key ?? '',
     encryptedPushRegistration: row.pending_encrypted_registration ?? '',

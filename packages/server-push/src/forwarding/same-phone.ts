@@ -1,7 +1,9 @@
 import type { PushAccountIdText, UserId } from '@waxwing/protocol';
 import { lockingRows } from '@waxwing/storage';
-import type { ClientDeviceRow } from '../client-devices/client-device-state.js';
+import { forwardTokenAgain } from '../client-devices/enqueue-token-forwarding.js';
+import { isAmong } from '../client-devices/freed-tokens.js';
 import { dropLockedTokens, lockTokens, type Settled } from '../client-devices/pending-tokens.js';
+import { type ForwardingDatabase, forwardRegistrationAgain } from '../push-devices/enqueue-forwarding.js';
 import type { RegistrationKey } from '../push-devices/pending-registrations.js';
 import { type PushDeviceRow, registeredAt } from '../push-devices/push-device-state.js';
 import { type FreedRelayDevice, freedBy, noActiveRegistration } from '../push-devices/push-device-store.js';
@@ -19,74 +21,70 @@ export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** What changed in favor of the phone's last registration. */
+/** What was dropped in favor of the phone's last registration. */
 interface DroppedOfPhone {
   readonly relayDevices: readonly FreedRelayDevice[];
   readonly tokens: Settled;
-  /** Later registrations of the newer generation, on which the relay has yet to decide. They must be compared again. */
-  readonly undecided: readonly ClientDeviceRow[];
 }
 
-const nothingDropped: DroppedOfPhone = {
-  relayDevices: [],
-  tokens: { events: [], freed: [] },
-  undecided: [],
-};
+const noTokens: Settled = { events: [], freed: [] };
 
 /**
- * Drops a user's registrations with the token of a pending one of the older generation, except the one that the phone
- * made last. Call it before the pending one becomes active; it may be the one that is dropped. Publishes no
- * `push_device` event: otherwise two clients of one app could replace each other endlessly.
+ * Drops a user's registrations with the token of a pending one of the older generation that the relay has accepted,
+ * except the one that the phone made last. Call it before the pending one becomes active; it may be the one that is
+ * dropped. Publishes no `push_device` event: otherwise two clients of one app could replace each other endlessly.
  */
 export async function dropOlderOfPhone(
+  database: ForwardingDatabase,
   transaction: PushTransaction,
   registration: ForwardedRegistrationKey,
   now: number,
 ): Promise<DroppedOfPhone> {
   const { id, generation, userId, pushAccountId, sameTokenAccounts, sameTokenIds } = registration;
-  if (sameTokenAccounts.length + sameTokenIds.length === 0) return nothingDropped;
+  const nothing = { relayDevices: [], tokens: noTokens };
+  if (sameTokenAccounts.length + sameTokenIds.length === 0) return nothing;
   const older = await lockPushDevices(transaction, userId, [pushAccountId, ...sameTokenAccounts]);
   const newer = await lockTokens(transaction, userId, sameTokenIds);
   const own = older.find((row) => row.id === id);
   // Replaced or settled meanwhile: the relay compared a token that the phone no longer has.
-  if (own?.generation !== generation || own.pending_token_kind === null) return nothingDropped;
-  const newest = older
-    .filter(isUsable)
-    .reduce((one, other) => (compareDates(registeredAt(one), registeredAt(other), now) > 0 ? one : other));
-  const later = newer.filter((row) => !isLater(newest, row.push_token_updated_at ?? 0, now));
-  if (later.some((row) => row.push_token_id !== null && sameTokenIds.includes(row.push_token_id))) {
-    return { ...nothingDropped, relayDevices: await deletePushDevices(transaction, older) };
+  if (own?.generation !== generation || own.pending_token_kind === null) return nothing;
+  const date = registeredAt(own);
+  const others = older.filter((row) => row !== own);
+  const later = newer.filter((row) => !isLater(own, row.push_token_updated_at ?? 0, now));
+  const isUpgraded = later.some((row) => isAmong(sameTokenIds, row.push_token_id));
+  if (isUpgraded || hasLaterAccepted(others, date, now)) {
+    const earlier = older.filter((row) => !isLater(row, date, now));
+    return { relayDevices: await deletePushDevices(transaction, earlier), tokens: noTokens };
   }
-  const earlier = newer.filter((row) => !later.includes(row));
+  for (const row of later) await forwardTokenAgain(database, transaction, row, now);
   return {
-    relayDevices: await deletePushDevices(
+    relayDevices: await dropReplaced(database, transaction, others, { date, now }),
+    tokens: await dropLockedTokens(
       transaction,
-      older.filter((row) => row !== newest),
+      newer.filter((row) => !later.includes(row)),
     ),
-    tokens: await dropLockedTokens(transaction, earlier),
-    undecided: later,
   };
 }
 
 /** Whether the relay has accepted a registration of the older generation that the phone made after `date`. */
-export function hasReturned(older: readonly LockedPushDevice[], date: number, now: number): boolean {
+export function hasLaterAccepted(older: readonly LockedPushDevice[], date: number, now: number): boolean {
   return older.some((row) => isLater(row, date, now) && row.active_generation === row.generation);
 }
 
 /**
- * Drops locked devices of the older generation in favor of a token that the phone registered at `date` (Unix
- * milliseconds). If the phone has since tried to return to the older generation, and the relay has yet to decide, only
- * the device's active registration is dropped.
+ * Drops locked devices of the older generation in favor of a registration that the phone made at `date` (Unix
+ * milliseconds) and the relay has accepted. If the phone has registered a device again since, and the relay has yet to
+ * decide, drops only its active registration. The new one is forwarded and compared again.
  */
-export async function dropReplacedByToken(
+export async function dropReplaced(
+  database: ForwardingDatabase,
   transaction: PushTransaction,
   older: readonly LockedPushDevice[],
-  date: number,
-  now: number,
+  { date, now }: { readonly date: number; readonly now: number },
 ): Promise<readonly FreedRelayDevice[]> {
-  const later = older.filter((row) => isLater(row, date, now));
-  const pending = later.filter((row) => row.pending_token_kind !== null);
+  const pending = older.filter((row) => isLater(row, date, now) && row.pending_token_kind !== null);
   await deactivate(transaction, pending);
+  for (const row of pending) await forwardRegistrationAgain(database, transaction, row, now);
   const others = older.filter((row) => !pending.includes(row));
   return [...freedBy(pending), ...(await deletePushDevices(transaction, others))];
 }
@@ -146,9 +144,4 @@ async function deletePushDevices(
 /** Whether the phone registered the device after `date` (Unix milliseconds). */
 function isLater(row: LockedPushDevice, date: number, now: number): boolean {
   return compareDates(registeredAt(row), date, now) > 0;
-}
-
-/** Whether notifications can be sent to the device, or the relay has yet to decide. A refused one is not usable. */
-function isUsable(row: Pick<PushDeviceRow, 'relay_device_id' | 'pending_token_kind'>): boolean {
-  return row.relay_device_id !== null || row.pending_token_kind !== null;
 }

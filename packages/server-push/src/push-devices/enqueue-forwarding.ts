@@ -12,9 +12,12 @@ export const registrationJobKinds = {
   further: 'push-devices/forward-further-registration',
 } as const;
 
+/** The job queue of the server's database. */
+export type ForwardingDatabase = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
+
 /** Enqueues the forwarding job in the transaction that accepts the registration. */
 export async function enqueueForwarding(
-  database: DatabaseWithJobs<ServerPushTables>,
+  database: ForwardingDatabase,
   transaction: PushTransaction,
   { key, waitingBefore }: AcceptedRegistration,
   now: number,
@@ -22,6 +25,22 @@ export async function enqueueForwarding(
   const payload = JSON.stringify({ push_device_id: key.id, generation: key.generation });
   const jobKinds = registrationJobKinds;
   await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
+}
+
+/** Forwards a locked device's pending registration again. The answer to the request in flight no longer counts. */
+export async function forwardRegistrationAgain(
+  database: ForwardingDatabase,
+  transaction: PushTransaction,
+  row: RegistrationKey,
+  now: number,
+): Promise<void> {
+  const key = { id: row.id, generation: row.generation + 1 };
+  await transaction.db
+    .updateTable('push_devices')
+    .set({ generation: key.generation })
+    .where('id', '=', row.id)
+    .execute();
+  await enqueueForwarding(database, transaction, { key, waitingBefore: 0 }, now);
 }
 
 /** Reads the payload of a forwarding job. */

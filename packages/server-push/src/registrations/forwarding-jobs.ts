@@ -5,7 +5,7 @@ import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import { deviceErrorCode } from '../relay-link/relay-codes.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
-import type { RegistrationsOfUser } from './same-token.js';
+import { noOthers, type OtherRegistrations } from './same-token.js';
 
 // A registration fails after this time. The relay refuses older ones anyway.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
@@ -63,7 +63,7 @@ export interface ForwardingOptions {
 }
 
 /** The functions that forward the registrations of one generation. */
-export interface Forwarding<Key, Found extends RegistrationsOfUser, Registered> {
+export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;
   /** Reads pending registrations in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
@@ -80,7 +80,7 @@ export interface Forwarding<Key, Found extends RegistrationsOfUser, Registered> 
  * Registers the handlers of both forwarding jobs. They retry until the relay accepts or refuses for good, or a day has
  * passed. A registration that was replaced or removed in the meantime changes nothing.
  */
-export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Registered>(
+export function handleForwardingJobs<Key, Found extends OtherRegistrations, Registered>(
   options: ForwardingOptions,
   forwarding: Forwarding<Key, Found, Registered>,
 ): void {
@@ -95,7 +95,8 @@ export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Reg
       const isCompared = forwarding.comparesTokens();
       const outcome = await forwarding.register(isCompared ? found : { ...found, ...noOthers }, signal);
       if (isCompared && outcome?.kind === 'accepted') {
-        // The relay compared the registration only with those that were accepted before. A later one finds this one.
+        // The relay compared it with the registrations that the request names. If the user has registered since, it must
+        // compare again. A registration accepted after this check names this one, and the relay finds it.
         const current = await pending.add(key);
         if (current !== undefined && !isNamedBy(found, current)) {
           return { kind: 'retry', at: options.clock(), reason: 'the user registered again meanwhile' };
@@ -110,9 +111,7 @@ export function handleForwardingJobs<Key, Found extends RegistrationsOfUser, Reg
   jobs.handle(jobKinds.further, { ...handler, concurrency: furtherConcurrency });
 }
 
-const noOthers: RegistrationsOfUser = { accountsOfUser: [], tokenIdsOfUser: [] };
-
-function isNamedBy(named: RegistrationsOfUser, current: RegistrationsOfUser): boolean {
+function isNamedBy(named: OtherRegistrations, current: OtherRegistrations): boolean {
   return (
     current.accountsOfUser.every((account) => named.accountsOfUser.includes(account)) &&
     current.tokenIdsOfUser.every((tokenId) => named.tokenIdsOfUser.includes(tokenId))
@@ -126,7 +125,7 @@ interface Answered<Key, Found, Registered> {
 }
 
 /** Returns `undefined` if the relay has not decided. */
-function settle<Key, Found extends RegistrationsOfUser, Registered>(
+function settle<Key, Found extends OtherRegistrations, Registered>(
   forwarding: Forwarding<Key, Found, Registered>,
   { key, found, outcome }: Answered<Key, Found, Registered>,
 ): JobOutcome<ServerPushTables> | undefined {

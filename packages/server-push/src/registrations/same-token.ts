@@ -6,13 +6,15 @@ import {
 } from '@waxwing/protocol';
 
 /** A user's other registrations in both generations, the newest 100 of each. The relay compares their tokens. */
-export interface RegistrationsOfUser {
+export interface OtherRegistrations {
   readonly accountsOfUser: readonly PushAccountIdText[];
   readonly tokenIdsOfUser: readonly TokenId[];
 }
 
+export const noOthers: OtherRegistrations = { accountsOfUser: [], tokenIdsOfUser: [] };
+
 /**
- * Those of them that have a registration's token, according to the relay; none if the relay does not compare them. They
+ * The user's registrations that share the token, according to the relay; none if the relay does not compare them. They
  * are the same phone, which would get every notification once for each.
  */
 export interface SameToken {
@@ -26,7 +28,7 @@ const charactersPerAccount = 21;
 const charactersPerTokenId = 15;
 
 /** Number of characters of the user's registrations in a request, rounded up. */
-export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: RegistrationsOfUser): number {
+export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: OtherRegistrations): number {
   return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
 }
 

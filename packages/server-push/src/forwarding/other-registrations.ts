@@ -6,26 +6,33 @@ import {
 } from '@waxwing/protocol';
 import { amongNumbersOf, fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
-import type { RegistrationsOfUser } from '../registrations/same-token.js';
+import { noOthers, type OtherRegistrations } from '../registrations/same-token.js';
 import type { ServerPushTables } from '../tables.js';
 
-const none: RegistrationsOfUser = { accountsOfUser: [], tokenIdsOfUser: [] };
+/** A registration's user and own name: its account or its token id. */
+interface NamedRegistration {
+  readonly userId: UserId;
+  readonly own: PushAccountIdText | TokenId;
+}
 
-/** Returns the registrations of each row's user, in order: at most the newest 100 of each generation. */
-export async function registrationsOfUsers(
+/** The other registrations of each one's user, in order: at most the newest 100 of each generation. */
+export async function otherRegistrations(
   db: Kysely<ServerPushTables>,
-  rows: readonly ({ readonly user_id: UserId } | undefined)[],
-): Promise<readonly RegistrationsOfUser[]> {
-  const ids = new Set(rows.flatMap((row) => row?.user_id ?? []));
-  if (ids.size === 0) return rows.map(() => none);
+  registrations: readonly (NamedRegistration | undefined)[],
+): Promise<readonly OtherRegistrations[]> {
+  const ids = new Set(registrations.flatMap((each) => each?.userId ?? []));
+  if (ids.size === 0) return [];
   const users = JSON.stringify([...ids]);
   const accounts = newestOfUsers(await accountsOf(db, { users }));
   const tokenIds = newestOfUsers(await tokenIdsOf(db, { users }));
-  return rows.map((row) =>
-    row === undefined
-      ? none
-      : { accountsOfUser: accounts.get(row.user_id) ?? [], tokenIdsOfUser: tokenIds.get(row.user_id) ?? [] },
-  );
+  return registrations.map((each) => {
+    if (each === undefined) return noOthers;
+    const { userId, own } = each;
+    return {
+      accountsOfUser: (accounts.get(userId) ?? []).filter((account) => account !== own),
+      tokenIdsOfUser: (tokenIds.get(userId) ?? []).filter((tokenId) => tokenId !== own),
+    };
+  });
 }
 
 interface NameOfUser<Name> {
