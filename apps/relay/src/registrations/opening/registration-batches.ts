@@ -35,7 +35,7 @@ export interface SealedRegistration {
 /** A stored registration. */
 export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
-  /** Those of the others whose device has the same token. */
+  /** The addressees among `others` whose device has the same token. */
   readonly sameToken: readonly Addressee[];
 }
 

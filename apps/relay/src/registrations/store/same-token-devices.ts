@@ -18,6 +18,9 @@ export interface SameTokenDevicesOptions {
   readonly tokenVault: Pick<TokenVault, 'lookups'>;
 }
 
+/** Some milliseconds on SQLite, where a statement holds the event loop. A batch can ask for 60,000 comparisons. */
+const comparisonsPerStatement = 2000;
+
 const columns = {
   position: 'integer',
   realm_id: 'integer',
@@ -26,8 +29,8 @@ const columns = {
 } as const;
 
 /**
- * Finds devices, of either generation, that share a registration's token. This means that one phone has registered twice,
- * for example after it lost its data. Looks only at those that the server names as the same user's.
+ * Finds devices of either generation that have the same token as a registration: one phone has registered twice, for
+ * example after it lost its data. Compares only the devices that the server lists for the same user.
  */
 export class SameTokenDevices {
   readonly #options: SameTokenDevicesOptions;
@@ -41,24 +44,26 @@ export class SameTokenDevices {
    * concurrent ones, at least one then finds the other.
    */
   async find(registrations: readonly ComparedRegistration[]): Promise<readonly Addressee[][]> {
-    const found: Addressee[][] = registrations.map(() => []);
+    const found = registrations.map(() => new Set<Addressee>());
     const asked = registrations.flatMap(({ realmId, target, others }, position) => {
       const lookups = others.length === 0 ? [] : this.#lookups(target);
       return others.flatMap((push_account_id) =>
         lookups.map((token_lookup) => ({ position, realm_id: realmId, push_account_id, token_lookup })),
       );
     });
-    if (asked.length === 0) return found;
     const { db } = this.#options.database;
-    const { rows } = await sql<{ position: number; push_account_id: Addressee }>`
-      select distinct asked.position, device.push_account_id
-      from ${rowsAsTable(db, 'asked', columns, asked)}
-      join relay_devices as device on device.realm_id = asked.realm_id
-        and device.push_account_id = asked.push_account_id and device.token_lookup = asked.token_lookup`.execute(
-      db,
-    );
-    for (const { position, push_account_id } of rows) found[position]?.push(push_account_id);
-    return found;
+    for (let from = 0; from < asked.length; from += comparisonsPerStatement) {
+      const piece = asked.slice(from, from + comparisonsPerStatement);
+      const { rows } = await sql<{ position: number; push_account_id: Addressee }>`
+        select asked.position, device.push_account_id
+        from ${rowsAsTable(db, 'asked', columns, piece)}
+        join relay_devices as device on device.realm_id = asked.realm_id
+          and device.push_account_id = asked.push_account_id and device.token_lookup = asked.token_lookup`.execute(
+        db,
+      );
+      for (const { position, push_account_id } of rows) found[position]?.add(push_account_id);
+    }
+    return found.map((addressees) => [...addressees]);
   }
 
   /**
