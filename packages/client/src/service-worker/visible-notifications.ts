@@ -106,7 +106,7 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
   });
 }
 
-/** What is stored with a notification; `undefined` if another part of the app has shown it. */
+/** The data stored with a notification; `undefined` for a notification from another part of the app. */
 export function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
   return (data as Partial<ShownData> | null)?.waxwing;
 }

@@ -8,22 +8,26 @@ const patienceMilliseconds = 10_000;
 export class LastReading<Reading> {
   #last: Reading;
 
-  /** @param beforeFirst returned until the first reading succeeds. */
+  /** `beforeFirst` stands in until the database has been read. */
   constructor(beforeFirst: Reading) {
     this.#last = beforeFirst;
   }
 
   /**
    * Calls `read`. Returns the last reading instead while the readiness check `database` fails, and if the database fails
-   * after its check, or takes longer than ten seconds.
+   * after its check, or takes longer than ten seconds; a late reading is the last one from then on.
    */
   async read(states: ReadinessStates, read: () => Promise<Reading>): Promise<Reading> {
     if (typeof states.database === 'string') return this.#last;
     try {
-      this.#last = await answerWithin(patienceMilliseconds, read(), this.#last);
+      await answerWithin(patienceMilliseconds, this.#readNow(read), undefined);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'DATABASE_UNAVAILABLE') throw error;
     }
     return this.#last;
+  }
+
+  async #readNow(read: () => Promise<Reading>): Promise<void> {
+    this.#last = await read();
   }
 }

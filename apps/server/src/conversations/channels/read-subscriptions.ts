@@ -1,5 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
+import { membersPerPiece } from '../../people/permissions/member-lists.js';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../tables.js';
 import type { ChannelRecord } from './channel-record.js';
@@ -59,9 +60,6 @@ export async function readOwnSubscriptions(
   };
 }
 
-/** Ids of subscribers in one page, unless a single channel has more. */
-const subscribersPerPage = 10_000;
-
 async function* recordPages(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
@@ -73,12 +71,13 @@ async function* recordPages(
   }
 }
 
+/** Splits channels into pages with few enough subscribers for one statement, unless a single channel has more. */
 function* withFewSubscribers(records: readonly ChannelRecord[]): Generator<ChannelRecord[]> {
   let page: ChannelRecord[] = [];
   let subscribers = 0;
   for (const record of records) {
     subscribers += record.subscriber_count;
-    if (subscribers > subscribersPerPage && page.length > 0) {
+    if (subscribers > membersPerPiece && page.length > 0) {
       yield page;
       page = [];
       subscribers = record.subscriber_count;

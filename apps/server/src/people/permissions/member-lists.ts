@@ -31,7 +31,9 @@ export async function listMembers<Owner extends number>(
   for await (const rows of memberPieces(ownerIds, read)) {
     for (const { owner, ids } of rows) {
       const users = JSON.parse(ids) as UserId[];
-      found.set(owner, [...(found.get(owner) ?? []), ...users]);
+      const earlier = found.get(owner);
+      if (earlier === undefined) found.set(owner, users);
+      else for (const user of users) earlier.push(user);
     }
   }
   return found;

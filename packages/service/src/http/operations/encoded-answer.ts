@@ -21,14 +21,20 @@ export async function encodePages<Read, Entry = Read>(
 ): Promise<EncodedJson<Entry[]>> {
   const chunks: Uint8Array[] = [];
   for await (const page of pages) {
-    if (page.length === 0) continue;
-    const bytes = Buffer.from(stringifyJson(page.map(write) as JsonValue));
-    // A bracket of each page separates it from the last.
-    bytes.write(chunks.length === 0 ? '[' : ',');
-    chunks.push(bytes.subarray(0, -1));
+    if (page.length > 0) chunks.push(writeEntries(chunks.length === 0 ? '[' : ',', page.map(write)));
   }
   chunks.push(Buffer.from(chunks.length === 0 ? '[]' : ']'));
   return new EncodedJson(chunks);
+}
+
+/**
+ * Encodes entries without brackets, after the character `begin`. Replaces the brackets in the bytes, because slicing and
+ * joining long strings copies them.
+ */
+export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uint8Array {
+  const bytes = Buffer.from(stringifyJson(entries as JsonValue));
+  bytes.write(begin);
+  return bytes.subarray(0, -1);
 }
 
 /** Fields, any of which may be encoded. */

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
-import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
+import { type JsonObject, stringifyJson } from '@waxwing/protocol';
+import { writeEntries } from './encoded-answer.js';
 
 /** A success with a long list, streamed in chunks. The other fields follow the list. */
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
@@ -50,30 +51,21 @@ async function* writeList(
   { name, chunks, rest: fields }: ListAnswer,
   extra: JsonObject,
   streaming: Streaming,
-): AsyncGenerator<string | Buffer> {
-  let begin = `{"result":"success","msg":"",${JSON.stringify(name)}:[`;
+): AsyncGenerator<string | Uint8Array> {
+  const head = `{"result":"success","msg":"",${JSON.stringify(name)}:`;
+  let begin: '[' | ',' = '[';
   for await (const chunk of chunks) {
     streaming.onChunk(chunk);
-    const text = chunk.length > 0 ? writeChunk(begin, stringifyJson(chunk as JsonValue)) : undefined;
+    const entries = chunk.length > 0 ? writeEntries(begin, chunk) : undefined;
     streaming.endChunk();
-    if (text !== undefined) {
+    if (entries !== undefined) {
+      if (begin === '[') yield head;
       begin = ',';
-      yield text;
+      yield entries;
     }
     await streaming.beginChunk();
   }
   streaming.onComplete();
   const rest = stringifyJson({ ...fields, ...extra }).slice(1, -1);
-  yield `${begin === ',' ? '' : begin}]${rest === '' ? '' : `,${rest}`}}\n`;
-}
-
-/**
- * Writes a chunk without its own brackets. Replaces them in the bytes, because slicing and joining long strings copies
- * them.
- */
-function writeChunk(begin: string, json: string): string | Buffer {
-  if (begin !== ',') return begin + json.slice(1, -1);
-  const bytes = Buffer.from(json);
-  bytes.write(begin);
-  return bytes.subarray(0, -1);
+  yield `${begin === ',' ? '' : `${head}[`}]${rest === '' ? '' : `,${rest}`}}\n`;
 }
