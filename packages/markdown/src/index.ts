@@ -18,4 +18,4 @@ export type {
 export { plainText } from './plain-text.js';
 export { type RenderedMarkdown, renderMarkdown } from './render-markdown.js';
 export { urlTemplateFormProblem, urlTemplateVariables } from './url-template.js';
-export { hasVisibleCharacter } from './visible-text.js';
+export { hasVisibleCharacter, invisibleCharacters } from './visible-text.js';

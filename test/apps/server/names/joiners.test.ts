@@ -149,7 +149,12 @@ describe('a joiner', () => {
   });
 
   it('may stand between an Arabic letter and a letter or digit of any script, but not between two of those', () => {
-    const arabic = fc.constantFrom(...letters(/\p{L}/u, 0x620, 0x64a), ...letters(/\p{L}/u, 0x671, 0x6d3));
+    // Without the kashida, which belongs to several scripts.
+    const arabicLetter = /(?=\p{L})\p{Script=Arab}/u;
+    const arabic = fc.constantFrom(
+      ...letters(arabicLetter, 0x620, 0x64a),
+      ...letters(arabicLetter, 0x671, 0x6d3),
+    );
     const other = fc.constantFrom(...'AZaz09é٠٩۰۹ЖΩ日');
     fc.assert(
       fc.property(arabic, other, other, (letter, one, two) => {

@@ -1,3 +1,5 @@
+import { invisibleCharacters } from '@waxwing/markdown';
+
 /** Cursive scripts, in which joiners change the shapes of letters (UAX 31, contexts A1). */
 const cursiveScripts = scripts('Arab', 'Syrc', 'Mand', 'Mong', 'Nkoo', 'Phag', 'Adlm', 'Rohg');
 /** Scripts with conjuncts, which joiners form or prevent (UAX 31, contexts A2 and B). */
@@ -58,7 +60,7 @@ const scan = new RegExp(`(?:${invisibleInPlace})|(${unsuitable})`, 'gu');
 const rightToLeft = new RegExp(`(?=\\p{L})[${rightToLeftScripts}]`, 'u');
 /** Direction marks that override nothing. They have an effect only next to letters of right-to-left scripts. */
 const directionMark = /[\u200e\u200f\u061c]/;
-const visible = /(?![\p{Default_Ignorable_Code_Point}\u2800\ufffc])[\p{L}\p{N}\p{P}\p{S}]/u;
+const visible = new RegExp(`(?![${invisibleCharacters}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, 'u');
 
 /**
  * Describes what is wrong with the characters of a name, in a sentence about `what`, such as `channel name`;

@@ -16,6 +16,7 @@ eachBackend((backend) => {
     ['variation selectors', '\ufe0f\ufe0e\u{e0100}\u180b'],
     ['blanks of any width', '\u00a0\u3000\u2003\u1680\u2028'],
     ['a blank note and a blank letter', '\u{1d159}\u{16fe4}'],
+    ['blank hieroglyphs', '\u{13441}\u{13442}'],
     ['an annotation without text', '\ufff9\ufffb\ufffc'],
     ['more than a message may have', '\u200b'.repeat(10_001)],
   ])('a message must show something: not %s', async (_what, content) => {
