@@ -134,6 +134,8 @@ export class PushServer {
   async close(): Promise<void> {
     await this.database.jobs.stop(0);
     await this.push.close();
+    // At once, since schedules of one test each start a server.
+    await this.database.close();
     await this.relay.stand.close();
   }
 

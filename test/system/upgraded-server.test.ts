@@ -1,3 +1,4 @@
+import { DatabaseSync } from '@photostructure/sqlite';
 import { createPushClient, createTextStores, type PushToken } from '@waxwing/client';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TextsInMemory } from '../packages/client/texts-in-memory.js';
@@ -109,6 +110,55 @@ it('phones from before the upgrade get every message once, and migrate automatic
   }
   expect(await staying.messages()).toContainEqual(['3 after the move', account]);
   expect(staying.notShown).toEqual([]);
+}, 120_000);
+
+/** Notifications that the relay has queued, and its devices. */
+function relayCounts(): { readonly queued: number; readonly devices: number } {
+  const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length), {
+    readOnly: true,
+  });
+  try {
+    const count = (rows: string) =>
+      Number(database.prepare(`select count(*) as count from ${rows}`).get()?.count);
+    return {
+      queued: count("delivery_receipts where status = 'queued'"),
+      devices: count('relay_devices'),
+    };
+  } finally {
+    database.close();
+  }
+}
+
+/** While FCM fails, a message is sent to the phone, and the phone migrates. Returns the phone. */
+async function migrateWithQueuedMessage() {
+  const phone = await phoneOfAda(fcm);
+  await phone.registrar.sync();
+  const rules = [{ vendor: 'fcm', status: 503 }];
+  const faults = `${world.vendors.urls.http}/faults`;
+  await fetch(faults, { method: 'PUT', body: JSON.stringify({ rules }) });
+  await write('during the outage');
+  await expect.poll(relayCounts, { timeout }).toEqual({ queued: 1, devices: 1 });
+  phone.knobs.isUpgraded = true;
+  await expect(phone.registrar.sync()).resolves.toMatchObject({ code: 'active' });
+  expect(await state()).toMatchObject({ older: [], newer: [{ pending_push_token_id: null }] });
+  return { ...phone, endOutage: () => fetch(faults, { method: 'DELETE' }) };
+}
+
+it('a notification that the relay queued before the move arrives after it, once', async () => {
+  const { messages, notShown, endOutage } = await migrateWithQueuedMessage();
+  await endOutage();
+  await expect.poll(relayCounts, { timeout: 60_000 }).toMatchObject({ queued: 0 });
+  expect(await messages()).toEqual([['during the outage', 'push_account_id']]);
+  expect(notShown).toEqual([]);
+}, 120_000);
+
+it('a notification that the relay queued before the move does not arrive after a sign-out', async () => {
+  const { registrar, messages, notShown, endOutage } = await migrateWithQueuedMessage();
+  await registrar.forget();
+  await expect.poll(relayCounts, { timeout }).toMatchObject({ devices: 0 });
+  await endOutage();
+  await expect.poll(relayCounts, { timeout: 60_000 }).toMatchObject({ queued: 0 });
+  expect([await messages(), notShown]).toEqual([[], []]);
 }, 120_000);
 
 it('a phone that has migrated accepts another token, and is removed at sign-out', async () => {

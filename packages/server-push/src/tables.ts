@@ -1,16 +1,19 @@
 import type {
-  ClientDeviceId,
   DeliveryFault,
   DeliveryStatus,
   PushAccountIdText,
-  PushKeyId,
   RelayDeviceId,
-  TokenId,
   TokenKind,
   UserId,
 } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, type MigrationSet, type WriteTransaction } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
+import {
+  addFormerPushKeys,
+  addFormerRelayDevices,
+  type ClientDeviceTables,
+  createClientDevices,
+} from './client-devices/client-device-tables.js';
 import {
   createHostChallenges,
   createRelayAccounts,
@@ -29,7 +32,7 @@ export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
-export interface ServerPushTables extends RelayAccountTables, PushStatusTables {
+export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables, PushStatusTables {
   /** One row per (user, `push_account_id`), with its active registration; `pending_*` is one that the relay must accept. */
   push_devices: {
     id: Generated<PushDeviceId>;
@@ -55,39 +58,6 @@ export interface ServerPushTables extends RelayAccountTables, PushStatusTables {
     active_generation: number | null;
     last_test_at: number | null;
     /** The sign-in that last registered it; `null` if its requests name none, and in rows of earlier versions. */
-    session: string | null;
-  };
-  /**
-   * One row per device that a client has created. `push_token_*` hold the active token. `pending_*` hold the newest
-   * one until the relay decides on it; a refused one keeps its `pending_push_token_id`.
-   */
-  client_devices: {
-    id: Generated<ClientDeviceId>;
-    user_id: UserId;
-    created_at: number;
-    /** When the phone last sent a key or a token, or created the device. */
-    used_at: number;
-    /** Counts the tokens accepted from the phone. A job for an older generation changes nothing. */
-    generation: number;
-    push_key_id: PushKeyId | null;
-    /** Base64, with the byte that names the cipher. */
-    push_key: string | null;
-    /** JSON: ids of recently replaced keys, each with the time, newest first. Phones still have these keys. */
-    former_push_keys: string | null;
-    push_token_id: TokenId | null;
-    /** `fcm` or `apns`. Later versions may add others. */
-    push_token_kind: string | null;
-    /** The generation of `push_token_id`. */
-    active_generation: number | null;
-    pending_push_token_id: TokenId | null;
-    pending_push_token_kind: string | null;
-    pending_bouncer_public_key: string | null;
-    /** `null` unless the relay has yet to decide. */
-    pending_encrypted_registration: string | null;
-    push_token_updated_at: number | null;
-    push_registration_error_code: string | null;
-    last_test_at: number | null;
-    /** As in `push_devices`. */
     session: string | null;
   };
   test_notifications: {
@@ -231,33 +201,7 @@ export const serverPushMigrations: MigrationSet = {
         await db.schema.alterTable('push_devices').addColumn('registered_at', integer).execute();
       },
     },
-    '0008-client-devices': {
-      async up(db: Kysely<unknown>): Promise<void> {
-        await addIdColumn(db, db.schema.createTable('client_devices'))
-          .addColumn('user_id', integer, (column) => column.notNull())
-          .addColumn('created_at', integer, (column) => column.notNull())
-          .addColumn('used_at', integer, (column) => column.notNull())
-          .addColumn('generation', integer, (column) => column.notNull())
-          .addColumn('push_key_id', integer)
-          .addColumn('push_key', text)
-          .addColumn('push_token_id', text)
-          .addColumn('push_token_kind', text)
-          .addColumn('active_generation', integer)
-          .addColumn('pending_push_token_id', text)
-          .addColumn('pending_push_token_kind', text)
-          .addColumn('pending_bouncer_public_key', text)
-          .addColumn('pending_encrypted_registration', text)
-          .addColumn('push_token_updated_at', integer)
-          .addColumn('push_registration_error_code', text)
-          .addColumn('last_test_at', integer)
-          .execute();
-        await db.schema.createIndex('client_devices_user').on('client_devices').column('user_id').execute();
-        await sql`create index client_devices_token on client_devices (push_token_id)
-          where push_token_id is not null`.execute(db);
-        await sql`create index client_devices_pending on client_devices (pending_push_token_id)
-          where pending_encrypted_registration is not null`.execute(db);
-      },
-    },
+    '0008-client-devices': { up: createClientDevices },
     '0009-delivery-reports': {
       async up(db: Kysely<unknown>): Promise<void> {
         const { schema } = db;
@@ -287,12 +231,9 @@ export const serverPushMigrations: MigrationSet = {
       },
     },
     '0012-realm-push-status': { up: addRealmPushStatus },
-    '0013-former-push-keys': {
-      async up(db: Kysely<unknown>): Promise<void> {
-        await db.schema.alterTable('client_devices').addColumn('former_push_keys', text).execute();
-      },
-    },
+    '0013-former-push-keys': { up: addFormerPushKeys },
     '0014-host-challenges': { up: createHostChallenges },
     '0015-published-push-status': { up: createPublishedPushStatus },
+    '0016-former-relay-devices': { up: addFormerRelayDevices },
   },
 };

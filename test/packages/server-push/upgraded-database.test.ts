@@ -118,5 +118,6 @@ it('the versions are those before the newest migrations', () => {
     '0013-former-push-keys',
     '0014-host-challenges',
     '0015-published-push-status',
+    '0016-former-relay-devices',
   ]);
 });

@@ -87,7 +87,7 @@ export async function countClientDevices(
   };
 }
 
-const deletedColumns = ['id', 'user_id', ...freeableColumns] as const;
+const deletedColumns = ['id', 'user_id', 'former_relay_devices', ...freeableColumns] as const;
 
 /** A device that was deleted. */
 export type DeletedDevice = Pick<ClientDeviceRow, (typeof deletedColumns)[number]>;

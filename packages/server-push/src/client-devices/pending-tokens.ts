@@ -27,6 +27,8 @@ export interface Settled {
 export interface ActivatedToken extends Settled {
   /** False if another device keeps the token, or no device uses it. */
   readonly isInForce: boolean;
+  /** Devices that lost the token to this one. */
+  readonly losers: readonly ClientDeviceRow[];
 }
 
 const nothingPending = {
@@ -86,7 +88,7 @@ export async function activateToken(
   const own = locked.find(({ id }) => id === key.id);
   // No longer pending, so no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
-    return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false };
+    return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false, losers: [] };
   }
   const rows = locked.filter((row) => row === own || isAmong(tokenIds, row.push_token_id));
   const newest = rows.reduce((one, other) => (isNewer(other, one, now) ? other : one));
@@ -94,7 +96,7 @@ export async function activateToken(
     await putInForce(db, { ...key, tokenId: null, kind: null, activeGeneration: null });
     const changed = { push_token_id: null, pending_push_token_id: null };
     const freed = freedTokens(own, [own.push_token_id, tokenId]);
-    return { events: [deviceUpdate(own, changed)], freed, isInForce: false };
+    return { events: [deviceUpdate(own, changed)], freed, isInForce: false, losers: [] };
   }
   const kind = own.pending_push_token_kind;
   await putInForce(db, { ...key, tokenId, kind, activeGeneration: key.generation });
@@ -106,7 +108,7 @@ export async function activateToken(
   const freed = [own, ...others].flatMap((row) =>
     freedTokens(row, [row === own ? former : row.push_token_id]),
   );
-  return { events, freed, isInForce: true };
+  return { events, freed, isInForce: true, losers: others };
 }
 
 function isNewer(one: ClientDeviceRow, other: ClientDeviceRow, now: number): boolean {

@@ -5,6 +5,7 @@ import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deviceEvent } from './client-device-state.js';
 import { type DeviceChoice, deleteClientDevicesOf } from './client-device-store.js';
+import { removeFormerRelayDevices } from './former-relay-devices.js';
 import { freedBy } from './freed-tokens.js';
 import { enqueueTokenRemoval } from './remove-tokens.js';
 
@@ -15,8 +16,8 @@ export interface RemovalContext {
 }
 
 /**
- * Deletes all devices of a user, or only the chosen ones, with an event for each. Enqueues a job that asks the relay
- * to delete the tokens that no other device uses. Returns the number of deleted devices.
+ * Deletes all devices of a user, or only the chosen ones, with an event for each. Enqueues jobs that ask the relay
+ * to delete the tokens that no other device uses, and what they replaced. Returns the number of deleted devices.
  */
 export async function removeClientDevices(
   { clock, database, publish }: RemovalContext,
@@ -29,6 +30,8 @@ export async function removeClientDevices(
     transaction,
     removed.map((device) => deviceEvent('remove', device)),
   );
-  await enqueueTokenRemoval(database, transaction, { freed: freedBy(removed), now: clock() });
+  const now = clock();
+  await enqueueTokenRemoval(database, transaction, { freed: freedBy(removed), now });
+  await removeFormerRelayDevices(database, transaction, removed, now);
   return removed.length;
 }

@@ -1,9 +1,9 @@
 import type { ErrorCode, ForwardedTokenRegistration, TokenId } from '@waxwing/protocol';
 import type { ClientDeviceRow } from '../client-devices/client-device-state.js';
 import { readTokenKey, tokenJobKinds } from '../client-devices/enqueue-token-forwarding.js';
+import { removeFormerRelayDevices, replaceRelayDevices } from '../client-devices/former-relay-devices.js';
 import { activateToken, failToken, pendingTokens, type TokenKey } from '../client-devices/pending-tokens.js';
 import { enqueueTokenRemoval } from '../client-devices/remove-tokens.js';
-import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import { type ForwardingOptions, handleForwardingJobs } from '../registrations/forwarding-jobs.js';
 import { noOthers, type OtherRegistrations, type SameToken } from '../registrations/same-token.js';
 import type { GroupedRegistrations } from '../relay-link/grouped-registrations.js';
@@ -75,12 +75,13 @@ async function activate(
     tokenIds: [tokenOf(row), ...sameTokenIds] as const,
     isReplaced: hasLaterAccepted(older, datedAt, now),
   };
-  const { events, freed, isInForce } = await activateToken(transaction, key, stored, now);
+  const { events, freed, isInForce, losers } = await activateToken(transaction, key, stored, now);
   await publish(transaction, events);
   await enqueueTokenRemoval(database, transaction, { freed, now });
+  await removeFormerRelayDevices(database, transaction, losers, now);
   if (!isInForce) return;
   const dropped = await dropReplaced(database, transaction, older, { date: datedAt, now });
-  await enqueueRemoval(database, transaction, { freed: dropped, now });
+  await replaceRelayDevices(database, transaction, key.id, { freed: dropped, now });
 }
 
 /** The refusal of a registration that no relay could accept; see `SentToken`. */

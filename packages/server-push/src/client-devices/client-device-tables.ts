@@ -1,0 +1,78 @@
+import type { ClientDeviceId, PushKeyId, TokenId, UserId } from '@waxwing/protocol';
+import { addIdColumn, columnTypes } from '@waxwing/storage';
+import { type Generated, type Kysely, sql } from 'kysely';
+
+/** Devices of the newer generation. Instants in Unix milliseconds. */
+export interface ClientDeviceTables {
+  /**
+   * One row per device that a client has created. `push_token_*` hold the active token. `pending_*` hold the newest
+   * one until the relay decides on it; a refused one keeps its `pending_push_token_id`.
+   */
+  client_devices: {
+    id: Generated<ClientDeviceId>;
+    user_id: UserId;
+    created_at: number;
+    /** When the phone last sent a key or a token, or created the device. */
+    used_at: number;
+    /** Counts the tokens accepted from the phone. A job for an older generation changes nothing. */
+    generation: number;
+    push_key_id: PushKeyId | null;
+    /** Base64, with the byte that names the cipher. */
+    push_key: string | null;
+    /** JSON: ids of recently replaced keys, each with the time, newest first. Phones still have these keys. */
+    former_push_keys: string | null;
+    /** JSON: relay devices of the older generation that the device has replaced, newest first. */
+    former_relay_devices: string | null;
+    push_token_id: TokenId | null;
+    /** `fcm` or `apns`. Later versions may add others. */
+    push_token_kind: string | null;
+    /** The generation of `push_token_id`. */
+    active_generation: number | null;
+    pending_push_token_id: TokenId | null;
+    pending_push_token_kind: string | null;
+    pending_bouncer_public_key: string | null;
+    /** `null` unless the relay has yet to decide. */
+    pending_encrypted_registration: string | null;
+    push_token_updated_at: number | null;
+    push_registration_error_code: string | null;
+    last_test_at: number | null;
+    /** As in `push_devices`. */
+    session: string | null;
+  };
+}
+
+const { integer, text } = columnTypes;
+
+export async function createClientDevices(db: Kysely<unknown>): Promise<void> {
+  await addIdColumn(db, db.schema.createTable('client_devices'))
+    .addColumn('user_id', integer, (column) => column.notNull())
+    .addColumn('created_at', integer, (column) => column.notNull())
+    .addColumn('used_at', integer, (column) => column.notNull())
+    .addColumn('generation', integer, (column) => column.notNull())
+    .addColumn('push_key_id', integer)
+    .addColumn('push_key', text)
+    .addColumn('push_token_id', text)
+    .addColumn('push_token_kind', text)
+    .addColumn('active_generation', integer)
+    .addColumn('pending_push_token_id', text)
+    .addColumn('pending_push_token_kind', text)
+    .addColumn('pending_bouncer_public_key', text)
+    .addColumn('pending_encrypted_registration', text)
+    .addColumn('push_token_updated_at', integer)
+    .addColumn('push_registration_error_code', text)
+    .addColumn('last_test_at', integer)
+    .execute();
+  await db.schema.createIndex('client_devices_user').on('client_devices').column('user_id').execute();
+  await sql`create index client_devices_token on client_devices (push_token_id)
+    where push_token_id is not null`.execute(db);
+  await sql`create index client_devices_pending on client_devices (pending_push_token_id)
+    where pending_encrypted_registration is not null`.execute(db);
+}
+
+export async function addFormerPushKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('client_devices').addColumn('former_push_keys', text).execute();
+}
+
+export async function addFormerRelayDevices(db: Kysely<unknown>): Promise<void> {
+  await db.schema.alterTable('client_devices').addColumn('former_relay_devices', text).execute();
+}

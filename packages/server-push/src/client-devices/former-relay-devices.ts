@@ -1,0 +1,57 @@
+import type { DatabaseWithJobs } from '@waxwing/jobs';
+import type { ClientDeviceId } from '@waxwing/protocol';
+import type { FreedRelayDevice } from '../push-devices/push-device-store.js';
+import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
+import type { PushTransaction, ServerPushTables } from '../tables.js';
+import type { ClientDeviceRow } from './client-device-state.js';
+
+// A relay may hold notifications for a registration of the older generation that a token replaces. The phone still has
+// its key, so the relay keeps the registration until it holds none, unless the phone signs out.
+
+type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
+
+/** A relay keeps a notification for a day. The additional hour covers those in flight. */
+const heldMilliseconds = 25 * 60 * 60_000;
+const maximumFormerDevices = 10;
+
+/** Removes relay devices that a device has replaced, but only when the relay no longer holds notifications for them. */
+export async function replaceRelayDevices(
+  database: Database,
+  transaction: PushTransaction,
+  deviceId: ClientDeviceId,
+  { freed, now }: { readonly freed: readonly FreedRelayDevice[]; readonly now: number },
+): Promise<void> {
+  if (freed.length === 0) return;
+  await enqueueRemoval(database, transaction, { freed, now, runAt: now + heldMilliseconds });
+  const { db } = transaction;
+  const row = await db
+    .selectFrom('client_devices')
+    .select('former_relay_devices')
+    .where('id', '=', deviceId)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  const former = [...freed, ...formerRelayDevices([row])].slice(0, maximumFormerDevices);
+  await db
+    .updateTable('client_devices')
+    .set({ former_relay_devices: JSON.stringify(former) })
+    .where('id', '=', deviceId)
+    .execute();
+}
+
+/** Removes the relay devices at once that devices had replaced: these are deleted, or their phone registered another. */
+export async function removeFormerRelayDevices(
+  database: Database,
+  transaction: PushTransaction,
+  rows: readonly Pick<ClientDeviceRow, 'former_relay_devices'>[],
+  now: number,
+): Promise<void> {
+  await enqueueRemoval(database, transaction, { freed: formerRelayDevices(rows), now });
+}
+
+function formerRelayDevices(
+  rows: readonly Pick<ClientDeviceRow, 'former_relay_devices'>[],
+): FreedRelayDevice[] {
+  return rows.flatMap(({ former_relay_devices: text }) =>
+    text === null ? [] : (JSON.parse(text) as FreedRelayDevice[]),
+  );
+}
