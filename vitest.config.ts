@@ -4,6 +4,8 @@ const serverTests = ['test/apps/server/**/*.test.ts'];
 const relayTests = ['test/apps/{relay,vendors}/**/*.test.ts'];
 // Tests of Markdown measure their own process's CPU time, so each file gets a process of its own.
 const packageTests = ['test/packages/!(markdown)/**/*.test.ts', 'test/contracts/*.test.ts'];
+// They start programs and browsers, and keep nothing in their own process.
+const systemTests = ['test/{system/!(attacks),browser}/**/*.test.ts', 'test/system/*.test.ts'];
 // These measure how soon others are answered, so nothing else may use the cores.
 const measuringTests = ['test/system/attacks/**/*.test.ts'];
 
@@ -27,12 +29,13 @@ export default defineConfig({
       { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
       { extends: true, test: { name: 'relay', include: relayTests, isolate: false } },
       { extends: true, test: { name: 'packages', include: packageTests, isolate: false } },
+      { extends: true, test: { name: 'system', include: systemTests, isolate: false } },
       {
         extends: true,
         test: {
           name: 'other',
           include: ['test/**/*.test.ts'],
-          exclude: [...serverTests, ...relayTests, ...packageTests, ...measuringTests],
+          exclude: [...serverTests, ...relayTests, ...packageTests, ...systemTests, ...measuringTests],
         },
       },
       {
