@@ -10,7 +10,10 @@ export async function undergo(
   expect(await relay.wrong()).toEqual([]);
   const before = relay.troubles().length;
   const end = await begin(relay);
-  const found = (await relay.wrong()).find(({ name }) => name === check);
+  // Some checks read figures that are counted from time to time.
+  const find = async () => (await relay.wrong()).find(({ name }) => name === check);
+  await expect.poll(find, { timeout: 20_000, interval: 20 }).toBeDefined();
+  const found = await find();
   expect(found?.cause).toMatch(cause);
   expect(found?.remedy).toMatch(/\w{4,}.*\.$/);
   await end();
