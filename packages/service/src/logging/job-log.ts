@@ -19,6 +19,12 @@ interface JobLog {
   flush(): void;
 }
 
+/** Jobs of one kind that failed with the same message. */
+interface Failed {
+  readonly kind: string;
+  readonly reason: string;
+}
+
 /** Jobs that were given up for the same reason. */
 interface GivenUp {
   readonly kind: string;
@@ -27,8 +33,9 @@ interface GivenUp {
 }
 
 /**
- * Logs job errors, and jobs that were given up: one line per minute, kind and reason. Logs an outage of the database once
- * when it starts, and once when it ends. `program` is the name of the program whose command `queue` manages the jobs.
+ * Logs unexpected errors of jobs, and jobs that were given up: one line per minute, kind and reason. Logs an outage of the
+ * database once when it starts, and once when it ends. `program` is the name of the program whose command `queue` manages
+ * the jobs.
  */
 export function createJobLog(log: Log, program: string): JobLog {
   const troubleLog = new TroubleLog();
@@ -39,15 +46,27 @@ export function createJobLog(log: Log, program: string): JobLog {
     levelOf: () => 'error',
     other: (cause) => ({ ...cause, reason: 'other' }),
   });
+  const failed = new CauseLog<Failed>({
+    log,
+    words: { first: 'a job failed unexpectedly', more: 'more jobs failed unexpectedly' },
+    levelOf: () => 'error',
+    other: (cause) => ({ ...cause, reason: 'other' }),
+  });
+  const failedInBackground = new CauseLog<Pick<Failed, 'reason'>>({
+    log,
+    words: {
+      first: 'work in the background failed unexpectedly',
+      more: 'more work in the background failed unexpectedly',
+    },
+    levelOf: () => 'error',
+    other: () => ({ reason: 'other' }),
+  });
   return {
     onJobError(err, { id, kind }) {
-      if (kind !== 'none') {
-        log.error({ err, job: id, kind }, 'a job failed unexpectedly');
-        return;
-      }
       const { code, message } = err as NodeJS.ErrnoException;
       if (code !== 'DATABASE_UNAVAILABLE') {
-        log.error({ err }, 'work in the background failed unexpectedly');
+        if (kind === 'none') failedInBackground.note({ reason: message }, { err });
+        else failed.note({ kind: kindGroup(kind), reason: message }, { err, job: id, kind });
         return;
       }
       troubleLog.begin('away', () => {
@@ -60,7 +79,9 @@ export function createJobLog(log: Log, program: string): JobLog {
     onAnswer() {
       troubleLog.end(() => log.info('the database answers again'));
     },
-    flush: () => givenUp.flush(),
+    flush() {
+      for (const each of [givenUp, failed, failedInBackground]) each.flush();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 // Primary result codes of sqlite3.h; extended codes carry them in their lowest byte (https://sqlite.org/rescode.html).
 const busy = 5;
 const locked = 6;
+const readOnly = 8;
 const ioError = 10;
 const full = 13;
 
@@ -12,7 +13,7 @@ export function isBusy(error: unknown): boolean {
   return code === busy || code === locked;
 }
 
-/** Translates a full disk, I/O error or lock into a DatabaseUnavailableError; returns others unchanged. */
+/** Translates a full or read-only disk, I/O error or lock into a DatabaseUnavailableError; returns others unchanged. */
 export function translateSqliteError(error: unknown): unknown {
   const code = resultCode(error);
   const { message } = error as Error;
@@ -27,6 +28,12 @@ export function translateSqliteError(error: unknown): unknown {
   if (code === ioError) {
     return new DatabaseUnavailableError(
       `The database file cannot be read or written (${message}): check its disk.`,
+      { cause: error },
+    );
+  }
+  if (code === readOnly) {
+    return new DatabaseUnavailableError(
+      `The database file is read-only (${message}): let this program write to it and to its disk.`,
       { cause: error },
     );
   }

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('each failed job is logged, and each outage of the database once', () => {
+it('each outage of the database is logged once, also if it fails a job', () => {
   const { log, lines } = createMemoryLog();
   const { onAnswer, onJobError } = createJobLog(log, 'waxwing-relay');
   const none = { id: 'none', kind: 'none' };
@@ -20,7 +20,6 @@ it('each failed job is logged, and each outage of the database once', () => {
     onJobError(away, none);
     onJobError(away, none);
     onJobError(away, { id: '7', kind: 'k' });
-    onJobError(new Error('odd'), none);
     onAnswer();
     onAnswer();
   }
@@ -29,11 +28,28 @@ it('each failed job is logged, and each outage of the database once', () => {
       msg: 'the database is unavailable, and jobs and signals wait for it: Gone.',
       err: { message: 'Gone.' },
     },
-    { msg: 'a job failed unexpectedly', job: '7', kind: 'k', err: { message: 'Gone.' } },
-    { msg: 'work in the background failed unexpectedly', err: { message: 'odd' } },
     { msg: 'the database answers again' },
   ];
   expect(lines()).toMatchObject([...once, ...once]);
+});
+
+it('unexpected errors are one line per kind of job, message and minute', () => {
+  const { log, lines } = createMemoryLog();
+  const { onJobError } = createJobLog(log, 'waxwing-relay');
+  for (let id = 1; id <= 1000; id += 1) {
+    onJobError(new Error('odd'), { id: String(id), kind: 'deliver' });
+    onJobError(new Error('odd'), { id: 'none', kind: 'none' });
+  }
+  const err = { message: 'odd', stack: expect.any(String) };
+  expect(lines()).toMatchObject([
+    { level: 'error', msg: 'a job failed unexpectedly', job: '1', kind: 'deliver', err },
+    { level: 'error', msg: 'work in the background failed unexpectedly', err },
+  ]);
+  vi.advanceTimersByTime(60_000);
+  expect(lines().slice(2)).toMatchObject([
+    { level: 'error', msg: 'more jobs failed unexpectedly', kind: 'deliver', reason: 'odd', count: 999 },
+    { level: 'error', msg: 'more work in the background failed unexpectedly', reason: 'odd', count: 999 },
+  ]);
 });
 
 it('jobs that were given up are one line per kind, reason and minute, with the remedy', () => {
