@@ -1,33 +1,31 @@
-/** Runs tasks one at a time, FIFO; a failed task does not stop the next. */
-export type RunExclusive = <T>(task: () => Promise<T>) => Promise<T>;
+/** The last task of each name that has not settled yet. */
+const lastTasks = new Map<string, Promise<unknown>>();
 
-export function createMutex(): RunExclusive {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const run = last.then(task, task);
-    last = run;
-    return run;
+/**
+ * Serializes tasks by name, FIFO: among all clients in this JavaScript context, and among the tabs and workers of a browser
+ * that has Web Locks. The lock belongs to the name and not to a store, because an app may wrap its storage again for each
+ * client. A failed task does not stop the next.
+ */
+export function exclusively<T>(name: string, task: () => Promise<T>): Promise<T> {
+  const run = () => acrossTabs(name, task);
+  const result = (lastTasks.get(name) ?? Promise.resolve()).then(run, run);
+  lastTasks.set(name, result);
+  const evict = () => {
+    if (lastTasks.get(name) === result) lastTasks.delete(name);
   };
+  result.then(evict, evict);
+  return result;
 }
 
-/** Serializes tasks per name; tasks with different names run concurrently. */
-export function createKeyedMutex(): <T>(name: string, task: () => Promise<T>) => Promise<T> {
-  const mutexes = new Map<string, RunExclusive>();
-  return (name, task) => {
-    const mutex = mutexes.get(name) ?? createMutex();
-    mutexes.set(name, mutex);
-    return mutex(task);
-  };
+/** The part of the Web Locks API that serializes tasks between the tabs and workers of one origin. */
+interface WebLocks {
+  request<T>(name: string, task: () => Promise<T>): Promise<T>;
 }
 
-/** Returns the mutex of an object. All callers in this process get the same one. */
-export function mutexOf(object: object): RunExclusive {
-  const mutex = mutexes.get(object) ?? createMutex();
-  mutexes.set(object, mutex);
-  return mutex;
+async function acrossTabs<T>(name: string, task: () => Promise<T>): Promise<T> {
+  const { navigator } = globalThis as { navigator?: { locks?: WebLocks } };
+  return navigator?.locks === undefined ? task() : navigator.locks.request(name, task);
 }
-
-const mutexes = new WeakMap<object, RunExclusive>();
 
 /** Single-flight background task: calls during a run do nothing. Errors are swallowed. */
 export function createSharedRun(task: () => Promise<void>): () => void {
@@ -40,15 +38,4 @@ export function createSharedRun(task: () => Promise<void>): () => void {
     isRunning = true;
     task().then(end, end);
   };
-}
-
-/** The part of the Web Locks API that serializes tasks between the tabs and workers of one origin. */
-interface WebLocks {
-  request<T>(name: string, task: () => Promise<T>): Promise<T>;
-}
-
-/** Serializes a task by name among the tabs and workers of a browser that has Web Locks; elsewhere just runs it. */
-export async function acrossTabs<T>(name: string, task: () => Promise<T>): Promise<T> {
-  const { navigator } = globalThis as { navigator?: { locks?: WebLocks } };
-  return navigator?.locks === undefined ? task() : navigator.locks.request(name, task);
 }

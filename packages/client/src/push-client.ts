@@ -1,5 +1,4 @@
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
-import { accountLocksOf } from './accounts/account-locks.js';
 import type { Random } from './accounts/create-push-account.js';
 import {
   createMemoryForgottenAccountStore,
@@ -109,9 +108,8 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   const bouncerKeys = createBouncerKeys(options, sodium, clock);
   const forgotten = checkForgotten(options.forgotten ?? createMemoryForgottenAccountStore());
   const connection = options.fetch === undefined ? { clock } : { clock, fetch: options.fetch };
-  const locks = accountLocksOf(options.accounts);
   const relayUrl = options.relayUrl === undefined ? undefined : requireHttpsUrl('relayUrl', options.relayUrl);
-  const signOuts = createSignOuts({ ...connection, forgotten, accounts, locks, sodium, relayUrl });
+  const signOuts = createSignOuts({ ...connection, forgotten, accounts, sodium, relayUrl });
   const shared = {
     sodium,
     random,
@@ -121,7 +119,6 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
     forgotten,
     bouncerKeys,
     pushToken,
-    locks,
     signOuts,
   };
 

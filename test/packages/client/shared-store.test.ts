@@ -1,13 +1,22 @@
+import * as thisTab from '@waxwing/client';
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
-  createPushClient,
   createTextStores,
   type PushAccountStore,
   type TextStorage,
 } from '@waxwing/client';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeChatServer } from './fake-chat-server.js';
+
+let otherTab: typeof thisTab;
+
+/** Loads the client's code a second time: the two copies share no memory, like two tabs without Web Locks. */
+beforeAll(async () => {
+  vi.resetModules();
+  otherTab = await import('@waxwing/client');
+  expect(otherTab.createPushClient).not.toBe(thisTab.createPushClient);
+});
 
 /** A storage with promises, such as AsyncStorage, that answers after a random short time. */
 function slowStorage(texts: Map<string, string>): TextStorage {
@@ -30,7 +39,11 @@ function slowTable(table: PushAccountStore): PushAccountStore {
   };
 }
 
-async function registrarOn(server: FakeChatServer, accounts: PushAccountStore) {
+async function registrarOn(
+  server: FakeChatServer,
+  accounts: PushAccountStore,
+  { createPushClient }: Pick<typeof thisTab, 'createPushClient'> = thisTab,
+) {
   const client = await createPushClient({
     bouncerPublicKey: server.addBouncerKey(1),
     pushToken: () => ({ tokenKind: 'fcm', token: 'fcm-token-1:APA91bExample_-' }),
@@ -43,40 +56,76 @@ async function registrarOn(server: FakeChatServer, accounts: PushAccountStore) {
   return client.registrar({ realmUrl, userId, email, apiKey });
 }
 
+/** How the two clients get the account table of one storage. */
+const wrappings: readonly [string, (texts: Map<string, string>) => () => PushAccountStore][] = [
+  [
+    'one storage object',
+    (texts) => {
+      const storage = slowStorage(texts);
+      return () => createTextStores(storage).accounts;
+    },
+  ],
+  ['the storage is wrapped for each client', (texts) => () => createTextStores(slowStorage(texts)).accounts],
+  [
+    'a table of the app, wrapped for each client',
+    () => {
+      const table = createMemoryPushAccountStore();
+      return () => slowTable(table);
+    },
+  ],
+];
+
+const generations = [
+  ['older', 431, 'mobile_push/register'],
+  ['newer', 468, 'register_client_device'],
+] as const;
+
+/** Runs `sync` of two clients at the same time. */
+async function syncBoth(storeOf: () => PushAccountStore, featureLevel: number, other = thisTab) {
+  const server = new FakeChatServer();
+  server.featureLevel = featureLevel;
+  const registrars = await Promise.all([
+    registrarOn(server, storeOf()),
+    registrarOn(server, storeOf(), other),
+  ]);
+  const statuses = await Promise.all(registrars.map((registrar) => registrar.sync()));
+  return { server, registrars, statuses, rows: await storeOf().list() };
+}
+
+describe.each(generations)(
+  'two clients on one store, with a server of the %s generation',
+  (_, level, path) => {
+    beforeEach(() => {
+      vi.stubGlobal('navigator', {});
+      return () => vi.unstubAllGlobals();
+    });
+
+    it.each(wrappings)('register an account once without Web Locks: %s', async (_name, wrap) => {
+      for (let round = 0; round < 5; round += 1) {
+        const { server, statuses, rows } = await syncBoth(wrap(new Map()), level);
+        expect(statuses.map(({ code }) => code)).toEqual(['active', 'active']);
+        expect(new Set(statuses.map(({ pushAccountId }) => pushAccountId)).size).toBe(1);
+        expect(rows).toHaveLength(1);
+        expect(server.requestsTo(path).filter(({ method }) => method === 'POST')).toHaveLength(1);
+      }
+    });
+
+    it('never find that the storage forgets, in two tabs without Web Locks', async () => {
+      for (let round = 0; round < 5; round += 1) {
+        const texts = new Map<string, string>();
+        const storeOf = () => createTextStores(slowStorage(texts)).accounts;
+        const { statuses } = await syncBoth(storeOf, level, otherTab);
+        expect(statuses.map(({ code }) => code)).not.toContain('no-storage');
+      }
+    });
+  },
+);
+
 describe('two clients on one store', () => {
   const texts = new Map<string, string>();
-  const storage = slowStorage(texts);
-  const table = createMemoryPushAccountStore();
-  afterEach(async () => {
-    vi.unstubAllGlobals();
+  beforeEach(() => {
     texts.clear();
-    for (const { pushAccountId } of await table.list()) await table.remove(pushAccountId);
-  });
-
-  /** Runs both at the same time, ten times. */
-  async function syncBoth(storeOf: () => PushAccountStore): Promise<number[]> {
-    const registrations: number[] = [];
-    for (let round = 0; round < 10; round += 1) {
-      texts.clear();
-      const server = new FakeChatServer();
-      const registrars = await Promise.all([registrarOn(server, storeOf()), registrarOn(server, storeOf())]);
-      const statuses = await Promise.all(registrars.map((registrar) => registrar.sync()));
-      expect(statuses.map(({ code }) => code)).toEqual(['active', 'active']);
-      expect(new Set(statuses.map(({ pushAccountId }) => pushAccountId)).size).toBe(1);
-      expect(await storeOf().list()).toHaveLength(1);
-      expect(server.devices.size).toBe(1);
-      registrations.push(server.registrations.length);
-    }
-    return registrations;
-  }
-
-  it('register an account once: one storage object', async () => {
-    const registrations = await syncBoth(() => createTextStores(storage).accounts);
-    expect(registrations).toEqual(registrations.map(() => 1));
-  });
-
-  it('register an account once: the storage is wrapped for each client', async () => {
-    await syncBoth(() => createTextStores(slowStorage(texts)).accounts);
+    return () => vi.unstubAllGlobals();
   });
 
   it('register nothing after forget on one of them: the storage is wrapped for each client', async () => {
@@ -108,18 +157,22 @@ describe('two clients on one store', () => {
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
 
-  it('that added an account twice keep one of the two, which both use, and the server deletes the other', async () => {
+  it('that added an account twice, in two tabs, keep one of the two, and the server deletes the other', async () => {
     const server = new FakeChatServer();
-    const [one, other] = [slowTable(table), slowTable(table)];
-    const registrars = await Promise.all([registrarOn(server, one), registrarOn(server, other)]);
-    await Promise.all(registrars.map((registrar) => registrar.sync()));
+    const [table, other] = [createMemoryPushAccountStore(), createMemoryPushAccountStore()];
+    for (const accounts of [table, other]) await (await registrarOn(server, accounts)).sync();
+    for (const account of await other.list()) await table.put(account);
     expect(await table.list()).toHaveLength(2);
     expect(server.devices.size).toBe(2);
-    const kept = await registrars[1]?.sync();
+    const registrars = [
+      await registrarOn(server, slowTable(table)),
+      await registrarOn(server, table),
+    ] as const;
+    const kept = await registrars[1].sync();
     expect(kept).toMatchObject({ code: 'active' });
     await expect.poll(() => server.devices.size).toBe(1);
-    expect(await table.list()).toMatchObject([{ pushAccountId: kept?.pushAccountId }]);
-    await expect(registrars[0]?.sync()).resolves.toEqual(kept);
-    expect(server.devices.has(String(kept?.pushAccountId))).toBe(true);
+    expect(await table.list()).toMatchObject([{ pushAccountId: kept.pushAccountId }]);
+    await expect(registrars[0].sync()).resolves.toEqual(kept);
+    expect(server.devices.has(String(kept.pushAccountId))).toBe(true);
   });
 });

@@ -8,7 +8,7 @@ import {
   verifyKeyList,
 } from '@waxwing/protocol/phone';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
-import { mutexOf } from '../mutex.js';
+import { exclusively } from '../mutex.js';
 import type { PhoneClock } from '../server-clock.js';
 import { longestClockLagMilliseconds } from '../time-to-follow.js';
 import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bouncer-key-choice.js';
@@ -41,9 +41,6 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
  */
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
-  // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer one.
-  const exclusively = mutexOf(store);
-
   // Uses only the device's own clock: otherwise a malicious server could expire a list early, or keep it alive.
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
 
@@ -74,7 +71,8 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       let problem: string | undefined;
       try {
         const answer = await origin.fetchKeyList();
-        problem = await exclusively(() => follow(answer));
+        // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer one.
+        problem = await exclusively('waxwing.key-list', () => follow(answer));
       } catch (error) {
         problem = problemOf(error);
       }

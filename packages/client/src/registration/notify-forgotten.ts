@@ -1,5 +1,5 @@
 import type { Sodium } from '@waxwing/sodium';
-import type { AccountLocks } from '../accounts/account-locks.js';
+import { exclusivelyOfAccount } from '../accounts/account-lock.js';
 import type { ForgottenAccount, ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
@@ -18,7 +18,6 @@ const timeoutMilliseconds = 10_000;
 export interface NotifyForgottenContext {
   readonly forgotten: ForgottenAccountStore;
   readonly accounts: PushAccountStore;
-  readonly locks: Pick<AccountLocks, 'exclusively'>;
   readonly clock: PhoneClock;
   readonly sodium: Sodium;
   /** The relay's URL, if phones may call it directly. */
@@ -39,13 +38,13 @@ export async function notifyForgotten(
   context: NotifyForgottenContext,
   more: readonly ForgottenAccount[] = [],
 ): Promise<void> {
-  const { forgotten, accounts, locks } = context;
+  const { forgotten, accounts } = context;
   const stored = await forgotten.list();
   const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
   const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
   // Read first: otherwise a remaining row would stay, although its server no longer knows the account.
   const rows = halfForgotten(await accounts.list(), toNotify);
-  await Promise.all(rows.map((row) => locks.exclusively(row, () => accounts.remove(row.pushAccountId))));
+  await Promise.all(rows.map((row) => exclusivelyOfAccount(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
 }
 

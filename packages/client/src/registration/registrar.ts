@@ -1,4 +1,4 @@
-import type { AccountLocks } from '../accounts/account-locks.js';
+import { exclusivelyOfAccount } from '../accounts/account-lock.js';
 import type { ForgottenAccount } from '../accounts/forgotten-account.js';
 import { rowsOf } from '../accounts/push-account.js';
 import { generationOfAccount } from './choose-generation.js';
@@ -42,7 +42,6 @@ export interface Registrar {
 }
 
 export interface RegistrarOptions extends RegistrarContext {
-  readonly locks: AccountLocks;
   readonly signOuts: SignOuts;
   readonly signIn: Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 }
@@ -53,7 +52,7 @@ const forgottenWarning =
 
 /** Creates the registrar of one account. */
 export function createRegistrar(options: RegistrarOptions): Registrar {
-  const { api, clock, identity, locks, signIn, signOuts } = options;
+  const { api, clock, identity, signIn, signOuts } = options;
   const guard = guardSignOut(options.accounts, identity);
   const { accounts } = guard;
   const rows = async () => rowsOf(await accounts.list(), identity);
@@ -73,7 +72,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   return {
     async sync({ settleTimeoutMilliseconds = defaultSettleTimeoutMilliseconds, retryNow = false } = {}) {
       const given = { settleTimeoutMilliseconds, retryNow };
-      const status = await locks.exclusively(identity, () => syncExclusively(given));
+      const status = await exclusivelyOfAccount(identity, () => syncExclusively(given));
       if ('code' in status) return status;
       await signOuts.notify(status);
       return forgottenStatus();
@@ -87,7 +86,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     async forget() {
       // Recorded at once: a sync that is running, here or in another tab, stops at its next write.
       const noted = options.accounts.noteSignOut(identity, clock());
-      const removed = locks.exclusively(identity, async () => {
+      const removed = exclusivelyOfAccount(identity, async () => {
         await noted;
         await signOuts.forget(await rows(), signIn);
       });

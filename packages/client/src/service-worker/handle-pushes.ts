@@ -1,5 +1,5 @@
 import type { PushAccountIdentity } from '../accounts/push-account.js';
-import { createMutex } from '../mutex.js';
+import { exclusively } from '../mutex.js';
 import type { IgnoredReason } from '../notifications/open-notification.js';
 import { createOpener } from '../open.js';
 import { createIndexedDbStorage } from '../stores/indexed-db-storage.js';
@@ -44,9 +44,8 @@ const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-accou
 export function handlePushes(options: PushHandlerOptions = {}): void {
   const scope = globalThis as unknown as WorkerScope;
   const open = createOpener(options.storage ?? createIndexedDbStorage());
-  const exclusively = createMutex();
   scope.addEventListener('push', (event) =>
-    event.waitUntil(exclusively(() => handlePush(scope, open, event, options))),
+    event.waitUntil(exclusively('waxwing.pushes', () => handlePush(scope, open, event, options))),
   );
   scope.addEventListener('notificationclick', (event) =>
     event.waitUntil(followClick(scope, event.notification)),

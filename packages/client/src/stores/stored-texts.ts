@@ -1,4 +1,4 @@
-import { acrossTabs, createMutex, type RunExclusive } from '../mutex.js';
+import { exclusively } from '../mutex.js';
 
 /**
  * Text storage by name, compatible with `localStorage`, React Native's AsyncStorage and MMKV. The accounts contain
@@ -56,11 +56,10 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
   };
 }
 
-const inThisProcess = createMutex();
-
 /**
  * Serializes changes to stored texts, because two concurrent changes would lose one of them: among all stores of this
- * process (an app may wrap its storage again for each client), and among the tabs and workers of a browser that has Web
- * Locks.
+ * process, and among the tabs and workers of a browser that has Web Locks.
  */
-export const exclusively: RunExclusive = (task) => inThisProcess(() => acrossTabs('waxwing.stores', task));
+export function changeTexts<T>(task: () => Promise<T>): Promise<T> {
+  return exclusively('waxwing.stores', task);
+}

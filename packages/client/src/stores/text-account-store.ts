@@ -4,7 +4,7 @@ import { isSameAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodePushAccount, encodePushAccount } from '../accounts/push-account-text.js';
 import { type SignOutTime, signOutIn, withSignOut } from '../accounts/sign-out-times.js';
-import { exclusively, type StoredTexts } from './stored-texts.js';
+import { changeTexts, type StoredTexts } from './stored-texts.js';
 
 const accountsName = 'waxwing.accounts';
 const signOutsName = 'waxwing.signed-out';
@@ -28,17 +28,17 @@ export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore
   return {
     list,
     get: async (id) => (await list()).find(({ pushAccountId }) => pushAccountId === id),
-    put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
+    put: (account) => changeTexts(async () => replace([...(await others(account.pushAccountId)), account])),
     addIfAbsent: (account) =>
-      exclusively(async () => {
+      changeTexts(async () => {
         const accounts = await list();
         const existing = accounts.find((each) => isSameAccount(each, account));
         if (existing === undefined) await replace([...accounts, account]);
         return existing ?? account;
       }),
-    remove: (id) => exclusively(async () => replace(await others(id))),
+    remove: (id) => changeTexts(async () => replace(await others(id))),
     noteSignOut: (account, at) =>
-      exclusively(async () => {
+      changeTexts(async () => {
         const times = withSignOut(await listSignOuts(texts), account, at);
         await texts.write(signOutsName, JSON.stringify(times));
       }),

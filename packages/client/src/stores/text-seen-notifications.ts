@@ -8,7 +8,7 @@ import {
   type SeenOfAccount,
   withNotification,
 } from '../notifications/seen-of-account.js';
-import { exclusively, type StoredTexts } from './stored-texts.js';
+import { changeTexts, type StoredTexts } from './stored-texts.js';
 
 // 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
@@ -25,7 +25,7 @@ export function createTextSeenNotifications(texts: StoredTexts): SeenNotificatio
   }
   return {
     addIfNew: (notification) =>
-      exclusively(async () => {
+      changeTexts(async () => {
         const name = textName(notification.pushAccountId);
         const seen = withNotification(await read(name), notification, seenOfEachAccount);
         if (seen === undefined) return false;
@@ -33,10 +33,10 @@ export function createTextSeenNotifications(texts: StoredTexts): SeenNotificatio
         return true;
       }),
     copy: (from, to) =>
-      exclusively(async () => {
+      changeTexts(async () => {
         const merged = mergeSeen(await read(textName(to)), await read(textName(from)), seenOfEachAccount);
         await texts.write(textName(to), encodeSeen(merged));
       }),
-    forget: (id) => exclusively(() => texts.remove(textName(id))),
+    forget: (id) => changeTexts(() => texts.remove(textName(id))),
   };
 }

@@ -17,8 +17,8 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import { decodeKeyListState, type KeyListStore } from '../key-list/key-list-state.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import {
+  changeTexts,
   createStoredTexts,
-  exclusively,
   requireTextStorage,
   type StoredTexts,
   type TextStorage,
@@ -38,7 +38,7 @@ export interface TextStores {
 
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-/** One set of stores per storage, so that two clients on it share the locks of their account table. */
+/** One set of stores per storage, so that a sync names the damage that another client on it has found. */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
@@ -93,8 +93,8 @@ function createTextForgottenAccountStore(texts: StoredTexts): ForgottenAccountSt
     (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
   return {
     list,
-    put: (account) => exclusively(async () => replace([...(await others(account.pushAccountId)), account])),
-    remove: (id) => exclusively(async () => replace(await others(id))),
+    put: (account) => changeTexts(async () => replace([...(await others(account.pushAccountId)), account])),
+    remove: (id) => changeTexts(async () => replace(await others(id))),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type PushKeyId, pushKeyBytes, pushKeyIdFromBytes } from '@waxwing/protocol/phone';
 import { type AccountDevice, noDevice, type PushKey } from '../../accounts/account-device.js';
+import { untilStored } from '../../accounts/create-push-account.js';
 import type { PushAccount } from '../../accounts/push-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
@@ -12,8 +13,8 @@ export function newestKey({ device }: PushAccount): PushKey | undefined {
 }
 
 /**
- * Adds a random key to the account. Call it before sending anything with the key. Returns `undefined` if the store does
- * not keep it.
+ * Adds a random key to the account. Call it before sending anything with the key. Returns the row that the table has
+ * afterwards, whose newest key another tab may have added. Returns `undefined` if the store keeps no newer key.
  *
  * @throws Error if 100 random ids are all taken, which means that the random source is broken.
  */
@@ -22,12 +23,17 @@ export async function addPushKey(
   account: PushAccount,
 ): Promise<PushAccount | undefined> {
   const { accounts, sodium, clock } = context;
+  const { pushAccountId } = account;
   const pushKeyId = await pickPushKeyId(context);
-  const device = account.device ?? noDevice;
   const added = { pushKeyId, key: sodium.randomBytes(pushKeyBytes), createdAt: clock() };
-  await accounts.put({ ...account, device: { ...device, pushKeys: [...device.pushKeys, added] } });
-  const kept = await accounts.get(account.pushAccountId);
-  return kept !== undefined && newestKey(kept)?.pushKeyId === pushKeyId ? kept : undefined;
+  return untilStored(async () => {
+    const row = (await accounts.get(pushAccountId)) ?? account;
+    const device = row.device ?? noDevice;
+    await accounts.put({ ...row, device: { ...device, pushKeys: [...device.pushKeys, added] } });
+    const stored = await accounts.get(pushAccountId);
+    const newest = stored && newestKey(stored);
+    return newest?.pushKeyId === newestKey(account)?.pushKeyId ? undefined : stored;
+  });
 }
 
 async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<PushKeyId> {
