@@ -5,7 +5,7 @@ import {
   type SeenNotifications,
 } from '@waxwing/client';
 import type { PushAccountId } from '@waxwing/protocol';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
@@ -152,6 +152,11 @@ describe('Any sequence that a relay delivers, repeats and reorders', () => {
 });
 
 describe('The record of seen notifications as text', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    return () => vi.useRealTimers();
+  });
+
   it('takes at most 2048 bytes per account', async () => {
     const storage = new TextsInMemory();
     const { seen } = createTextStores(storage);
@@ -163,7 +168,7 @@ describe('The record of seen notifications as text', () => {
     // Characters that every storage allows in a name.
     expect(name).toMatch(/^[\w.-]+$/);
     expect(text.length).toBeLessThanOrEqual(2048);
-    expect(text.split(' ')).toHaveLength(2 + textCapacity);
+    expect(text.split(' ')).toHaveLength(3 + textCapacity);
   });
 
   it.each([
@@ -192,11 +197,12 @@ describe('The record of seen notifications as text', () => {
   ])('may have %s: new notifications and replay protection still work', async (_, text, expected) => {
     const storage = new TextsInMemory();
     storage.texts.set(`waxwing.seen.${one}`, text);
-    const { seen } = createTextStores(storage);
+    const { seen, accounts } = createTextStores(storage);
     const [first, second] = ['tro8zk', 'tro8zl'].map((digits) => Number.parseInt(digits, 36)) as [
       number,
       number,
     ];
+    vi.setSystemTime(1000 * (second + 1));
     // Fill it, so that the damaged entry is evicted.
     await addAll(
       seen,
@@ -204,6 +210,7 @@ describe('The record of seen notifications as text', () => {
     );
     const delivered = [message(first - 1), message(first), message(second + 1000)];
     expect(await addAll(seen, delivered)).toEqual(expected);
+    expect(accounts.takeWarning?.()).toContain(`"waxwing.seen.${one}" is damaged`);
   });
 
   it('is atomic for all stores of one storage', async () => {

@@ -1,13 +1,12 @@
 import { formatPushAccountId, type PushAccountId } from '@waxwing/protocol/phone';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import {
-  decodeSeen,
-  encodeSeen,
   mergeSeen,
   noneSeen,
   type SeenOfAccount,
   withNotification,
 } from '../notifications/seen-of-account.js';
+import { decodeSeen, encodeSeen } from '../notifications/seen-text.js';
 import { changeTexts, type StoredTexts } from './stored-texts.js';
 
 // 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
@@ -19,8 +18,8 @@ export function createTextSeenNotifications(texts: StoredTexts): SeenNotificatio
   async function read(name: string): Promise<SeenOfAccount> {
     const text = await texts.read(name);
     if (text === undefined) return noneSeen;
-    const seen = decodeSeen(text);
-    if (encodeSeen(seen) !== text) texts.noteDamage(name, text);
+    const { seen, isDamaged } = decodeSeen(text, Math.floor(Date.now() / 1000));
+    if (isDamaged) texts.noteDamage(name, text);
     return seen;
   }
   return {

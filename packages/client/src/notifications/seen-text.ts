@@ -1,0 +1,67 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { encodeBase64 } from '@waxwing/protocol/phone';
+import { noneSeen, type SeenEntry, type SeenOfAccount } from './seen-of-account.js';
+
+const formatVersion = 'v1';
+const noWatermark = '-';
+const checksumCharacters = 8;
+
+/** Format: version, watermark or `-`, entries of 11 characters, checksum; separated by spaces. */
+export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
+  const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
+  const content = [formatVersion, watermark?.toString(36) ?? noWatermark, ...words].join(' ');
+  return `${content} ${checksumOf(content)}`;
+}
+
+/**
+ * Decodes a text of {@link encodeSeen}. Any other text is damaged, and its readable parts are kept: damage must neither
+ * end the replay protection nor make new notifications repeats.
+ *
+ * @param now Unix seconds by the device's clock. Times of a damaged text are kept only if they are earlier.
+ */
+export function decodeSeen(
+  text: string,
+  now: number,
+): { readonly seen: SeenOfAccount; readonly isDamaged: boolean } {
+  const read = readSeen(text);
+  const seen = consistent(read);
+  if (encodeSeen(seen) === text) return { seen, isDamaged: false };
+  const past = read.entries.filter(({ time }) => time < now);
+  return { seen: consistent({ ...read, entries: past }), isDamaged: true };
+}
+
+/** Skips unreadable parts and unknown versions. */
+function readSeen(text: string): SeenOfAccount {
+  const [version, first = '', ...words] = text.split(' ');
+  if (version !== formatVersion) return noneSeen;
+  const watermark = first === noWatermark ? undefined : (parseTime(first) ?? Number.POSITIVE_INFINITY);
+  return { watermark, entries: words.flatMap(readEntry) };
+}
+
+function readEntry(word: string): SeenEntry[] {
+  const [digits = '', name] = word.split(':');
+  const time = parseTime(digits);
+  return time === undefined || name === undefined ? [] : [{ time, name }];
+}
+
+/**
+ * Drops a watermark without entries, replaces one that is later than all entries, and drops entries earlier than the
+ * watermark. Such a watermark would make new notifications repeats, and such an entry would lower it when evicted.
+ */
+function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
+  const sorted = [...entries].sort((one, other) => one.time - other.time);
+  const [smallest] = sorted;
+  if (watermark === undefined || smallest === undefined) return { watermark: undefined, entries: sorted };
+  const rest = sorted.filter(({ time }) => time >= watermark);
+  // Evicted times are not later than any entry.
+  return rest.length > 0 ? { watermark, entries: rest } : { watermark: smallest.time, entries: sorted };
+}
+
+function parseTime(digits: string): number | undefined {
+  const time = /^-?[0-9a-z]{1,11}$/.test(digits) ? Number.parseInt(digits, 36) : undefined;
+  return Number.isSafeInteger(time) ? time : undefined;
+}
+
+function checksumOf(content: string): string {
+  return encodeBase64(sha256(new TextEncoder().encode(content))).slice(0, checksumCharacters);
+}
