@@ -59,11 +59,11 @@ private fun wrongMessages(seen: JSONObject): List<String> {
   val ofAccount = mutableMapOf<String, SeenMessages>()
   return objects(seen.getJSONArray("messages")).mapNotNull { vector ->
     val account = vector.getString("pushAccountId")
-    val known = ofAccount[account] ?: SeenMessages.decode("")
+    val known = ofAccount[account] ?: SeenMessages.none
     val message = SeenMessages.SeenMessage(vector.getLong("time"), vector.getString("messageId"))
     val next = known.with(message, seen.getInt("capacity"))
     // As the service does: every state goes through its text.
-    if (next != null) ofAccount[account] = SeenMessages.decode(next.encode())
+    if (next != null) ofAccount[account] = SeenMessages.decode(next.encode(), 0) { error("damaged: $vector") }
     if ((next != null) == vector.getBoolean("isNew")) null else "seen: $vector"
   }
 }
@@ -87,7 +87,7 @@ private fun wrongTaps(): List<String> {
 
 fun main(args: Array<String>) {
   val vectors = JSONObject(File(args[0]).readText())
-  val wrong = wrongPushes(vectors) + wrongMessages(vectors.getJSONObject("seen")) + wrongTaps()
+  val wrong = wrongPushes(vectors) + wrongMessages(vectors.getJSONObject("seen")) + wrongDamages() + wrongTaps()
   wrong.forEach(::println)
   println("${vectors.getJSONArray("pushes").length()} pushes, ${wrong.size} wrong results")
   exitProcess(if (wrong.isEmpty()) 0 else 1)

@@ -2,6 +2,7 @@ package waxwing.push
 
 import android.annotation.SuppressLint
 import android.content.Context
+import android.util.Log
 import androidx.core.app.NotificationCompat
 import androidx.core.app.NotificationManagerCompat
 import com.goterl.lazysodium.LazySodiumAndroid
@@ -61,12 +62,17 @@ class PushMessagingService : FirebaseMessagingService() {
   /** Remembers the message, so that a replay is not shown, and forgets accounts that no longer have keys. */
   private fun isNew(owner: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
-    val known = SeenMessages.decode(storage.getString(owner, null).orEmpty())
+    val now = System.currentTimeMillis() / 1000
+    val known = storage.getString(owner, null)?.let { SeenMessages.decode(it, now, ::warnOfDamage) } ?: SeenMessages.none
     val seen = known.with(SeenMessages.SeenMessage(time, name)) ?: return false
     val changes = storage.edit()
     storage.all.keys.filter { keys.get(it) == null }.forEach { changes.remove(it) }
     changes.putString(owner, seen.encode()).apply()
     return true
+  }
+
+  private fun warnOfDamage() {
+    Log.w("waxwing", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
   }
 
   // Without permission to show notifications, Android drops it.

@@ -1,8 +1,11 @@
 package waxwing.push
 
+import java.security.MessageDigest
+
 /**
  * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay
- * one. Also the latest time among evicted ones: an older message counts as shown.
+ * one. Also the latest time among evicted ones, the watermark: an older message counts as shown. If there is a
+ * watermark, there are messages, and none is earlier.
  */
 data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
   /** [name] is the id of a message, or "p" and the id of a payload. */
@@ -14,17 +17,41 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     if (isOlder || message in messages) return null
     // Sorted by time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
     val all = (messages + message).sortedBy { it.time }
-    if (all.size <= capacity) return SeenMessages(watermark, all)
-    // Never lowered, even if a damaged text contained an entry below the watermark.
-    return SeenMessages(maxOf(watermark ?: Long.MIN_VALUE, all.first().time), all.drop(1))
+    return SeenMessages(all.dropLast(capacity).lastOrNull()?.time ?: watermark, all.takeLast(capacity))
   }
 
-  fun encode(): String =
-    (listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.name}" }).joinToString(" ")
+  /** Format: watermark or "-", messages, checksum; separated by spaces. */
+  fun encode(): String {
+    val words = listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.name}" }
+    val content = words.joinToString(" ")
+    return "$content ${checksum(content)}"
+  }
+
+  /** Drops a watermark without messages, replaces one later than all messages, and drops messages before it. */
+  private fun consistent(): SeenMessages {
+    val sorted = messages.sortedBy { it.time }
+    if (watermark == null || sorted.isEmpty()) return SeenMessages(null, sorted)
+    val rest = sorted.filter { it.time >= watermark }
+    return if (rest.isEmpty()) SeenMessages(sorted.first().time, sorted) else SeenMessages(watermark, rest)
+  }
 
   companion object {
-    /** Skips damaged parts, which must not stop notifications. */
-    fun decode(text: String): SeenMessages {
+    val none = SeenMessages(null, emptyList())
+
+    /**
+     * Decodes a text of [encode]. Calls [onDamage] for any other text, and keeps its readable parts: damage must neither
+     * end the replay protection nor make new messages repeats. [now] is in Unix seconds by the phone's clock. Times of
+     * a damaged text are kept only if they are earlier.
+     */
+    fun decode(text: String, now: Long, onDamage: () -> Unit): SeenMessages {
+      val read = read(text)
+      val seen = read.consistent()
+      if (seen.encode() == text) return seen
+      onDamage()
+      return read.copy(messages = read.messages.filter { it.time < now }).consistent()
+    }
+
+    private fun read(text: String): SeenMessages {
       val words = text.split(' ')
       val messages =
         words.drop(1).mapNotNull { word ->
@@ -32,7 +59,14 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
           val name = word.substringAfter(':', "")
           if (time == null || name == "") null else SeenMessage(time, name)
         }
-      return SeenMessages(words.first().toLongOrNull(), messages)
+      // Nothing is later than an unreadable watermark, so it is replaced.
+      val watermark = if (words.first() == "-") null else words.first().toLongOrNull() ?: Long.MAX_VALUE
+      return SeenMessages(watermark, messages)
+    }
+
+    private fun checksum(content: String): String {
+      val digest = MessageDigest.getInstance("SHA-256").digest(content.toByteArray())
+      return digest.take(6).joinToString("") { "%02x".format(it) }
     }
   }
 }

@@ -127,6 +127,10 @@ private func readSharedKeychain() -> [String] {
 /// iOS may run several instances in one process at once. Without a lock, two copies of a message would both be new.
 private let seenLock = NSLock()
 
+private func warnOfDamage() {
+  NSLog("%@", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
+}
+
 /// Remembers the message in the app group, so that a replay is not shown, and forgets accounts that no longer have keys.
 private func isNew(_ message: SeenMessages.Message, of owner: String) -> Bool {
   seenLock.lock()
@@ -134,7 +138,8 @@ private func isNew(_ message: SeenMessages.Message, of owner: String) -> Bool {
   let group = Bundle.main.object(forInfoDictionaryKey: "WaxwingAppGroup") as? String
   guard let defaults = UserDefaults(suiteName: group) else { return true }
   let known = defaults.dictionary(forKey: "waxwing.seen") as? [String: String] ?? [:]
-  let ofAccount = SeenMessages(encoded: known[owner] ?? "")
+  let now = Int64(Date().timeIntervalSince1970)
+  let ofAccount = known[owner].map { SeenMessages(encoded: $0, now: now, onDamage: warnOfDamage) } ?? .empty
   guard let seen = ofAccount.with(message) else { return false }
   let accounts = Set(readSharedKeychain().compactMap { decodeAccount($0)?.owner })
   var texts = known.filter { accounts.contains($0.key) }

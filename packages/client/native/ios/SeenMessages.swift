@@ -1,5 +1,9 @@
+import CryptoKit
+import Foundation
+
 /// The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay one.
-/// Also the latest time among evicted ones: an older message counts as shown.
+/// Also the latest time among evicted ones, the watermark: an older message counts as shown. If there is a watermark,
+/// there are messages, and none is earlier.
 struct SeenMessages {
   struct Message: Equatable {
     let time: Int64
@@ -10,32 +14,65 @@ struct SeenMessages {
   let watermark: Int64?
   let messages: [Message]
 
+  static let empty = SeenMessages(watermark: nil, messages: [])
+
   /// Adds a message, and keeps at most `capacity`. Returns nil for a repeat, which is not shown.
   func with(_ message: Message, capacity: Int = 200) -> SeenMessages? {
     if let watermark, message.time <= watermark { return nil }
     if messages.contains(message) { return nil }
     // Sorted by time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
     let all = (messages + [message]).sorted { $0.time < $1.time }
-    if all.count <= capacity { return SeenMessages(watermark: watermark, messages: all) }
-    // Never lowered, even if a damaged text contained an entry below the watermark.
-    return SeenMessages(watermark: max(watermark ?? .min, all[0].time), messages: Array(all.dropFirst()))
+    let evicted = all.dropLast(capacity).last
+    return SeenMessages(watermark: evicted?.time ?? watermark, messages: Array(all.suffix(capacity)))
   }
 }
 
 extension SeenMessages {
+  /// Format: watermark or "-", messages, checksum; separated by spaces.
   var encoded: String {
     let words = messages.map { "\($0.time):\($0.name)" }
-    return ([watermark.map { String($0) } ?? "-"] + words).joined(separator: " ")
+    let content = ([watermark.map { String($0) } ?? "-"] + words).joined(separator: " ")
+    return "\(content) \(checksum(content))"
   }
 
-  /// Skips damaged parts, which must not stop notifications.
-  init(encoded: String) {
-    let words = encoded.split(separator: " ", omittingEmptySubsequences: false)
-    watermark = words.first.flatMap { Int64($0) }
+  /// Decodes a text of `encoded`. Calls `onDamage` for any other text, and keeps its readable parts: damage must neither
+  /// end the replay protection nor make new messages repeats.
+  /// - Parameter now: Unix seconds by the phone's clock. Times of a damaged text are kept only if they are earlier.
+  init(encoded: String, now: Int64, onDamage: () -> Void) {
+    let read = SeenMessages(readable: encoded)
+    let seen = read.consistent
+    if seen.encoded == encoded {
+      self = seen
+      return
+    }
+    onDamage()
+    let past = read.messages.filter { $0.time < now }
+    self = SeenMessages(watermark: read.watermark, messages: past).consistent
+  }
+
+  private init(readable text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    let first = words.first ?? ""
+    // Nothing is later than an unreadable watermark, so it is replaced.
+    watermark = first == "-" ? nil : Int64(first) ?? .max
     messages = words.dropFirst().compactMap { word in
       let parts = word.split(separator: ":")
       guard parts.count == 2, let time = Int64(parts[0]) else { return nil }
       return Message(time: time, name: String(parts[1]))
     }
   }
+
+  /// Drops a watermark without messages, replaces one later than all messages, and drops messages before it.
+  private var consistent: SeenMessages {
+    let sorted = messages.sorted { $0.time < $1.time }
+    guard let watermark, let smallest = sorted.first else { return SeenMessages(watermark: nil, messages: sorted) }
+    let rest = sorted.filter { $0.time >= watermark }
+    return rest.isEmpty
+      ? SeenMessages(watermark: smallest.time, messages: sorted)
+      : SeenMessages(watermark: watermark, messages: rest)
+  }
+}
+
+private func checksum(_ content: String) -> String {
+  SHA256.hash(data: Data(content.utf8)).prefix(6).map { String(format: "%02x", $0) }.joined()
 }
