@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -108,6 +108,26 @@ describe('On React Native', () => {
     const bytecode = `${bundle}.hbc`;
     await run(hermesCompiler, ['-w', '-O', '-emit-binary', '-out', bytecode, bundle]);
     expect((await readFile(bytecode)).length).toBeGreaterThan(10_000);
+  });
+
+  it('Hermes 0.12 has every method of arrays and texts that the client calls', async () => {
+    const program = join(dirname(bundle), 'methods.js');
+    await writeFile(
+      program,
+      'print(JSON.stringify([Array, String, Uint8Array.__proto__].map(({ prototype }) => Object.getOwnPropertyNames(prototype))))',
+    );
+    const { stdout } = await run(hermesEngine, [program]);
+    const known = new Set((JSON.parse(stdout) as string[][]).flat());
+    const all = [Array, String, Object.getPrototypeOf(Uint8Array)].flatMap(({ prototype }) =>
+      Object.getOwnPropertyNames(prototype),
+    );
+    const missing = all.filter((name) => !known.has(name));
+    expect(missing).toContain('at');
+    const calls = new RegExp(`\\.(${missing.join('|')})\\(`);
+    const folder = join(root, 'packages/client/src');
+    const names = await readdir(folder, { recursive: true });
+    for (const name of names.filter((each) => each.endsWith('.ts')))
+      expect(await readFile(join(folder, name), 'utf8'), name).not.toMatch(calls);
   });
 
   it('Hermes 0.12 imports the client as it is, and runs it: the example registers, opens a message once, refuses others', async () => {

@@ -9,7 +9,8 @@ const mostTries = 100;
 
 /** The account's newest key, which the server should use. */
 export function newestKey({ device }: PushAccount): PushKey | undefined {
-  return device?.pushKeys.at(-1);
+  const { pushKeys } = device ?? noDevice;
+  return pushKeys[pushKeys.length - 1];
 }
 
 /**
