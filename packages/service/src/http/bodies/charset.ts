@@ -1,26 +1,35 @@
-import { type DecodeText, decodeUtf8 } from './percent-encoding.js';
+import { ProtocolError } from '@waxwing/protocol';
+import { headerParameters } from './header-parameters.js';
 
-export interface Charset {
-  readonly name: string;
-  /** `undefined` for an unknown charset. */
-  readonly decode: DecodeText | undefined;
+/** A field of HTML forms that names the form's charset (https://www.rfc-editor.org/rfc/rfc7578#section-4.6). */
+export const charsetField = '_charset_';
+
+/**
+ * Requires text to be declared as UTF-8, or as its subset ASCII. Text in another charset would be misread as UTF-8. An
+ * empty name counts as none.
+ * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset.
+ */
+export function requireUtf8(charset: string): void {
+  const name = charset.trim();
+  if (name === '' || /^(?:us-)?ascii$/i.test(name) || isNameOfUtf8(name)) return;
+  throw new ProtocolError('UNSUPPORTED_MEDIA_TYPE', {
+    message: `Unsupported charset: ${name.slice(0, 40)}: send the body in UTF-8`,
+  });
 }
 
-/** The charset in a content type. UTF-8 if it names none or ASCII. */
-export function charsetOf(contentType: string): Charset {
-  const [, name = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s;"]{1,40})/i.exec(contentType) ?? [];
-  if (/^(?:utf-?8|(?:us-)?ascii)$/i.test(name)) return { name, decode: decodeUtf8 };
+/**
+ * Requires a content type to name UTF-8 or no charset.
+ * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset; BAD_REQUEST for a repeated parameter.
+ */
+export function requireUtf8Type(contentType: string): void {
+  requireUtf8(headerParameters(contentType).get('charset') ?? '');
+}
+
+/** UTF-8 has several names, such as `utf8` (https://encoding.spec.whatwg.org/#names-and-labels). */
+function isNameOfUtf8(name: string): boolean {
   try {
-    const decoder = new TextDecoder(name, { ignoreBOM: true, fatal: true });
-    const decode: DecodeText = (bytes) => {
-      try {
-        return decoder.decode(bytes);
-      } catch {
-        return undefined;
-      }
-    };
-    return { name, decode };
+    return new TextDecoder(name).encoding === 'utf-8';
   } catch {
-    return { name, decode: undefined };
+    return false;
   }
 }

@@ -5,7 +5,7 @@ export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**
- * Marks a value that is not valid in its charset, until its parameter is read. It is half of a surrogate pair, so no
+ * Marks a value that is not UTF-8, until its parameter is read. It is half of a surrogate pair, so no
  * decoded text equals it.
  */
 export const undecodable = '\ud800';

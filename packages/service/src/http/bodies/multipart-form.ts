@@ -1,8 +1,10 @@
-import { isUtf8 } from 'node:buffer';
 import { PassThrough, pipeline, type Readable } from 'node:stream';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { ProtocolError, refused } from '@waxwing/protocol';
+import { charsetField, requireUtf8 } from './charset.js';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
+import { attempt, checkParts, withoutName } from './part-heads.js';
+import { decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
 
 /** Includes empty parts. */
@@ -12,7 +14,6 @@ const maximumNameBytes = 100;
 const maximumFieldBytes = 64 * 1024;
 /** The parser is fed in chunks, so that a refused form is not parsed to its end. */
 const chunkBytes = 4096;
-const withoutName = 'Each part of a multipart form must have a name in its Content-Disposition';
 const tooManyFiles = 'You may only send one file at a time';
 const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
 const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
@@ -36,7 +37,6 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
       const parser = readFields(contentType, {
         entries,
         maximumFieldBytes: Number.POSITIVE_INFINITY,
-        hasOtherBytes: !isUtf8(body),
         reject,
       });
       parser.on('file', (_name, file) => {
@@ -116,21 +116,18 @@ interface FieldsToRead {
   /** The sum over all fields. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
-  /**
-   * Whether the form contains bytes that are not UTF-8. The parser replaces such bytes in fields without their own
-   * charset.
-   */
-  readonly hasOtherBytes?: boolean;
   readonly reject: (error: Error) => void;
 }
 
 function readFields(contentType: string, options: FieldsToRead): BusboyInstance {
-  const { entries, hasOtherBytes = false, maximumFieldBytes: fieldSize, reject } = options;
+  const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
   const parser = new Busboy({
     headers,
     limits: { fieldSize, fileSize, parts: maximumMultipartFields },
+    // One character per byte: as UTF-8, the parser would replace invalid bytes.
+    defCharset: 'latin1',
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   let bytesLeft = fieldSize;
@@ -139,15 +136,17 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     reject(error);
     parser.destroy();
   };
+  checkParts(parser, refuse);
   parser.on('field', (name: string | undefined, value, _nameTruncated, isTruncated) => {
     if (name === undefined) return refuse(refused(withoutName));
     const nameBytes = Buffer.byteLength(name);
-    bytesLeft -= nameBytes + Buffer.byteLength(value);
+    bytesLeft -= nameBytes + value.length;
     // The parser's own limit for names applies to urlencoded forms only.
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
-    } else addParameter(entries, name, hasOtherBytes && value.includes('\ufffd') ? undecodable : value);
+    } else addParameter(entries, name, decodeUtf8(Buffer.from(value, 'latin1')) ?? undecodable);
+    if (name === charsetField) attempt(() => requireUtf8(value), refuse);
   });
   parser.on('partsLimit', () => refuse(refused(tooManyParts)));
   parser.on('error', reject);

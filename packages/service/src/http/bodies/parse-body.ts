@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type JsonValue, ProtocolError, parseJson, refused } from '@waxwing/protocol';
-import { charsetOf } from './charset.js';
+import { charsetField, requireUtf8, requireUtf8Type } from './charset.js';
 import { type CollectedParameters, undecodable } from './collected-parameters.js';
 import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
 import { addUrlEncoded, decodeUtf8 } from './percent-encoding.js';
@@ -25,11 +25,12 @@ export type BodyHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'content-en
 
 /** Parses a buffered body by its media type. */
 export function parseBody(headers: BodyHeaders, bytes: Buffer): ReceivedBody | Promise<ReceivedBody> {
+  const unreadable = refuseUnreadable(headers);
+  if (unreadable !== undefined) return unreadable;
   const [mediaType = ''] = (headers['content-type'] ?? '').split(';', 1);
-  if (isEncoded(headers)) return refuseEncoding(headers);
   switch (mediaType.trim().toLowerCase()) {
     case 'application/x-www-form-urlencoded':
-      return readForm(headers, bytes);
+      return readForm(bytes);
     case 'multipart/form-data':
       return readMultipart(headers, bytes);
     case 'application/json':
@@ -54,14 +55,11 @@ export function parseJsonBody(text: string): JsonValue {
   }
 }
 
-export function readForm(headers: BodyHeaders, bytes: Buffer): ReceivedBody {
-  const charset = charsetOf(headers['content-type'] ?? '');
-  if (charset.decode === undefined) {
-    return refuse(`Unsupported charset: ${charset.name}: send the form in UTF-8`);
-  }
+export function readForm(bytes: Buffer): ReceivedBody {
   const entries: CollectedParameters = new Map();
-  addUrlEncoded(entries, bytes.toString('latin1'), charset.decode);
-  return { kind: 'form', entries };
+  addUrlEncoded(entries, bytes.toString('latin1'));
+  const charsets = [entries.get(charsetField) ?? []].flat();
+  return refusal(() => charsets.forEach(requireUtf8)) ?? { kind: 'form', entries };
 }
 
 export function readMultipart(headers: BodyHeaders, bytes: Buffer): Promise<ReceivedBody> {
@@ -87,18 +85,30 @@ async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody
   try {
     return await read();
   } catch (error) {
-    if (error instanceof ProtocolError) return { kind: 'refused', error };
-    throw error;
+    return asRefused(error);
   }
 }
 
-export function isEncoded(headers: BodyHeaders): boolean {
-  return !/^\s*(?:identity)?\s*$/i.test(headers['content-encoding'] ?? '');
+/** The error of a check; `undefined` if the check passes. */
+function refusal(check: () => void): ReceivedBody | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return asRefused(error);
+  }
 }
 
-export function refuseEncoding(headers: BodyHeaders): ReceivedBody {
-  const given = String(headers['content-encoding']).slice(0, 100);
-  return refuse(`Unsupported content encoding: ${given}: send the body without compression`);
+function asRefused(error: unknown): ReceivedBody {
+  if (error instanceof ProtocolError) return { kind: 'refused', error };
+  throw error;
+}
+
+/** Refuses compressed bodies, and text in another charset than UTF-8. */
+export function refuseUnreadable(headers: BodyHeaders): ReceivedBody | undefined {
+  const { 'content-encoding': encoding = '', 'content-type': type = '' } = headers;
+  if (/^\s*(?:identity)?\s*$/i.test(encoding)) return refusal(() => requireUtf8Type(type));
+  return refuse(`Unsupported content encoding: ${encoding.slice(0, 100)}: send the body without compression`);
 }
 
 export function refuseType(headers: BodyHeaders): ReceivedBody {

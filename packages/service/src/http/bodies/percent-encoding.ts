@@ -1,9 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
 
-/** Decodes bytes to text; `undefined` if they are not in its charset. */
-export type DecodeText = (bytes: Buffer) => string | undefined;
-
 const percent = 0x25;
 /** The value of each byte that is a hexadecimal digit; -1 for all others. */
 const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
@@ -11,15 +8,17 @@ const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
   return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
-/** Refuses bytes that are not UTF-8, including overlong forms and surrogates. Keeps a byte-order mark. */
-export const decodeUtf8: DecodeText = (bytes) => (isUtf8(bytes) ? bytes.toString() : undefined);
+/** `undefined` for bytes that are not UTF-8, including overlong forms and surrogates. Keeps a byte-order mark. */
+export function decodeUtf8(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}
 
 /**
  * Percent-decodes a text with one character per byte, following the URL standard
  * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. `undefined` if
- * the bytes are not valid in the charset.
+ * the bytes are not UTF-8.
  */
-export function percentDecode(text: string, decode: DecodeText = decodeUtf8): string | undefined {
+export function percentDecode(text: string): string | undefined {
   // Most texts are plain: a regular expression is faster than the loop.
   if (!/[%\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');
@@ -34,20 +33,20 @@ export function percentDecode(text: string, decode: DecodeText = decodeUtf8): st
     }
     bytes[length++] = byte;
   }
-  return decode(bytes.subarray(0, length));
+  return decodeUtf8(bytes.subarray(0, length));
 }
 
 /**
  * Adds the parameters of a form or query string (https://url.spec.whatwg.org/#urlencoded-parsing). `text` has one
- * character per byte. A value that is not valid in its charset becomes {@link undecodable}.
+ * character per byte. A value that is not UTF-8 becomes {@link undecodable}.
  */
-export function addUrlEncoded(into: CollectedParameters, text: string, decode?: DecodeText): void {
+export function addUrlEncoded(into: CollectedParameters, text: string): void {
   for (const part of text.split('&')) {
     if (part === '') continue;
     const spaced = part.replaceAll('+', ' ');
     const end = spaced.indexOf('=');
     const [name, value] = end < 0 ? [spaced, ''] : [spaced.slice(0, end), spaced.slice(end + 1)];
-    addParameter(into, percentDecode(name, decode) ?? name, percentDecode(value, decode) ?? undecodable);
+    addParameter(into, percentDecode(name) ?? name, percentDecode(value) ?? undecodable);
   }
 }
 

@@ -2,13 +2,12 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   decodeJsonText,
-  isEncoded,
   type ReceivedBody,
   readForm,
   readMultipart,
   readUpload,
-  refuseEncoding,
   refuseType,
+  refuseUnreadable,
 } from './parse-body.js';
 
 const formBytes = Symbol('formBytes');
@@ -86,11 +85,12 @@ export function receiveBody(
 ): ReceivedBody | Promise<ReceivedBody> {
   const body = parsed as Record<string | symbol, unknown> | undefined | null;
   if (body === undefined || body === null) return { kind: 'none' };
-  if (isEncoded(headers)) return refuseEncoding(headers);
+  const unreadable = refuseUnreadable(headers);
+  if (unreadable !== undefined) return unreadable;
   if (typeof body[jsonText] === 'string') return { kind: 'json', text: body[jsonText] };
   if (body[unsupported] === true) return refuseType(headers);
   if (body[multipartBytes] instanceof Buffer) return readMultipart(headers, body[multipartBytes]);
   const stream = body[multipartStream] as Readable | undefined;
   if (stream !== undefined) return readUpload(headers, stream, maximumFileBytes);
-  return readForm(headers, body[formBytes] as Buffer);
+  return readForm(body[formBytes] as Buffer);
 }

@@ -1,0 +1,19 @@
+import { refused } from '@waxwing/protocol';
+
+/** `; name=value` or `; name="value"`. A value without its closing quote runs to the end, so matching takes linear time. */
+const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)(?:"|$)|([^;]*))/gs;
+
+/**
+ * The parameters of a header such as Content-Type, by name in lower case.
+ * @throws ProtocolError BAD_REQUEST for a repeated parameter, because parsers disagree on which one counts.
+ */
+export function headerParameters(header: string): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>();
+  for (const [, sent = '', quoted, plain = ''] of header.matchAll(parameter)) {
+    const name = sent.toLowerCase();
+    if (parameters.has(name))
+      throw refused(`Header parameter '${name.slice(0, 40)}' was sent more than once`);
+    parameters.set(name, quoted?.replace(/\\(.)/gs, '$1') ?? plain.trim());
+  }
+  return parameters;
+}
