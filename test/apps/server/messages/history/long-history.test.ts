@@ -1,5 +1,6 @@
 import { contentHtmlDiff } from '@waxwing/markdown';
 import { describe, expect, it } from 'vitest';
+import fc from '../../../../support/fast-check.js';
 import { messageId } from '../../../../support/ids.js';
 import { eachBackend } from '../../../../support/test-databases.js';
 import { sharedOrganisation } from '../../organisation-under-test.js';
@@ -155,8 +156,8 @@ eachBackend((backend) => {
 
     it('shows no text from before the first move with the policy moves, even if older edits were dropped', async () => {
       const id = await send('today');
-      const texts = Array.from({ length: 998 }, (_, index) => textBefore(`text ${index}`));
-      await addEdits(id, [textBefore('secret'), move, ...texts]);
+      const texts = Array.from({ length: 997 }, (_, index) => textBefore(`text ${index}`));
+      await addEdits(id, [textBefore('secret'), textBefore('dropped'), move, ...texts]);
       await edit(id, 'one more');
       await policy('moves');
       const moves = await history(id);
@@ -165,7 +166,56 @@ eachBackend((backend) => {
       await edit(id, 'and another');
       const all = await history(id);
       expectChain(all);
-      expect(all[0]?.content).toBe('text 0');
+      expect(all.slice(0, 2).map(({ content }) => content)).toEqual(['secret', 'text 0']);
+    });
+
+    it('starts with the original text whatever edits and moves follow, in any order', async () => {
+      const moveRow = (index: number) => ({ prev_topic: `t${index}`, topic: `t${index + 1}` });
+      const property = fc.asyncProperty(
+        fc.array(fc.boolean(), { maxLength: 8 }),
+        fc.array(fc.tuple(fc.boolean(), fc.integer({ min: 1, max: 700 })), { minLength: 1, maxLength: 6 }),
+        async (isMoveAtOnce, runs) => {
+          const id = await send('now');
+          const isMove = [
+            ...isMoveAtOnce,
+            false,
+            ...runs.flatMap(([moves, length]) => Array(length).fill(moves)),
+          ];
+          const first = isMove.indexOf(false);
+          await addEdits(
+            id,
+            isMove.map((moves, index) => (moves ? moveRow(index) : textBefore(`text ${index}`))),
+          );
+          for (const text of [undefined, 'later', 'at last']) {
+            if (text !== undefined) await edit(id, text);
+            const snapshots = await history(id);
+            expectChain(snapshots);
+            expect(snapshots[0]?.content).toBe(`text ${first}`);
+            expect(snapshots.length).toBeLessThanOrEqual(1001);
+            expect(snapshots.length).toBe(
+              1 + Math.min(1000, isMove.length + ['later', 'at last'].indexOf(text ?? '') + 1),
+            );
+          }
+        },
+      );
+      await fc.assert(property, { numRuns: 10 });
+    });
+
+    it('starts with the original text after more moves than it shows', async () => {
+      const id = await send('now');
+      const moves = Array.from({ length: 1500 }, (_, index) => ({
+        prev_topic: `t${index}`,
+        topic: `t${index + 1}`,
+      }));
+      await addEdits(id, [textBefore('original'), ...moves]);
+      for (const text of [undefined, 'later']) {
+        if (text !== undefined) await edit(id, text);
+        const snapshots = await history(id);
+        expect(snapshots).toHaveLength(1001);
+        expect(snapshots[0]?.content).toBe('original');
+        expect(snapshots[1]).toMatchObject({ content: 'now', prev_content: 'original' });
+        expectChain(snapshots);
+      }
     });
   });
 });

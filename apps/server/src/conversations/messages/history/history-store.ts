@@ -5,11 +5,12 @@ import type { PermissionHolder } from '../../../people/permissions/permission-st
 import type { ServerTables } from '../../../tables.js';
 import { isReadable } from '../message-access.js';
 import type { EditText, StoredEdit, StoredMessage } from './message-snapshots.js';
-import { maximumEdits, textBytes } from './trim-history.js';
+import { maximumEdits, originalEdit, textBytes } from './trim-history.js';
 
 /**
- * A consistent snapshot of a message and its newest edits without their texts, oldest first, in one statement. `undefined`
- * if the message does not exist or the reader may not read it.
+ * A consistent snapshot of a message and its edits without their texts, oldest first, in one statement: the edit of the
+ * original text and the newest others, because moves alone do not trim the history. `undefined` if the message does not
+ * exist or the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,
@@ -36,10 +37,11 @@ export async function readMessageHistory(
       'edit.prev_channel_id',
       'edit.channel_id',
     ])
+    .orderBy(sql`case when edit.id = ${originalEdit(sql.ref('messages.id'))} then 0 else 1 end`)
     .orderBy('edit.id', 'desc')
     .limit(maximumEdits)
     .execute();
-  const [row] = rows;
+  const row = rows.find(({ content }) => content !== null);
   if (row === undefined) return undefined;
   return {
     message: {
@@ -50,7 +52,7 @@ export async function readMessageHistory(
       content: row.content ?? '',
       renderedContent: row.rendered_content ?? '',
     },
-    edits: rows.flatMap((edit) => toEdit(edit) ?? []).reverse(),
+    edits: rows.flatMap((edit) => toEdit(edit) ?? []).sort((one, other) => one.id - other.id),
   };
 }
 

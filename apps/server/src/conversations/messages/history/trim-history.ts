@@ -1,5 +1,6 @@
 import type { MessageId } from '@waxwing/protocol';
-import { sql, type Transaction } from 'kysely';
+import { amongNumbers } from '@waxwing/storage';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
 type Db = Transaction<ServerTables>;
@@ -16,57 +17,37 @@ export const textBytes = sql<number | null>`octet_length(prev_content) + octet_l
   + coalesce(octet_length(content_html_diff), 0)`;
 
 /**
- * Drops a message's oldest edits beyond the limits, after an edit of its text. Makes the oldest remaining edit change
- * the original text, so that the history still starts with the original.
+ * The first edit of a message's text, whose earlier text is the original. The history never drops it. `message` is the
+ * message's id.
  */
-export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
-  const { rows: dropped } = await sql<{ id: number; has_text: number }>`
-    select id, has_text from (
-      select id,
-        case when prev_content is null then 0 else 1 end as has_text,
-        row_number() over newest_first as place,
-        sum(coalesce(${textBytes}, 0)) over newest_first as bytes
-      from message_edits
-      where message_id = ${messageId}
-      window newest_first as (order by id desc)
-    ) as edits
-    where place > ${maximumEdits} or (place > 1 and bytes > ${maximumTextBytes})
-    order by id`.execute(db);
-  const last = dropped.at(-1);
-  if (last === undefined) return;
-  const original = dropped.find(({ has_text }) => Number(has_text) === 1);
-  if (original !== undefined) await keepOriginal(db, messageId, { from: original.id, last: last.id });
-  await db
-    .deleteFrom('message_edits')
-    .where('message_id', '=', messageId)
-    .where('id', '<=', last.id)
-    .execute();
-}
+export const originalEdit = (message: RawBuilder<unknown>) => sql<number | null>`(
+  select min(first.id) from message_edits as first
+  where first.message_id = ${message} and first.prev_content is not null)`;
 
 /**
- * Makes the oldest edit after `last` start with the text before the edit `from`. Skips a move without a new text:
- * readers who may see only moves would otherwise get the original as the text at that move.
+ * Drops a message's oldest edits beyond the limits, after an edit of its text. Keeps the edit of the original text, so that
+ * the history still starts with the original.
  */
-async function keepOriginal(
-  db: Db,
-  messageId: MessageId,
-  { from, last }: { readonly from: number; readonly last: number },
-): Promise<void> {
-  const original = db.selectFrom('message_edits as original').where('original.id', '=', from);
+export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
+  const original = originalEdit(sql`${messageId}`);
+  const { rows: dropped } = await sql<{ id: number }>`
+    select id from (
+      select id,
+        row_number() over by_importance as place,
+        sum(coalesce(${textBytes}, 0)) over by_importance as bytes
+      from message_edits
+      where message_id = ${messageId}
+      window by_importance as (order by case when id = ${original} then 0 else 1 end, id desc)
+    ) as edits
+    where place > ${maximumEdits} or (place > 2 and bytes > ${maximumTextBytes})`.execute(db);
+  if (dropped.length === 0) return;
+  const ids = dropped.map(({ id }) => id);
+  await db.deleteFrom('message_edits').where('id', 'in', amongNumbers(db, ids)).execute();
+  // Its stored diff may lead to a text that was dropped.
   await db
     .updateTable('message_edits')
-    .set({
-      prev_content: original.select('original.prev_content'),
-      prev_rendered_content: original.select('original.prev_rendered_content'),
-      content_html_diff: null,
-    })
-    .where('prev_content', 'is not', null)
-    .where('id', '=', (oldest) =>
-      oldest
-        .selectFrom('message_edits as later')
-        .select(({ fn }) => fn.min('later.id').as('id'))
-        .where('later.message_id', '=', messageId)
-        .where('later.id', '>', last),
-    )
+    .set({ content_html_diff: null })
+    .where('message_id', '=', messageId)
+    .where('id', '=', original)
     .execute();
 }
