@@ -3,11 +3,12 @@ import type { StartCheck } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import type { ServerConfiguration } from './configuration.js';
 import { openFileStore } from './content/uploads/file-store/open-file-store.js';
+import { checkUploadsFolder } from './content/uploads/file-store/uploads-folder.js';
 import { relayAccountCheck, serverFileChecks } from './file-checks.js';
 import { openServerDatabase } from './open-database.js';
 import { serverMigrations } from './tables.js';
 
-/** Everything that a start of the server needs, without listening. Only the folder of uploads may be created. */
+/** Everything that a start of the server needs, without listening or creating anything. */
 export function serverStartChecks(configuration: ServerConfiguration, clock: Clock): StartCheck[] {
   const { databaseUrl, uploads } = configuration;
   const database = { url: databaseUrl.reveal(), migrations: serverMigrations };
@@ -17,6 +18,7 @@ export function serverStartChecks(configuration: ServerConfiguration, clock: Clo
     {
       name: 'uploads',
       async check() {
+        if (uploads.store.kind === 'disk') return checkUploadsFolder(uploads.store.folder);
         await openFileStore(uploads);
         return undefined;
       },

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runServerCommand } from '@waxwing/server';
@@ -43,9 +43,14 @@ eachBackend((backend) => {
   it('serve --check passes before the first start and after it, and creates no database', async () => {
     const first = await run('serve --check');
     expect([first.status, first.stderr]).toEqual([0, '']);
+    expect(first.stdout).toMatch(
+      /^ok {6}uploads: there is no folder .*\/uploads yet, and the start creates it$/m,
+    );
     expect(first.stdout).toMatch(/^ok {6}database: (?:there is no file .* yet|the start applies )/m);
+    expect(readdirSync(folder)).toEqual([]);
     if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
     await run('db migrate');
+    mkdirSync(join(folder, 'uploads'), { mode: 0o700 });
     writeFileSync(join(folder, 'key'), 'ab'.repeat(32), { mode: 0o600 });
     expect(await run('serve --check', relay('key'))).toEqual({
       status: 0,
@@ -70,5 +75,15 @@ eachBackend((backend) => {
     expect(stdout).toMatch(/^FAILED {2}relay-key: .*none\.key .*there is no such file/m);
     expect(stdout).toMatch(/^FAILED {2}relay-authorities: SERVER_RELAY_CA_FILE: .* holds no certificate/m);
     expect(stdout).toMatch(/^FAILED {2}uploads: /m);
+    const before = readdirSync(folder).sort();
+    const uploads = async (place: string) => {
+      const said = await run('serve --check', { SERVER_UPLOADS: `disk:${join(folder, place)}` });
+      return /^.* uploads.*$/m.exec(said.stdout)?.[0];
+    };
+    expect(await uploads('file/uploads')).toMatch(/^FAILED {2}uploads: .* cannot be made: /);
+    expect(await uploads('some/more/uploads')).toMatch(/^ok {6}uploads: there is no folder /);
+    expect(readdirSync(folder).sort()).toEqual(before);
+    mkdirSync(join(folder, 'open'), { mode: 0o755 });
+    expect(await uploads('open')).toMatch(/^FAILED {2}uploads: .* has mode 0?755, which lets others use it/);
   });
 });

@@ -2,22 +2,14 @@ import { createWriteStream } from 'node:fs';
 import { type FileHandle, mkdir, open, rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import {
-  ConfigurationError,
-  fileTrouble,
-  followTrustedLinks,
-  isTrustedOwner,
-  makePrivateFolder,
-  ownUid,
-  shownMode,
-  syncFolder,
-} from '@waxwing/service/config';
+import { syncFolder } from '@waxwing/service/config';
 import type { FileStore } from './file-store.js';
+import { makeUploadsFolder } from './uploads-folder.js';
 
 /** Opens a store in a folder that only its owner can access. Creates the folder if missing. @throws ConfigurationError */
 export async function openDiskFileStore(folder: string): Promise<FileStore> {
   const root = resolve(folder);
-  await makeRoot(root);
+  makeUploadsFolder(root);
   const place = (pathId: string): string => join(root, ...pathId.split('/'));
   return {
     async write(pathId, content, _contentType) {
@@ -40,34 +32,6 @@ export async function openDiskFileStore(folder: string): Promise<FileStore> {
     },
     remove: (pathId) => removeFile(place(pathId)),
   };
-}
-
-async function makeRoot(root: string): Promise<void> {
-  try {
-    makePrivateFolder(root);
-  } catch (error) {
-    if (error instanceof ConfigurationError) throw error;
-    throw new ConfigurationError(
-      [
-        `The folder ${root} (SERVER_UPLOADS) cannot be made: ${fileTrouble(error)}. Name one in a folder that may be written to.`,
-      ],
-      { cause: error },
-    );
-  }
-  const problem = describeOpenRoot(root);
-  if (problem !== undefined)
-    throw new ConfigurationError([`The folder ${root} (SERVER_UPLOADS) ${problem}.`]);
-}
-
-function describeOpenRoot(root: string): string | undefined {
-  const found = followTrustedLinks(root, ownUid);
-  if (found.problem !== undefined) return found.problem;
-  const { path, facts } = found;
-  if (!isTrustedOwner(facts, ownUid)) {
-    return `belongs to user ${facts.uid}, who is neither root nor the user of this program (${ownUid}): run this as the owner, or run chown -R ${ownUid} ${path}`;
-  }
-  if ((facts.mode & 0o077) === 0) return undefined;
-  return `has mode ${shownMode(facts)}, which lets others use it: run chmod 700 ${path}`;
 }
 
 async function openExisting(path: string): Promise<FileHandle | undefined> {

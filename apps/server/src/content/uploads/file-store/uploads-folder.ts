@@ -1,0 +1,63 @@
+import { accessSync, constants, lstatSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import {
+  ConfigurationError,
+  fileTrouble,
+  followTrustedLinks,
+  isTrustedOwner,
+  makePrivateFolder,
+  ownUid,
+  shownMode,
+} from '@waxwing/service/config';
+
+/** Creates the folder of uploads if missing. @throws ConfigurationError unless only its owner can access it. */
+export function makeUploadsFolder(root: string): void {
+  try {
+    makePrivateFolder(root);
+  } catch (error) {
+    throw cannotBeMade(root, error);
+  }
+  requirePrivate(root);
+}
+
+/**
+ * Checks what {@link makeUploadsFolder} needs, and creates nothing. Returns a note if the folder is missing.
+ * @throws ConfigurationError
+ */
+export function checkUploadsFolder(folder: string): string | undefined {
+  const root = resolve(folder);
+  let existing = root;
+  try {
+    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
+    // The dot fails for a file.
+    accessSync(`${existing}/.`, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    throw cannotBeMade(root, error);
+  }
+  if (existing !== root) return `there is no folder ${root} yet, and the start creates it`;
+  requirePrivate(root);
+  return undefined;
+}
+
+function cannotBeMade(root: string, error: unknown): ConfigurationError {
+  if (error instanceof ConfigurationError) return error;
+  const problem = `The folder ${root} (SERVER_UPLOADS) cannot be made: ${fileTrouble(error)}. Name one in a folder that may be written to.`;
+  return new ConfigurationError([problem], { cause: error });
+}
+
+function requirePrivate(root: string): void {
+  const problem = describeOpenRoot(root);
+  if (problem !== undefined)
+    throw new ConfigurationError([`The folder ${root} (SERVER_UPLOADS) ${problem}.`]);
+}
+
+function describeOpenRoot(root: string): string | undefined {
+  const found = followTrustedLinks(root, ownUid);
+  if (found.problem !== undefined) return found.problem;
+  const { path, facts } = found;
+  if (!isTrustedOwner(facts, ownUid)) {
+    return `belongs to user ${facts.uid}, who is neither root nor the user of this program (${ownUid}): run this as the owner, or run chown -R ${ownUid} ${path}`;
+  }
+  if ((facts.mode & 0o077) === 0) return undefined;
+  return `has mode ${shownMode(facts)}, which lets others use it: run chmod 700 ${path}`;
+}
