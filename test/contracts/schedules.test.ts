@@ -29,6 +29,24 @@ describe('a schedule', () => {
       expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
     });
 
+    it('learns whether its periods follow one another', async () => {
+      const clock = { now: start };
+      const database = await open(backend, clock);
+      const periods: boolean[] = [];
+      database.jobs.schedule(
+        'tidy',
+        hour,
+        async (_signal, { isContinued }) => void periods.push(isContinued),
+      );
+      await database.jobs.start();
+      // The first, on time, late, late by a period, on time, after the clock was set back, and on time.
+      for (const elapsed of [0, 1, 2.9, 4.9, 5.9, -100, -99]) {
+        clock.now = start + elapsed * hour;
+        await idle(database.jobs);
+      }
+      expect(periods).toEqual([false, true, true, false, true, false, true]);
+    });
+
     it('does not run again after a restart within the period', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();

@@ -84,7 +84,9 @@ function scheduleRegistrationJobs(
     const removeSome = (limit: number) => database.write(({ db }) => deleteLongExpired(db, before, limit));
     countRemoved('expired-relay-device', await removeInBatches(removeSome, signal));
   });
-  jobs.schedule('registrations/remove-unrenewed', dayMilliseconds, async (signal) => {
+  jobs.schedule('registrations/remove-unrenewed', 7 * dayMilliseconds, async (signal, { isContinued }) => {
+    // Phones could not register while the relay was off, and a clock that jumped may be wrong: both get a week.
+    if (!isContinued) return;
     const before = clock() - renewalDeadlineMilliseconds;
     countRemoved('unrenewed-relay-device', await deleteUnrenewed(database, before, signal));
   });

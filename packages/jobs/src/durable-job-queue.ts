@@ -31,6 +31,8 @@ export interface JobQueueOptions {
 
 const wakeChannel = 'jobs';
 const schedulePrefix = 'schedule/';
+/** Payload of a schedule's job if its period follows the previous one. */
+const continued = 'continued';
 const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
 const tallyLimit = 10_000;
@@ -99,8 +101,8 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     this.#schedules.add(name, everyMilliseconds);
     this.handle(`${schedulePrefix}${name}`, {
       concurrency: 1,
-      async run(_job, signal) {
-        await work(signal);
+      async run({ payload }, signal) {
+        await work(signal, { isContinued: payload === continued });
         return { kind: 'done' };
       },
       giveUp: () => async () => {},
@@ -215,8 +217,9 @@ export class DurableJobQueue implements JobQueue<JobTables> {
 
   async #startSchedules(): Promise<void> {
     const now = this.#options.now();
-    await this.#schedules.startDue(now, async (transaction, name, endsAt) => {
-      await this.enqueue(transaction, { kind: `${schedulePrefix}${name}`, payload: '', giveUpAt: endsAt });
+    await this.#schedules.startDue(now, async (transaction, { name, endsAt, isContinued }) => {
+      const payload = isContinued ? continued : '';
+      await this.enqueue(transaction, { kind: `${schedulePrefix}${name}`, payload, giveUpAt: endsAt });
     });
   }
 }

@@ -58,8 +58,17 @@ export interface JobHandler<Tables> {
   giveUp(job: Job, reason: string): ApplyOutcome<Tables>;
 }
 
+/** A period of a schedule. */
+export interface SchedulePeriod {
+  /**
+   * Whether the previous period ended less than a period before this one began. False in the first period, after a long
+   * pause of all processes, and after the clock was set.
+   */
+  readonly isContinued: boolean;
+}
+
 /** Periodic work. Must be idempotent. */
-export type ScheduledWork = (signal: AbortSignal) => Promise<void>;
+export type ScheduledWork = (signal: AbortSignal, period: SchedulePeriod) => Promise<void>;
 
 /**
  * Durable job queue with at-least-once execution. A job is retried when its handler says so, until `giveUpAt`; then it is

@@ -1,5 +1,12 @@
 import type { Database, WriteTransaction } from '@waxwing/storage';
+import type { SchedulePeriod } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
+
+/** A period that begins. `endsAt` is in Unix milliseconds. */
+interface StartedPeriod extends SchedulePeriod {
+  readonly name: string;
+  readonly endsAt: number;
+}
 
 interface Schedule {
   readonly everyMilliseconds: number;
@@ -31,7 +38,7 @@ export class Schedules {
   /** Enqueues a job for each due schedule that no other process has started. */
   async startDue(
     now: number,
-    enqueue: (transaction: WriteTransaction<JobTables>, name: string, endsAt: number) => Promise<void>,
+    enqueue: (transaction: WriteTransaction<JobTables>, period: StartedPeriod) => Promise<void>,
   ) {
     for (const [name, schedule] of this.#schedules) {
       // A due time more than one period ahead means that the clock was set back: do not wait for it.
@@ -42,8 +49,11 @@ export class Schedules {
         schedule.dueAt = dueAt;
         continue;
       }
+      const lateMilliseconds = now - (dueAt ?? Number.NEGATIVE_INFINITY);
+      const isContinued = lateMilliseconds >= 0 && lateMilliseconds < schedule.everyMilliseconds;
       await this.#database.write(async (transaction) => {
-        if (await advance(transaction, name, now, endsAt)) await enqueue(transaction, name, endsAt);
+        const isStarted = await advance(transaction, name, now, endsAt);
+        if (isStarted) await enqueue(transaction, { name, endsAt, isContinued });
       });
       schedule.dueAt = endsAt;
     }

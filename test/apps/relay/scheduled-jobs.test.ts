@@ -40,6 +40,9 @@ eachBackend((backend) => {
       relay.time.now += milliseconds;
       await idle(relay.database.jobs);
     }
+    async function passWeeks(weeks: number): Promise<void> {
+      for (let week = 0; week < weeks; week += 1) await pass(7 * dayMilliseconds);
+    }
 
     it('keeps an expired device for 30 days, then removes it, counts it, and leaves living ones', async () => {
       const [living, expired] = [await register('1'), await register('2')];
@@ -51,9 +54,9 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1 });
     });
 
-    it('removes a device that has not registered for 90 days, and keeps one that has, with its id', async () => {
+    it('removes a device within a week after 90 days without registration, and keeps one that has, with its id', async () => {
       const [renewed] = [await register('1'), await register('2')];
-      await pass(60 * dayMilliseconds);
+      await passWeeks(8);
       await relay.database.write(({ db }) =>
         db
           .updateTable('relay_devices')
@@ -61,11 +64,20 @@ eachBackend((backend) => {
           .where('id', '=', renewed)
           .execute(),
       );
-      await pass(renewalDeadlineMilliseconds - 60 * dayMilliseconds);
+      await passWeeks(4);
       expect(await ids()).toHaveLength(2);
-      await pass(dayMilliseconds);
+      await passWeeks(1);
       expect(await ids()).toEqual([renewed]);
       expect(await removed()).toMatchObject({ 'unrenewed-relay-device': 1 });
+    });
+
+    it('removes the last device as well, and none for a week after the relay was off or its clock was set', async () => {
+      await register('1');
+      await pass(500 * dayMilliseconds);
+      await pass(6 * dayMilliseconds);
+      expect(await ids()).toHaveLength(1);
+      await pass(dayMilliseconds);
+      expect(await ids()).toEqual([]);
     });
 
     it('keeps a device of the newer generation, whose server does not renew it', async () => {
@@ -73,7 +85,7 @@ eachBackend((backend) => {
       await relay.database.write(({ db }) =>
         db.updateTable('relay_devices').set({ push_account_id: 'token:AAAAAAAAAAE=' }).execute(),
       );
-      await pass(renewalDeadlineMilliseconds + dayMilliseconds);
+      await passWeeks(14);
       expect(await ids()).toHaveLength(1);
     });
 
@@ -92,7 +104,7 @@ eachBackend((backend) => {
           .values(rows as never)
           .execute(),
       );
-      await pass(renewalDeadlineMilliseconds + dayMilliseconds);
+      await passWeeks(13);
       const left = (await relay.devices()).map(({ token_lookup }) => token_lookup);
       expect(left).toEqual(Array.from({ length: 25 }, (_, index) => `lookup ${index * 100}`));
     });

@@ -52,18 +52,18 @@ const dayMilliseconds = 24 * 60 * 60_000;
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
- * Schedules a daily task that removes devices whose phone has not registered for 90 days, here and at the relay. A
+ * Schedules a weekly task that removes devices whose phone has not registered for 90 days, here and at the relay. A
  * phone that still runs gets an event and registers again. Call it before the jobs start.
  */
 export function scheduleRemovalOfUnrenewed<Id extends number>(
   { database, publish, clock, metrics }: RemoveUnrenewedOptions,
   removing: RemovingUnrenewed<Id>,
 ): void {
-  database.jobs.schedule(removing.name, dayMilliseconds, async (signal) => {
+  database.jobs.schedule(removing.name, 7 * dayMilliseconds, async (signal, { isContinued }) => {
+    // Phones could not register while the server was off, and a clock that jumped may be wrong: both get a week.
+    if (!isContinued) return;
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;
-    // If no phone has registered since then in either generation, a wrong clock is likelier than a fleet of unused phones.
-    if (!(await isAnyRenewedSince(database.db, before))) return;
     const read = (after: number, limit: number) => removing.read(database.db, after as Id, limit);
     const remove = async (devices: Awaited<ReturnType<typeof read>>) => {
       const ids = devices.flatMap(({ id, registeredAt }) => (registeredAt < before ? [id] : []));
@@ -78,20 +78,4 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
     const removed = await removeInPages({ read, remove }, signal);
     metrics.rowsRemoved.inc({ kind: removing.rowKind }, removed);
   });
-}
-
-/** Whether a phone has registered since an instant, in either generation. */
-async function isAnyRenewedSince(db: ServerPushDb, instant: number): Promise<boolean> {
-  const older = db
-    .selectFrom('push_devices')
-    .select('id')
-    .where(({ fn }) => fn.coalesce('registered_at', 'changed_at'), '>=', instant)
-    .limit(1);
-  const newer = db
-    .selectFrom('client_devices')
-    .select('id')
-    .where('push_token_updated_at', '>=', instant)
-    .limit(1);
-  const renewed = (await older.executeTakeFirst()) ?? (await newer.executeTakeFirst());
-  return renewed !== undefined;
 }

@@ -151,14 +151,6 @@ export async function deleteUnrenewed(
   before: number,
   signal: AbortSignal,
 ): Promise<number> {
-  // If no phone has registered since, a wrong clock is more likely than that all phones are out of use.
-  const renewed = await database.db
-    .selectFrom('relay_devices')
-    .select('id')
-    .where('registered_at', '>=', before)
-    .limit(1)
-    .executeTakeFirst();
-  if (renewed === undefined) return 0;
   const read = (after: number, limit: number) =>
     database.db
       .selectFrom('relay_devices')
