@@ -14,7 +14,7 @@ export type { TextStorage } from './stores/stored-texts.js';
 /**
  * Returns a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this
  * storage. Like `PushClient.open`, it drops repeats and never throws because of a push's contents; errors of the storage
- * pass through.
+ * pass through. A damaged text is named on the console, since no `sync` of a page may find it.
  *
  * @throws RangeError if the storage lacks a method.
  */
@@ -23,5 +23,10 @@ export function createOpener(storage: TextStorage): (received: ReceivedPush) => 
   const texts = createStoredTexts(storage);
   const accounts = createTextPushAccountStore(texts);
   const seen = createTextSeenNotifications(texts);
-  return (received) => openNotification({ sodium: openingSodium, accounts, seen }, received);
+  return async (received) => {
+    const opened = await openNotification({ sodium: openingSodium, accounts, seen }, received);
+    const warning = texts.takeWarning();
+    if (warning !== undefined) console.warn(warning);
+    return opened;
+  };
 }

@@ -1,5 +1,6 @@
 import { createTextStores } from '@waxwing/client';
-import { describe, expect, it } from 'vitest';
+import { createOpener } from '@waxwing/client/open';
+import { describe, expect, it, vi } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { createFollowingPhone } from './following-phone.js';
 import { createPhone } from './phone.js';
@@ -82,6 +83,37 @@ describe('a damaged text', () => {
     const { warning } = await registrar.sync();
     expect(warning).toContain(`The stored text "${fullName}" is damaged`);
     expect(await registrar.sync()).not.toHaveProperty('warning');
+    // It is replaced: the app's next start finds nothing wrong.
+    const restarted = createTextStores({
+      getItem: storage.getItem.bind(storage),
+      setItem: storage.setItem.bind(storage),
+      removeItem: storage.removeItem.bind(storage),
+    });
+    await Promise.all([
+      restarted.accounts.list(),
+      restarted.accounts.lastSignOut?.({ realmUrl: server.url, userId: 10 }),
+      restarted.forgotten.list(),
+      restarted.keyList.get(),
+    ]);
+    await restarted.seen.copy(pushAccountId ?? (0n as never), pushAccountId ?? (0n as never));
+    expect(restarted.accounts.takeWarning?.()).toBeUndefined();
+  });
+
+  it('is named on the console by a worker, which has no status', async () => {
+    const storage = new TextsInMemory();
+    const { server, registrar } = await phoneOn(storage);
+    const { pushAccountId } = await registrar.sync();
+    storage.texts.set(`waxwing.seen.${pushAccountId}`, 'v1 zzzzzzzzzz');
+    const warn = vi.spyOn(console, 'warn').mockReturnValue();
+    const open = createOpener(storage);
+    for (const time of [1_773_200_000, 1_773_200_001]) {
+      const test = { type: 'test', realm_url: server.url, user_id: 10, time };
+      await expect(open(server.pushTo(test))).resolves.toMatchObject({ kind: 'notification' });
+    }
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining(`"waxwing.seen.${pushAccountId}" is damaged`)],
+    ]);
+    warn.mockRestore();
   });
 
   it('of one account leaves the others unchanged', async () => {

@@ -29,6 +29,8 @@ export interface StoredTexts {
   remove(name: string): Promise<void>;
   /** Records that (part of) a text could not be decoded, once for each text. */
   noteDamage(name: string, text: string): void;
+  /** Whether the text was damaged when it was last read, and has not been replaced since. */
+  isDamaged(name: string): boolean;
   /** Returns one sentence for each damaged text since the last call; `undefined` if there is none. */
   takeWarning(): string | undefined;
 }
@@ -41,8 +43,15 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
       const text: unknown = await storage.getItem(name);
       return typeof text === 'string' && text !== '' ? text : undefined;
     },
-    write: async (name, text) => storage.setItem(name, text),
-    remove: async (name) => storage.removeItem(name),
+    async write(name, text) {
+      await storage.setItem(name, text);
+      damaged.delete(name);
+    },
+    async remove(name) {
+      await storage.removeItem(name);
+      damaged.delete(name);
+    },
+    isDamaged: (name) => damaged.has(name),
     noteDamage(name, text) {
       if (damaged.get(name) === text) return;
       damaged.set(name, text);

@@ -39,10 +39,15 @@ export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore
     remove: (id) => changeTexts(async () => replace(await others(id))),
     noteSignOut: (account, at) =>
       changeTexts(async () => {
-        const times = withSignOut(await listSignOuts(texts), account, at);
-        await texts.write(signOutsName, JSON.stringify(times));
+        await writeSignOuts(texts, withSignOut(await listSignOuts(texts), account, at));
       }),
-    lastSignOut: async (account) => signOutIn(await listSignOuts(texts), account),
+    async lastSignOut(account) {
+      const last = signOutIn(await listSignOuts(texts), account);
+      if (texts.isDamaged(signOutsName)) {
+        await changeTexts(async () => writeSignOuts(texts, await listSignOuts(texts)));
+      }
+      return last;
+    },
     takeWarning: () => texts.takeWarning(),
   };
 }
@@ -54,6 +59,10 @@ async function listSignOuts(texts: StoredTexts): Promise<readonly SignOutTime[]>
   const times = Array.isArray(rows) ? rows.flatMap((row) => decodeSignOut(row) ?? []) : [];
   if (!Array.isArray(rows) || times.length < rows.length) texts.noteDamage(signOutsName, text);
   return times;
+}
+
+function writeSignOuts(texts: StoredTexts, times: readonly SignOutTime[]): Promise<void> {
+  return texts.write(signOutsName, JSON.stringify(times));
 }
 
 function decodeSignOut(row: JsonValue): SignOutTime | undefined {

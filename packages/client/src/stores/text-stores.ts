@@ -92,7 +92,11 @@ function createTextForgottenAccountStore(texts: StoredTexts): ForgottenAccountSt
   const others = async (id: PushAccountId) =>
     (await list()).filter(({ pushAccountId }) => pushAccountId !== id);
   return {
-    list,
+    async list() {
+      const accounts = await list();
+      if (texts.isDamaged(forgottenName)) await changeTexts(async () => replace(await list()));
+      return accounts;
+    },
     put: (account) => changeTexts(async () => replace([...(await others(account.pushAccountId)), account])),
     remove: (id) => changeTexts(async () => replace(await others(id))),
   };
