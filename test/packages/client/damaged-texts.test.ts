@@ -180,4 +180,31 @@ describe('a storage', () => {
     });
     expect(server.registrations).toEqual([]);
   });
+
+  const storedAfter: readonly [string, (text: string, before: string | undefined) => string][] = [
+    ['keeps only the first text of a name', (text, before) => before ?? text],
+    ...[100, 300, 350, 400, 450, 500].map(
+      (length) =>
+        [`cuts texts at ${length} characters`, (text: string) => text.slice(0, length)] as [
+          string,
+          (text: string) => string,
+        ],
+    ),
+  ];
+  const everyLevel = [431, 500].flatMap((level) => storedAfter.map((each) => [level, ...each] as const));
+  it.each(everyLevel)('with feature level %s that %s is never called reliable', async (level, _, keep) => {
+    const storage = new TextsInMemory();
+    const { keyList: _keyList, ...stores } = createTextStores({
+      getItem: storage.getItem.bind(storage),
+      removeItem: storage.removeItem.bind(storage),
+      setItem: (name, text) => storage.setItem(name, keep(text, storage.texts.get(name))),
+    });
+    const { server, registrar } = await createPhone(stores);
+    server.featureLevel = level;
+    const { code } = await registrar.sync();
+    // Enough is kept if the next start of the app knows the account.
+    const known = await createTextStores(storage).accounts.list();
+    const isKept = known.some(({ registration, device }) => (registration ?? device?.sent) !== undefined);
+    expect(code).toBe(isKept ? 'active' : 'no-storage');
+  });
 });

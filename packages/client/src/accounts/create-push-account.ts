@@ -1,6 +1,6 @@
 import { type PushAccountId, pushAccountIdFromBytes } from '@waxwing/protocol/phone';
 import type { Sodium } from '@waxwing/sodium';
-import { type AccountIdentity, type PushAccount, rowsOf } from './push-account.js';
+import type { AccountIdentity, PushAccount } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
 
 /** Returns `length` cryptographically secure random bytes. */
@@ -31,35 +31,4 @@ export async function makePushAccount(
 ): Promise<PushAccount> {
   const pushAccountId = await pickPushAccountId(accounts, random);
   return { pushAccountId, realmUrl, userId, keyPair: sodium.generateKeyPair() };
-}
-
-/**
- * Adds a row to the table. Returns the row that the table has afterwards, which another client may have added. Returns
- * `undefined` if the store does not keep it.
- */
-export function addPushAccount(
-  accounts: Required<PushAccountStore>,
-  account: PushAccount,
-): Promise<PushAccount | undefined> {
-  return untilStored(async () => {
-    await accounts.addIfAbsent(account);
-    const [row] = rowsOf(await accounts.list(), account);
-    return row;
-  });
-}
-
-const mostWrites = 3;
-
-/**
- * Repeats a write that the store does not return, up to three times: another tab or process without a lock may have
- * overwritten it. Returns `undefined` for a store that forgets.
- *
- * @param write writes, and returns what the store has afterwards; `undefined` if it lacks what was written.
- */
-export async function untilStored<T>(write: () => Promise<T | undefined>): Promise<T | undefined> {
-  for (let writes = 0; writes < mostWrites; writes += 1) {
-    const stored = await write();
-    if (stored !== undefined) return stored;
-  }
-  return undefined;
 }

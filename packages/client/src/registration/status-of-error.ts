@@ -1,4 +1,5 @@
 import { errorCodes, isErrorCode } from '@waxwing/protocol/phone';
+import { ForgetfulStoreError } from '../accounts/verify-writes.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import {
   type RegistrationStatus,
@@ -6,7 +7,7 @@ import {
   registrationStatus,
 } from './registration-status.js';
 
-/** Maps an error of the chat API to a status. @throws any other error. */
+/** Maps an error of the chat API, or of an account table that forgets, to a status. @throws any other error. */
 export function statusOfError(error: unknown): RegistrationStatus {
   if (error instanceof UnreachableError) {
     return registrationStatus('unreachable', {
@@ -14,6 +15,9 @@ export function statusOfError(error: unknown): RegistrationStatus {
       retryAfterSeconds: error.retryAfterSeconds,
       cause: error.reason,
     });
+  }
+  if (error instanceof ForgetfulStoreError) {
+    return registrationStatus('no-storage', { warning: error.message });
   }
   if (!(error instanceof ApiError)) throw error;
   const { code: errorCode, httpStatus, message: warning, retryAfterSeconds } = error;

@@ -1,4 +1,5 @@
 import { rowsOf } from '../accounts/push-account.js';
+import { verifyWrites } from '../accounts/verify-writes.js';
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 import type { ChatApi } from '../chat-api/chat-api.js';
 import { requirePushToken } from '../require-push-token.js';
@@ -11,9 +12,10 @@ import { wrongAccountStatus } from './wrong-account-status.js';
 
 /** Brings an account's registration up to date and returns its status; see `Registrar.sync`. */
 export async function syncRegistration(
-  context: RegistrarContext,
+  given: RegistrarContext,
   { settleTimeoutMilliseconds, retryNow }: Required<SyncOptions>,
 ): Promise<RegistrationStatus> {
+  const context = { ...given, accounts: verifyWrites(given.accounts) };
   const pushToken = await context.pushToken();
   if (pushToken === undefined) return registrationStatus('no-token');
   requirePushToken(pushToken);

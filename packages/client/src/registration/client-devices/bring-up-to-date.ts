@@ -1,6 +1,6 @@
 import { formatPushAccountId } from '@waxwing/protocol/phone';
 import { destroyUnusedKeys } from '../destroy-unused-keys.js';
-import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
+import { findOrCreateAccount } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
 import { followedTime } from '../registration-time.js';
@@ -29,13 +29,10 @@ const mostRequestsOfOneSync = 8;
 /** Registers the phone as a device of the server, until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   const account = await findOrCreateAccount(context);
-  if (account === undefined) return noStorage();
-  const withKey = newestKey(account) === undefined ? await addPushKey(context, account) : account;
-  if (withKey === undefined) return noStorage();
   const sync: DeviceSync = {
     context,
     run,
-    account: withKey,
+    account: newestKey(account) === undefined ? await addPushKey(context, account) : account,
     tokenId: tokenIdOf(run.pushToken),
     forgotten: await findForgottenDevices(context),
     states: createDeviceStates({ ...context, ...run }),
@@ -84,7 +81,7 @@ async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<voi
   if (newest === undefined || newest.pushKeyId !== state.push_key_id) return;
   const isResealDue = isSealedToFormerKey(sync.account.device?.sent, sync.key) && !isInProgress(state);
   if (isResealDue || isRotationDue(newest, now)) {
-    sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
+    sync.account = await addPushKey(sync.context, sync.account);
   }
 }
 

@@ -48,7 +48,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   sync.states.add(deviceId);
   await storeDevice(sync, { ...deviceOf(sync), deviceId });
   // Adds the key only after an answer: otherwise keys would pile up while the server cannot be reached.
-  if (isDropped) sync.account = (await addPushKey(sync.context, sync.account)) ?? sync.account;
+  if (isDropped) sync.account = await addPushKey(sync.context, sync.account);
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }
 

@@ -1,6 +1,5 @@
 import { type PushKeyId, pushKeyBytes, pushKeyIdFromBytes } from '@waxwing/protocol/phone';
 import { type AccountDevice, noDevice, type PushKey } from '../../accounts/account-device.js';
-import { untilStored } from '../../accounts/create-push-account.js';
 import type { PushAccount } from '../../accounts/push-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
@@ -15,26 +14,19 @@ export function newestKey({ device }: PushAccount): PushKey | undefined {
 
 /**
  * Adds a random key to the account. Call it before sending anything with the key. Returns the row that the table has
- * afterwards, whose newest key another tab may have added. Returns `undefined` if the store keeps no newer key.
+ * afterwards, whose newest key another tab may have added.
  *
  * @throws Error if 100 random ids are all taken, which means that the random source is broken.
  */
-export async function addPushKey(
-  context: RegistrarContext,
-  account: PushAccount,
-): Promise<PushAccount | undefined> {
+export async function addPushKey(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, sodium, clock } = context;
-  const { pushAccountId } = account;
   const pushKeyId = await pickPushKeyId(context);
+  const device = account.device ?? noDevice;
   const added = { pushKeyId, key: sodium.randomBytes(pushKeyBytes), createdAt: clock() };
-  return untilStored(async () => {
-    const row = (await accounts.get(pushAccountId)) ?? account;
-    const device = row.device ?? noDevice;
-    await accounts.put({ ...row, device: { ...device, pushKeys: [...device.pushKeys, added] } });
-    const stored = await accounts.get(pushAccountId);
-    const newest = stored && newestKey(stored);
-    return newest?.pushKeyId === newestKey(account)?.pushKeyId ? undefined : stored;
-  });
+  const row = { ...account, device: { ...device, pushKeys: [...device.pushKeys, added] } };
+  await accounts.put(row);
+  const stored = await accounts.get(account.pushAccountId);
+  return stored !== undefined && newestKey(stored) !== undefined ? stored : row;
 }
 
 async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<PushKeyId> {

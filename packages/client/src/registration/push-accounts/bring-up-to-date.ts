@@ -1,5 +1,5 @@
 import { encodeBase64, formatPushAccountId } from '@waxwing/protocol/phone';
-import { addPushAccount, makePushAccount } from '../../accounts/create-push-account.js';
+import { makePushAccount } from '../../accounts/create-push-account.js';
 import type { PushAccount } from '../../accounts/push-account.js';
 import type { SentRegistration } from '../../accounts/sent-registration.js';
 import { buildRegistration } from '../../build-registration.js';
@@ -8,7 +8,7 @@ import type { BouncerKeyChoice, NoBouncerKey } from '../../key-list/bouncer-key-
 import { sealRegistration } from '../../seal-registration.js';
 import type { FollowedTime } from '../../time-to-follow.js';
 import { destroyUnusedKeys } from '../destroy-unused-keys.js';
-import { findOrCreateAccount, noStorage } from '../find-or-create-account.js';
+import { findOrCreateAccount } from '../find-or-create-account.js';
 import type { RegistrarContext } from '../registrar-context.js';
 import type { RegistrationStatus } from '../registration-status.js';
 import { dateAfter, followedTime } from '../registration-time.js';
@@ -21,9 +21,7 @@ import { type ReasonToRegister, reasonToRegister } from './reason-to-register.js
 
 /** Registers an account by its push account id, until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
-  const found = await findOrCreateAccount(context);
-  if (found === undefined) return noStorage();
-  let account = await leaveClientDevice(context, found);
+  let account = await leaveClientDevice(context, await findOrCreateAccount(context));
   const watchOf = ({ pushAccountId }: PushAccount) =>
     createDeviceWatch({ ...context, ...run, pushAccountId });
   let watch = watchOf(account);
@@ -41,9 +39,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
       const isRepeat = reason === 'failed' || reason === 'key-refused';
       const repeats = isRepeat ? countRepeat(account.registration, known?.errorCode, time.device) : {};
       if (isKeyPairLost(account, known) || isLockedOut({ account, known, time, registrations })) {
-        const replaced = await replaceAccount(context, account);
-        if (replaced === undefined) return noStorage();
-        account = replaced;
+        account = await replaceAccount(context, account);
         watch = watchOf(account);
       }
       const timestamp = dateAfter(account.registration, time, registrations > 0);
@@ -74,20 +70,16 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 
 /**
  * Creates a new push account for the same user. Sequences presented for the old account do not affect it. It takes over
- * the push keys, which open pushes in flight, and the notifications that they have opened. Returns `undefined` if the
- * store does not keep it.
+ * the push keys, which open pushes in flight, and the notifications that they have opened.
  */
-async function replaceAccount(
-  context: RegistrarContext,
-  account: PushAccount,
-): Promise<PushAccount | undefined> {
+async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, identity, seen } = context;
   const { pushAccountId, device } = account;
   const made = await makePushAccount(accounts, identity, context);
   await seen.copy(pushAccountId, made.pushAccountId);
   await accounts.remove(pushAccountId);
-  const created = await addPushAccount(accounts, made);
-  if (created === undefined || device === undefined) return created;
+  const created = await accounts.addIfAbsent(made);
+  if (device === undefined) return created;
   if (created.pushAccountId !== made.pushAccountId)
     await seen.copy(made.pushAccountId, created.pushAccountId);
   const replaced = { ...created, device };

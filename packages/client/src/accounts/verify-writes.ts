@@ -1,0 +1,51 @@
+import { type PushAccount, rowsOf } from './push-account.js';
+import type { PushAccountStore } from './push-account-store.js';
+import { encodePushAccount } from './push-account-text.js';
+
+/** The account table does not return what was written to it. */
+export class ForgetfulStoreError extends Error {
+  constructor() {
+    super(
+      "The store of accounts does not return the account that was just stored: without its keys this phone can open no notification. Check that the app's storage keeps what it is given.",
+    );
+  }
+}
+
+const mostWrites = 3;
+
+/**
+ * Reads each written row back. Repeats a write without effect up to three times: another tab or process without a lock
+ * may have overwritten it. Then throws a {@link ForgetfulStoreError}. A row that another tab has changed meanwhile counts
+ * as stored.
+ */
+export function verifyWrites(accounts: Required<PushAccountStore>): Required<PushAccountStore> {
+  return {
+    ...accounts,
+    put: (account) =>
+      untilStored(async () => {
+        const before = textOf(await accounts.get(account.pushAccountId));
+        await accounts.put(account);
+        const after = textOf(await accounts.get(account.pushAccountId));
+        const isStored = after === textOf(account) || (after !== undefined && after !== before);
+        return isStored || undefined;
+      }).then(() => {}),
+    addIfAbsent: (account) =>
+      untilStored(async () => {
+        await accounts.addIfAbsent(account);
+        const [row] = rowsOf(await accounts.list(), account);
+        return row;
+      }),
+  };
+}
+
+async function untilStored<T>(write: () => Promise<T | undefined>): Promise<T> {
+  for (let writes = 0; writes < mostWrites; writes += 1) {
+    const stored = await write();
+    if (stored !== undefined) return stored;
+  }
+  throw new ForgetfulStoreError();
+}
+
+function textOf(account: PushAccount | undefined): string | undefined {
+  return account && encodePushAccount(account);
+}
