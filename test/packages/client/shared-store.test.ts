@@ -1,13 +1,16 @@
 import * as thisTab from '@waxwing/client';
 import {
+  createMemoryKeyListStore,
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
   createTextStores,
+  type KeyListState,
   type PushAccountStore,
   type TextStorage,
 } from '@waxwing/client';
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { FakeChatServer } from './fake-chat-server.js';
+import { createFollowingPhone, second, third } from './following-phone.js';
 
 let otherTab: typeof thisTab;
 
@@ -174,5 +177,30 @@ describe('two clients on one store', () => {
     expect(await table.list()).toMatchObject([{ pushAccountId: kept.pushAccountId }]);
     await expect(registrars[0].sync()).resolves.toEqual(kept);
     expect(server.devices.has(String(kept.pushAccountId))).toBe(true);
+  });
+
+  it('keep the newest of two key lists, each with its own store object', async () => {
+    const memory = createMemoryKeyListStore();
+    // The older list takes longer to store.
+    const slowly = () => ({
+      get: () => memory.get(),
+      async put(state: KeyListState) {
+        if (state.primaryPublicKey === second) await new Promise((resolve) => setTimeout(resolve, 5));
+        await memory.put(state);
+      },
+    });
+    const one = await createFollowingPhone({ store: slowly() });
+    const other = await createFollowingPhone({ store: slowly() });
+    one.publish();
+    other.server.now += 1000;
+    other.publish({ primary: third });
+    // Two accounts, which share no other lock.
+    const registrars = [one, other].map(({ client, server }, index) => {
+      const { url: realmUrl, users, apiKey } = server;
+      const [email, userId] = [...users][index] ?? ['', 0];
+      return client.registrar({ realmUrl, userId, email, apiKey });
+    });
+    await Promise.all(registrars.map((registrar) => registrar.sync()));
+    expect(await memory.get()).toMatchObject({ primaryPublicKey: third });
   });
 });
