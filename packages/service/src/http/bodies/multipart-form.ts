@@ -3,6 +3,7 @@ import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy
 import { ProtocolError, refused } from '@waxwing/protocol';
 import { charsetField, requireUtf8 } from './charset.js';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
+import { headerParameters } from './header-parameters.js';
 import { attempt, checkParts, withoutName } from './part-heads.js';
 import { decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
@@ -14,6 +15,8 @@ const maximumNameBytes = 100;
 const maximumFieldBytes = 64 * 1024;
 /** The parser is fed in chunks, so that a refused form is not parsed to its end. */
 const chunkBytes = 4096;
+const withoutBoundary =
+  'The Content-Type of a multipart form must name its boundary, of 1 to 70 characters: multipart/form-data; boundary=x';
 const tooManyFiles = 'You may only send one file at a time';
 const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
 const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
@@ -123,6 +126,8 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
   const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
+  // The parser would take every line that starts with two hyphens for an empty boundary.
+  if (!/^.{1,70}$/s.test(headerParameters(contentType).get('boundary') ?? '')) throw refused(withoutBoundary);
   const parser = new Busboy({
     headers,
     limits: { fieldSize, fileSize, parts: maximumMultipartFields },

@@ -28,8 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function post(payload: string) {
-  const headers = { 'content-type': 'multipart/form-data; boundary=x' };
+async function post(payload: string, boundary = 'boundary=x') {
+  const headers = { 'content-type': `multipart/form-data; ${boundary}` };
   const { statusCode: status, body } = await app.inject({ method: 'POST', url: '/thing', headers, payload });
   return { status, body: JSON.parse(body) as Record<string, unknown> };
 }
@@ -63,6 +63,20 @@ describe('a multipart form', () => {
       const { status, body } = await post(`--x\r\n${head}${end}2\r\n${more}--x--\r\n`);
       expect([status, body.msg]).toEqual([400, expect.stringContaining(message)]);
     }
+  });
+
+  it('is refused without a boundary, or with a long one or two', async () => {
+    const send = (boundary: string, start = '') =>
+      post(`--${start}\r\ncontent-disposition: form-data; name="name"\r\n\r\n1\r\n--${start}--`, boundary);
+    const longest = 'y'.repeat(70);
+    for (const good of ['x', longest]) expect((await send(`boundary="${good}"`, good)).status).toBe(200);
+    for (const boundary of ['', 'boundary=', 'boundary=""', `boundary=${longest}y`]) {
+      const { status, body } = await send(boundary, boundary.includes('y') ? `${longest}y` : '');
+      expect([status, body.msg]).toEqual([400, expect.stringContaining('must name its boundary')]);
+    }
+    expect((await send('boundary=x; boundary=y', 'x')).body.msg).toContain(
+      "'boundary' was sent more than once",
+    );
   });
 
   it('is not parsed to its end if it has too many parts', async () => {
