@@ -128,8 +128,8 @@ describe('a refused parameter is described in our own words', () => {
       'Invalid a: must have at most 2 entries',
       'Invalid b: must be at least 2',
       'Invalid a: is missing',
-      'Invalid the body: must not have c',
-      'Invalid the body: must be an object',
+      'Invalid request body: must not have c',
+      'Invalid request body: must be an object',
     ]);
   });
 });

@@ -88,7 +88,7 @@ export function parseJsonParameters(
   const parsed = parseWithMessages(schema, isWhole ? body : { ...body, ...Object.fromEntries(inPath) });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  const where = issue?.path.join('.') || 'the body';
+  const where = issue?.path.join('.') || 'request body';
   throw refused(`Invalid ${where}: ${issue?.message ?? 'wrong type'}`);
 }
 
