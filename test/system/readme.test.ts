@@ -119,7 +119,7 @@ describe('the README', () => {
     expect(output).toMatch(/API key, shown this once: [A-Za-z0-9]{32}\b/);
     expect(output).toContain(`joined ${world.relayUrl}, which is in use now.`);
     expect(output).toContain('ok      apps');
-  }, 60_000);
+  }, 120_000);
 
   it('shows admins a command that sends a text to a user’s phones', async () => {
     const ada = await runJsonCommand<ConstellationUser>(
