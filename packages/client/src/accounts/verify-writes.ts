@@ -2,7 +2,7 @@ import { type PushAccount, rowsOf } from './push-account.js';
 import type { PushAccountStore } from './push-account-store.js';
 import { encodePushAccount } from './push-account-text.js';
 
-/** The account table does not return what was written to it. */
+/** Thrown if the account table does not return what was written to it. */
 export class ForgetfulStoreError extends Error {
   constructor() {
     super(

@@ -44,7 +44,7 @@ const part = (disposition: string, value: string, header = '') =>
 const field = (value: string, header = '') => part('name="name"', value, header);
 const file = (header = '') => part('name="f"; filename="a.txt"', 'x', header);
 
-/** Each way to declare the charset of the text "café": the request, and what it says. */
+/** Sends the text "café" in a request that declares a charset. */
 type Declare = (charset: string) => ReturnType<typeof send>;
 const ways: Readonly<Record<string, Declare>> = {
   'a urlencoded body': (charset) => send('/form', `${urlencodedType}; charset=${charset}`, 'name=caf%C3%A9'),
