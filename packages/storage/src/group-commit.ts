@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { atEndOfTick } from '@waxwing/service/lifecycle';
 import { boundToTrace } from '@waxwing/service/tracing';
 import type { Kysely } from 'kysely';
@@ -45,6 +46,7 @@ const maximumBatchDelayMilliseconds = 10;
 const maximumGroupMilliseconds = 50;
 /** The limit for writes that run synchronously, which block the event loop until their commit. */
 const maximumBlockingMilliseconds = 25;
+const longestPauseMilliseconds = 1000;
 // If more writes of a group fail, the rest are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
@@ -58,6 +60,8 @@ export class GroupCommit<Tables> {
   #waiting: Waiting<Tables>[] = [];
   #busyWriters = 0;
   #lastSingle: Promise<void> = Promise.resolve();
+  /** Number of requested writes, without single ones. */
+  #requested = 0;
   #hasRun = false;
 
   constructor(db: Kysely<Tables>, options: GroupCommitOptions) {
@@ -80,6 +84,7 @@ export class GroupCommit<Tables> {
     { isBatched = false, isFirst = false }: WriteOptions = {},
   ): Promise<Result> {
     this.#hasRun = true;
+    this.#requested++;
     return new Promise<Result>((resolve, reject) => {
       const bound = boundToTrace(write);
       const settle = { resolve: resolve as (result: unknown) => void, reject };
@@ -93,15 +98,23 @@ export class GroupCommit<Tables> {
 
   /**
    * Commits a slow write in its own transaction, one at a time. Writes of {@link run} continue concurrently where the
-   * database allows it. Resolves and rejects as `run` does.
+   * database allows it. Where it does not, and some had to wait, the next slow write begins after a pause as long as
+   * this one: in between, others write for half of the time. Resolves and rejects as `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
     return new Promise<Result>((resolve, reject) => {
       const settle = { resolve: resolve as (result: unknown) => void, reject };
       const waiting = { write, isBatched: true, isFirst: false, ...settle };
-      this.#lastSingle = this.#lastSingle.then(() => this.#commitSingle(waiting));
+      this.#lastSingle = this.#lastSingle.then(() => this.#commitAndPause(waiting));
     });
+  }
+
+  async #commitAndPause(waiting: Waiting<Tables>): Promise<void> {
+    const [begun, requested] = [performance.now(), this.#requested];
+    await this.#commitSingle(waiting);
+    if (this.#options.writers > 1 || this.#requested === requested) return;
+    await delay(Math.min(performance.now() - begun, longestPauseMilliseconds));
   }
 
   async #commitAll(): Promise<void> {

@@ -93,30 +93,56 @@ it('ends a commit on SQLite whose writes block the event loop for 25 ms, and kee
   expect(new Set(commits.slice(0, 3)).size).toBe(1);
 });
 
-it('lets others run between two statements of a transaction on SQLite that has blocked them for 10 ms', async () => {
-  let now = 0;
-  vi.spyOn(performance, 'now').mockImplementation(() => now);
+it.each([
+  ['a long transaction', 'writeSingle', 10],
+  ['any other transaction', 'write', 50],
+] as const)(
+  'lets others run between two statements of %s on SQLite: %s after %i ms',
+  async (_what, how, most) => {
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => now);
+    const database = await backend.open({ migrations: [] });
+    let turns = 0;
+    let isOver = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isOver) setImmediate(count);
+    };
+    setImmediate(count);
+    const turnsBetween = async (milliseconds: number): Promise<number> => {
+      let passed = 0;
+      await database[how](async ({ db }) => {
+        await sql`select 1`.execute(db);
+        const before = turns;
+        now += milliseconds;
+        await sql`select 1`.execute(db);
+        passed = turns - before;
+      });
+      return passed;
+    };
+    expect(await turnsBetween(most)).toBe(0);
+    expect(await turnsBetween(most + 1)).toBeGreaterThan(0);
+    isOver = true;
+  },
+);
+
+it('lets other writes run on SQLite between two slow ones for as long as they waited', async () => {
   const database = await backend.open({ migrations: [] });
-  let turns = 0;
-  let isOver = false;
-  const count = (): void => {
-    turns += 1;
-    if (!isOver) setImmediate(count);
-  };
-  setImmediate(count);
-  const turnsBetween = async (milliseconds: number): Promise<number> => {
-    const { result } = await database.writeSingle(async ({ db }) => {
-      await sql`select 1`.execute(db);
-      const before = turns;
-      now += milliseconds;
-      await sql`select 1`.execute(db);
-      return turns - before;
-    });
-    return result;
-  };
-  expect(await turnsBetween(10)).toBe(0);
-  expect(await turnsBetween(11)).toBeGreaterThan(0);
-  isOver = true;
+  const order: string[] = [];
+  const add = async (name: string) => void order.push(name);
+  let waiting = Promise.resolve();
+  const slow = database.writeSingle(async () => {
+    await add('slow');
+    waiting = database.write(() => add('waiting'));
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 800);
+  });
+  const next = database.writeSingle(() => add('next slow'));
+  await slow;
+  await waiting;
+  for (const name of ['second', 'third', 'fourth']) await database.write(() => add(name));
+  await next;
+  expect(order).toEqual(['slow', 'waiting', 'second', 'third', 'fourth', 'next slow']);
 });
 
 it.each(['outside a transaction', 'of a snapshot'])(

@@ -9,6 +9,9 @@ const inlineCheckpointPages = 1000;
 /** Statements run synchronously. After this time, other requests run before the next one. */
 const blockingMilliseconds = 10;
 
+/** A group of short writes ends by itself after 25 ms, and runs its last steps without a break. */
+const breaklessMilliseconds = 50;
+
 /** As many snapshots are read at once in most cases. Each keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
 
@@ -38,8 +41,8 @@ export class SharedConnections {
   readonly #idleSnapshotReaders: StatementCache[] = [];
   #isClosed = false;
   #tail: Promise<void> = Promise.resolve();
-  /** When the long write transaction last let the event loop run. `undefined` in short transactions. */
-  #yieldedAt: number | undefined;
+  /** When the write transaction should let other requests run. */
+  #yieldsAt = 0;
   /** When the first read of this event loop tick began. `undefined` before it. */
   #readingSince: number | undefined;
 
@@ -52,9 +55,9 @@ export class SharedConnections {
     this.#log = role === 'helping' ? keptElsewhere : this.#keepLog(onError);
   }
 
-  /** Whether a long write transaction should let other requests run before its next statement. */
+  /** Whether the write transaction should let other requests run before its next statement. */
   get isBlocking(): boolean {
-    return this.#yieldedAt !== undefined && performance.now() - this.#yieldedAt > blockingMilliseconds;
+    return performance.now() > this.#yieldsAt;
   }
 
   /** Whether reads of this event loop tick should let other requests run before the next one. Call it before each read. */
@@ -69,14 +72,14 @@ export class SharedConnections {
     return false;
   }
 
-  /** Call it when a long write transaction begins, and each time it has let the event loop run. */
+  /** Call it when a write transaction begins that is known to be long, and each time it has let the event loop run. */
   yielded(): void {
-    this.#yieldedAt = performance.now();
+    this.#yieldsAt = performance.now() + blockingMilliseconds;
   }
 
   /** Call it when a write transaction begins. */
   begun(): void {
-    this.#yieldedAt = undefined;
+    this.#yieldsAt = performance.now() + breaklessMilliseconds;
   }
 
   /** Call it after each commit. */
