@@ -82,15 +82,16 @@ async function toBatch(db: Db, events: EventsToPublish, now: number): Promise<Ba
 async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Promise<PublishedEvent[]> {
   if (owners.length === 0) return [];
   const ids = new Set(owners.map(({ id }) => id));
-  return (await source.build(owners)).map((each) => {
+  return (await source.build(owners)).flatMap((each) => {
     if (!source.types.includes(String(each.event.type))) {
       throw new Error(
         `an event of type ${String(each.event.type)} is not among the types it was announced with`,
       );
     }
-    return each.audience === 'everyone'
-      ? each
-      : { ...each, audience: each.audience.filter((id) => ids.has(id)) };
+    if (each.audience === 'everyone') return each;
+    const audience = each.audience.filter((id) => ids.has(id));
+    // Each of thousands of users may get an event, and few of them have a queue.
+    return audience.length === 0 && each.publicBut === undefined ? [] : { ...each, audience };
   });
 }
 
