@@ -71,9 +71,9 @@ eachBackend((backend) => {
   it.each([
     { how: 'change', what: 'demoted', code: 'UNAUTHORIZED_PRINCIPAL', set: { role: roles.member } },
     { how: 'change', what: 'given another key', code: 'INVALID_API_KEY', set: { api_key_hash: 'another' } },
-    { how: 'changeAlone', what: 'demoted', code: 'UNAUTHORIZED_PRINCIPAL', set: { role: roles.member } },
+    { how: 'changeMany', what: 'demoted', code: 'UNAUTHORIZED_PRINCIPAL', set: { role: roles.member } },
     {
-      how: 'changeAlone',
+      how: 'changeMany',
       what: 'given another key',
       code: 'INVALID_API_KEY',
       set: { api_key_hash: 'another' },
@@ -83,19 +83,37 @@ eachBackend((backend) => {
     const requester = await authenticate(administrator, account);
     await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
     let isDone = false;
-    const change = requester?.[how](async () => {
+    const work = async () => {
       isDone = true;
-    });
+    };
+    const change = how === 'change' ? requester?.change(work) : requester?.changeMany(1000, work);
     await expect(change).rejects.toMatchObject({ code });
     expect(isDone).toBe(false);
   });
 
-  it('runs changeAlone with the user’s current role, and returns its result', async () => {
-    const account = await add('alone@example.com');
-    const requester = await authenticate(administrator, account);
-    await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
-    expect(await requester?.changeAlone(async (_transaction, held) => held.role)).toBe(roles.owner);
-  });
+  it.each([1, 1000])(
+    'runs a change of %i rows with the user’s current role, and returns its result',
+    async (rows) => {
+      const account = await add(`rows${rows}@example.com`);
+      const requester = await authenticate(administrator, account);
+      await users()
+        .updateTable('users')
+        .set({ role: roles.owner })
+        .where('id', '=', account.userId)
+        .execute();
+      const order: string[] = [];
+      const role = await requester?.changeMany(
+        rows,
+        async (_transaction, held) => {
+          order.push('work');
+          return held.role;
+        },
+        async () => void order.push('first'),
+      );
+      expect(role).toBe(roles.owner);
+      expect(order).toEqual(['first', 'work']);
+    },
+  );
 
   it('refuses a change if the user was deactivated after authentication', async () => {
     const account = await add('removed@example.com');

@@ -8,7 +8,9 @@ import {
   permissionsAmong,
 } from '../../people/permissions/permission-parameters.js';
 import { roleGroupIds } from '../../people/permissions/permission-store.js';
+import { namedIn } from '../../people/permissions/plan-permission.js';
 import { user } from '../../platform/authentication/authenticate.js';
+import type { KnownUser } from '../../platform/authentication/credential-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { noSuchChannel } from '../channels/channel-refusals.js';
@@ -75,12 +77,14 @@ export const updateChannel = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const requested = readRequest(parameters);
     // The groups lock prevents races with requests that change groups or take the same channel name.
-    await actor.change(async (transaction, locked) => {
+    const work = async (transaction: ServerTransaction, locked: KnownUser) => {
       const serverOffersWebPublic = context.offersWebPublicChannels;
       const asked = { actor: locked, channelId: parameters.stream_id, requested, serverOffersWebPublic };
       const facts = await readChannelFacts(transaction, asked);
       await changeChannel(transaction, context, facts, planChannelUpdate(facts, requested));
-    }, lockGroups);
+    };
+    const values = Object.values(requested.permissions).flatMap((each) => each?.new ?? []);
+    await actor.changeMany(namedIn(values).userIds.length, work, lockGroups);
     return {};
   },
 });

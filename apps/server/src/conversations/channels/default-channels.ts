@@ -28,11 +28,11 @@ export async function subscribeToDefaults(
   const { db } = transaction;
   const locked = await lockChannels(transaction, await defaultChannelIds(db));
   const channels = locked.filter(({ isDefault, isArchived }) => isDefault && !isArchived);
-  const rows = await insertSubscriptions(
+  const joined = await insertSubscriptions(
     db,
     channels.map(({ id }) => ({ channelId: id, userId })),
   );
-  return eventsOfJoining(db, { channels, rows, created: new Set(), now });
+  return eventsOfJoining(db, { channels, joined, created: new Set(), now });
 }
 
 /** The current default channels, for all active users except guests. */

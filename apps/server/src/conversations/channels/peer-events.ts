@@ -1,4 +1,4 @@
-import type { ChannelId, UserId } from '@waxwing/protocol';
+import type { UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import { ascendingIds } from '../../people/permissions/ascending-ids.js';
@@ -8,6 +8,7 @@ import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import type { ServerTables } from '../../tables.js';
 import { type ChannelAudience, readAudiences } from './channel-audience.js';
 import { type Channel, findChannels } from './channel-store.js';
+import type { Membership } from './subscription-store.js';
 
 type PeerChange = 'peer_add' | 'peer_remove';
 
@@ -20,11 +21,11 @@ export function peersOf(
     joinedOrLeft,
   }: {
     readonly audience: ChannelAudience;
-    readonly joinedOrLeft: readonly { readonly channel_id: ChannelId; readonly user_id: UserId }[];
+    readonly joinedOrLeft: readonly Membership[];
   },
 ) {
   const userIds = ascendingIds(
-    joinedOrLeft.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id),
+    joinedOrLeft.filter(({ channelId }) => channelId === channel.id).map(({ userId }) => userId),
   );
   if (userIds.length === 0) return [];
   const event = { type: 'subscription', op, stream_ids: [channel.id], user_ids: userIds };
@@ -53,15 +54,15 @@ async function peerActivity(
 ): Promise<PublishedEvent[]> {
   const rows = await db
     .selectFrom('subscriptions')
-    .select(['channel_id', 'user_id'])
+    .select(['channel_id as channelId', 'user_id as userId'])
     .where('user_id', 'in', amongNumbers(db, userIds))
     .where('is_active', '=', 1)
     .execute();
-  const ids = ascendingIds(rows.map(({ channel_id }) => channel_id));
+  const ids = ascendingIds(rows.map(({ channelId }) => channelId));
   const channels = await findChannels(db, ids);
   const wanted = channels.map((channel) => ({ channel }));
   const audienceOf = await readAudiences(db, wanted, owners);
-  const joinedOf = groupedBy(rows, ({ channel_id }) => channel_id);
+  const joinedOf = groupedBy(rows, ({ channelId }) => channelId);
   const notified = channels.flatMap((channel) =>
     peersOf(op, channel, {
       audience: audienceOf(channel.id),

@@ -13,14 +13,14 @@ import { readInherited, withInherited } from './inherited-notifications.js';
 import { peersOf } from './peer-events.js';
 import { readChannelRecords } from './read-channel-records.js';
 import { type SubscriptionRecord, type SubscriptionRow, writeSubscription } from './subscription-record.js';
-import type { Membership } from './subscription-store.js';
+import { findSubscriptions, type Membership } from './subscription-store.js';
 
 const types = ['stream', 'subscription'];
 
 interface Joined {
   readonly channels: readonly Channel[];
   /** The new subscriptions. */
-  readonly rows: readonly SubscriptionRow[];
+  readonly joined: readonly Membership[];
   /** Channels that were just created. */
   readonly created: ReadonlySet<ChannelId>;
   /** Unix milliseconds. */
@@ -31,16 +31,16 @@ interface Joined {
  * The events after users subscribe to channels. Users who can now see a channel get the channel. New subscribers get
  * their subscription. All other users who can see the channel get the ids of the new subscribers.
  */
-export function eventsOfJoining(db: Kysely<ServerTables>, joined: Joined): EventsToPublish {
-  const { channels, rows, created } = joined;
-  const concerned = channels.filter(({ id }) => created.has(id) || rows.some((row) => row.channel_id === id));
+export function eventsOfJoining(db: Kysely<ServerTables>, facts: Joined): EventsToPublish {
+  const joinedIds = new Set(facts.joined.map(({ channelId }) => channelId));
+  const concerned = facts.channels.filter(({ id }) => facts.created.has(id) || joinedIds.has(id));
   if (concerned.length === 0) return [];
-  return { types, build: (owners) => joiningEvents(db, { ...joined, channels: concerned }, owners) };
+  return { types, build: (owners) => joiningEvents(db, { ...facts, channels: concerned }, owners) };
 }
 
 async function joiningEvents(
   db: Kysely<ServerTables>,
-  { channels, rows, created, now }: Joined,
+  { channels, joined, created, now }: Joined,
   owners: readonly QueueOwner[],
 ): Promise<PublishedEvent[]> {
   const audienceOf = await readAudiences(
@@ -49,31 +49,31 @@ async function joiningEvents(
     owners,
   );
   const known = new Set(owners.map(({ id }) => id));
-  const own = rows.filter(({ user_id }) => known.has(user_id));
-  const joined = new Set(own.map(({ channel_id }) => channel_id));
+  const own = joined.filter(({ userId }) => known.has(userId));
+  const joinedIds = new Set(own.map(({ channelId }) => channelId));
   // Other users get neither the channel nor its subscribers, of which there may be very many.
-  const written = channels.filter(({ id }) => created.has(id) || joined.has(id));
+  const written = channels.filter(({ id }) => created.has(id) || joinedIds.has(id));
   const records = await readChannelRecords(db, written, now);
   return [
     ...channels.flatMap((channel) =>
-      channelMadeKnown(channel, { audience: audienceOf(channel.id), records, rows: own, created }),
+      channelMadeKnown(channel, { audience: audienceOf(channel.id), records, joined: own, created }),
     ),
-    ...(await additions(db, records, own)),
+    ...(await additions(db, records, await findSubscriptions(db, own))),
     ...channels.flatMap((channel) =>
-      peersOf('peer_add', channel, { audience: audienceOf(channel.id), joinedOrLeft: rows }),
+      peersOf('peer_add', channel, { audience: audienceOf(channel.id), joinedOrLeft: joined }),
     ),
   ];
 }
 
-interface Known extends Pick<Joined, 'created' | 'rows'> {
+interface Known extends Pick<Joined, 'created' | 'joined'> {
   readonly audience: ChannelAudience;
   readonly records: ReadonlyMap<ChannelId, ChannelRecord>;
 }
 
-function channelMadeKnown(channel: Channel, { audience, records, rows, created }: Known): PublishedEvent[] {
-  const joined = rows.filter(({ channel_id }) => channel_id === channel.id).map(({ user_id }) => user_id);
+function channelMadeKnown(channel: Channel, { audience, records, joined, created }: Known): PublishedEvent[] {
+  const joinedIds = joined.filter(({ channelId }) => channelId === channel.id).map(({ userId }) => userId);
   const others = new Set(audience.seeingUnsubscribed());
-  const notified = created.has(channel.id) ? audience.seeing() : joined.filter((id) => !others.has(id));
+  const notified = created.has(channel.id) ? audience.seeing() : joinedIds.filter((id) => !others.has(id));
   const record = records.get(channel.id);
   if (record === undefined || notified.length === 0) return [];
   return [{ event: { type: 'stream', op: 'create', streams: [record] }, audience: notified }];
@@ -123,7 +123,8 @@ export function eventsOfLeaving(
   left: readonly Membership[],
 ): EventsToPublish {
   if (left.length === 0) return [];
-  const concerned = channels.filter(({ id }) => left.some(({ channelId }) => channelId === id));
+  const leftIds = new Set(left.map(({ channelId }) => channelId));
+  const concerned = channels.filter(({ id }) => leftIds.has(id));
   return {
     types,
     async build(owners) {
@@ -138,7 +139,6 @@ function leavingEvents(
   left: readonly Membership[],
   audienceOf: (channelId: ChannelId) => ChannelAudience,
 ): PublishedEvent[] {
-  const rows = left.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
   const named = new Map(concerned.map(({ id, name }) => [id, name]));
   const removals = [...groupedBy(left, ({ userId }) => userId)].map(([userId, own]) => ({
     event: {
@@ -160,7 +160,7 @@ function leavingEvents(
     return [{ event: channelGone(channel.id), audience: usersLosingAccess.map(({ userId }) => userId) }];
   });
   const peers = concerned.flatMap((channel) =>
-    peersOf('peer_remove', channel, { audience: audienceOf(channel.id), joinedOrLeft: rows }),
+    peersOf('peer_remove', channel, { audience: audienceOf(channel.id), joinedOrLeft: left }),
   );
   return [...removals, ...ends, ...peers];
 }

@@ -1,5 +1,5 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
-import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { inPieces, lockingRows, numbersIn, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
@@ -15,52 +15,103 @@ export interface Membership {
   readonly color?: string | undefined;
 }
 
-const pairColumns = { channel_id: 'integer', user_id: 'integer' } as const;
-
 /**
- * Subscribes users to channels, in two statements. Returns the subscriptions of users who were not subscribed. A
- * returning user keeps the former settings. A new one gets phone notifications if that is the channel's default. The
- * caller has locked the channels.
+ * Subscribes users to channels, in pieces ({@link inPieces}). Returns the memberships that were not active. A returning
+ * user keeps the former settings. A new one gets phone notifications if that is the channel's default. The caller has
+ * locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,
   memberships: readonly Membership[],
-): Promise<SubscriptionRow[]> {
+): Promise<Membership[]> {
   if (memberships.length === 0) return [];
-  const rows = await colored(db, memberships);
-  const columns = { ...pairColumns, color: 'text' } as const;
-  const inserted = await sql<SubscriptionRow>`
-    insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top, push_notifications)
-    select v.channel_id, v.user_id, 1, v.color, 0, 0, nullif(channels.default_push_notifications, 0)
-    from ${rowsAsTable(db, 'v', columns, rows)} join channels on channels.id = v.channel_id
-    where true
-    order by v.channel_id, v.user_id
-    on conflict (channel_id, user_id) do update set is_active = 1 where subscriptions.is_active = 0
-    returning *`.execute(db);
-  return inserted.rows;
+  const joined: Membership[] = [];
+  await inPieces(db, await colored(db, memberships), async (piece) => {
+    const { rows } = await sql<Pair>`
+      with alike as materialized (${alikeTable(db, piece)})
+      insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top, push_notifications)
+      select alike.channel_id, member.value, 1, alike.color, 0, 0, nullif(channels.default_push_notifications, 0)
+      from alike join channels on channels.id = alike.channel_id
+        cross join ${numbersIn(db, 'alike.user_ids', 'member')}
+      where true
+      order by alike.channel_id, member.value
+      on conflict (channel_id, user_id) do update set is_active = 1 where subscriptions.is_active = 0
+      returning channel_id, user_id`.execute(db);
+    for (const pair of rows) joined.push(toMembership(pair));
+  });
+  return joined;
 }
 
-/** Unsubscribes users from channels, in one statement. Returns the memberships that were active. */
+/** Unsubscribes users from channels, in pieces ({@link inPieces}). Returns the memberships that were active. */
 export async function removeSubscriptions(
   db: Transaction<ServerTables>,
   memberships: readonly Membership[],
 ): Promise<Membership[]> {
-  if (memberships.length === 0) return [];
+  const left: Membership[] = [];
+  await inPieces(db, memberships, async (piece) => {
+    const { rows } = await sql<Pair>`
+      update subscriptions set is_active = 0
+      from (
+        select active.channel_id, active.user_id
+        from ${pairTable(db, piece)}
+        join subscriptions as active on active.channel_id = v.channel_id and active.user_id = v.user_id
+        where active.is_active = 1
+        -- Whoever tells their phones keeps them in this order too.
+        order by active.channel_id, active.user_id
+        ${lockingRows(db)}
+      ) as held
+      where subscriptions.channel_id = held.channel_id and subscriptions.user_id = held.user_id
+      returning subscriptions.channel_id, subscriptions.user_id`.execute(db);
+    for (const pair of rows) left.push(toMembership(pair));
+  });
+  return left;
+}
+
+/** The subscriptions with these memberships. */
+export async function findSubscriptions(
+  db: Kysely<ServerTables>,
+  memberships: readonly Membership[],
+): Promise<SubscriptionRow[]> {
+  const found: SubscriptionRow[] = [];
+  await inPieces(db, memberships, async (piece) => {
+    const { rows } = await sql<SubscriptionRow>`
+      select subscriptions.*
+      from ${pairTable(db, piece)}
+      join subscriptions on subscriptions.channel_id = v.channel_id and subscriptions.user_id = v.user_id`.execute(
+      db,
+    );
+    for (const row of rows) found.push(row);
+  });
+  return found;
+}
+
+function pairTable(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
   const rows = memberships.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
-  const removed = await sql<{ channel_id: ChannelId; user_id: UserId }>`
-    update subscriptions set is_active = 0
-    from (
-      select active.channel_id, active.user_id
-      from ${rowsAsTable(db, 'v', pairColumns, rows)}
-      join subscriptions as active on active.channel_id = v.channel_id and active.user_id = v.user_id
-      where active.is_active = 1
-      -- Whoever tells their phones keeps them in this order too.
-      order by active.channel_id, active.user_id
-      ${lockingRows(db)}
-    ) as held
-    where subscriptions.channel_id = held.channel_id and subscriptions.user_id = held.user_id
-    returning subscriptions.channel_id, subscriptions.user_id`.execute(db);
-  return removed.rows.map(({ channel_id, user_id }) => ({ channelId: channel_id, userId: user_id }));
+  return rowsAsTable(db, 'v', { channel_id: 'integer', user_id: 'integer' }, rows);
+}
+
+interface Pair {
+  readonly channel_id: ChannelId;
+  readonly user_id: UserId;
+}
+
+function toMembership({ channel_id: channelId, user_id: userId }: Pair): Membership {
+  return { channelId, userId };
+}
+
+const alikeColumns = { channel_id: 'integer', color: 'text', user_ids: 'text' } as const;
+
+/**
+ * Memberships with one row per channel and color: encoding each as a JSON row would take longer than storing it.
+ */
+function alikeTable(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
+  const alike = groupedBy(memberships, ({ channelId, color }) => `${channelId} ${color}`);
+  const rows = [...alike.values()].map((same) => ({
+    channel_id: same[0]?.channelId ?? 0,
+    color: same[0]?.color ?? '',
+    user_ids: JSON.stringify(same.map(({ userId }) => userId)),
+  }));
+  return sql`select * from ${rowsAsTable(db, 'v', alikeColumns, rows)}`;
 }
 
 /** All current and former subscriptions of a user. */
@@ -73,21 +124,39 @@ export function subscriptionsOf(db: Kysely<ServerTables>, userId: UserId): Promi
     .execute();
 }
 
-async function colored(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
-  const userIds = ascendingIds(memberships.map(({ userId }) => userId));
-  const known = await db
-    .selectFrom('subscriptions')
-    .select(['user_id', 'color'])
-    .where('user_id', 'in', amongNumbers(db, userIds))
-    .execute();
-  const used = groupedBy(known, ({ user_id }) => user_id);
-  return userIds.flatMap((userId) => {
-    const own = memberships.filter((each) => each.userId === userId);
-    const colors = nextColors(used.get(userId)?.map(({ color }) => color) ?? [], own.length);
-    return own.map(({ channelId, color }, index) => ({
-      channel_id: channelId,
-      user_id: userId,
-      color: color ?? (colors[index] as string),
-    }));
+/** Chooses the missing colors. Sorted by channel and user: in the order of its primary key, SQLite inserts fastest. */
+async function colored(
+  db: Kysely<ServerTables>,
+  memberships: readonly Membership[],
+): Promise<readonly Membership[]> {
+  const byUser = groupedBy(memberships, ({ userId }) => userId);
+  const used = await readColors(db, ascendingIds(byUser.keys()));
+  return [...byUser]
+    .flatMap(([userId, own]) => {
+      const colors = nextColors(used.get(userId) ?? [], own.length);
+      return own.map((each, index) => ({ ...each, color: each.color ?? (colors[index] as string) }));
+    })
+    .sort((a, b) => a.channelId - b.channelId || a.userId - b.userId);
+}
+
+/** More than the palette has. */
+const mostColors = 48;
+
+/** The colors of up to {@link mostColors} subscriptions of each user. Omits users without any. */
+async function readColors(
+  db: Kysely<ServerTables>,
+  userIds: readonly UserId[],
+): Promise<ReadonlyMap<UserId, readonly string[]>> {
+  const found = new Map<UserId, readonly string[]>();
+  await inPieces(db, userIds, async (piece) => {
+    const asked = piece.map((user_id) => ({ user_id }));
+    const { rows } = await sql<{ user_id: UserId; colors: string | null }>`
+      select v.user_id, (
+        select string_agg(color, ' ')
+        from (select color from subscriptions where user_id = v.user_id limit ${sql.lit(mostColors)}) as known
+      ) as colors
+      from ${rowsAsTable(db, 'v', { user_id: 'integer' }, asked)}`.execute(db);
+    for (const { user_id, colors } of rows) if (colors !== null) found.set(user_id, colors.split(' '));
   });
+  return found;
 }

@@ -120,7 +120,10 @@ export const subscribe = operation({
       const done = await applySubscribing(transaction, context, { facts, plan, requested });
       return { ...done, ...(requested.isAllOrNothing ? {} : { unauthorized: [...plan.unauthorized] }) };
     };
-    return actor.change(work, valuesOf(requested).length > 0 ? lockGroups : undefined);
+    const subscriptions = requested.channels.length * (parameters.principals?.length ?? 1);
+    const values = valuesOf(requested);
+    const rows = subscriptions + namedIn(values).userIds.length;
+    return actor.changeMany(rows, work, values.length > 0 ? lockGroups : undefined);
   },
 });
 
@@ -218,9 +221,9 @@ async function applySubscribing(
   const wanted = channels.flatMap(({ id, name }) =>
     facts.userIds.map((userId) => ({ channelId: id, userId, color: colors.get(name.toLowerCase()) })),
   );
-  const rows = await insertSubscriptions(db, wanted);
+  const joined = await insertSubscriptions(db, wanted);
   const created = new Set(made.map(({ id }) => id));
-  await publish(transaction, eventsOfJoining(db, { channels, rows, created, now }));
+  await publish(transaction, eventsOfJoining(db, { channels, joined, created, now }));
   if (made.some(({ isDefault }) => isDefault)) await publish(transaction, await defaultChannelsEvent(db));
   for (const channel of made) {
     await postNotices(transaction, context, { actor: facts.rights.actor, channel }, (names) => [
@@ -230,13 +233,11 @@ async function applySubscribing(
   const { announcements: channel } = facts;
   if (channel !== undefined)
     await announceChannels(transaction, context, { channel, actor: facts.rights.actor }, made);
-  const isNew = new Set(rows.map(({ channel_id, user_id }) => `${channel_id} ${user_id}`));
-  const joined = wanted.filter(({ channelId, userId }) => isNew.has(`${channelId} ${userId}`));
-  return {
-    subscribed: namesByUser(joined, channels),
-    already_subscribed: namesByUser(
-      wanted.filter((each) => !joined.includes(each)),
+  const isNew = new Set(joined.map(({ channelId, userId }) => `${channelId} ${userId}`));
+  const namesOf = (areNew: boolean) =>
+    namesByUser(
+      wanted.filter(({ channelId, userId }) => isNew.has(`${channelId} ${userId}`) === areNew),
       channels,
-    ),
-  };
+    );
+  return { subscribed: namesOf(true), already_subscribed: namesOf(false) };
 }

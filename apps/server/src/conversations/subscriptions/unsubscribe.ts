@@ -39,7 +39,8 @@ export const unsubscribe = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { publish, realm } = context;
     const names = parameters.subscriptions.map((name) => name.trim());
-    return actor.change(async (transaction, locked) => {
+    const rows = names.length * (parameters.principals?.length ?? 1);
+    return actor.changeMany(rows, async (transaction, locked) => {
       const { db } = transaction;
       const found = await lockNamedChannels(transaction, names);
       const access = await readChannelAccess(db, locked, [...found.values()]);

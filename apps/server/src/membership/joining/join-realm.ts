@@ -114,8 +114,8 @@ async function enterChannels(
 ): Promise<void> {
   const { db } = transaction;
   const memberships = channels.map(({ id: channelId }) => ({ channelId, userId }));
-  const rows = await insertSubscriptions(db, memberships);
-  await publish(transaction, eventsOfJoining(db, { channels, rows, created: new Set(), now }));
+  const joined = await insertSubscriptions(db, memberships);
+  await publish(transaction, eventsOfJoining(db, { channels, joined, created: new Set(), now }));
 }
 
 interface EnteringGroups {

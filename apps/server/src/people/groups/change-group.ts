@@ -1,5 +1,6 @@
 import type { ServerContext } from '../../context.js';
 import type { Requester } from '../../platform/authentication/authenticate.js';
+import type { KnownUser } from '../../platform/authentication/credential-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { lockGroups } from '../permissions/lock-groups.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
@@ -8,16 +9,17 @@ import { writeGroup } from './group-record.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * Changes a group as decided by `plan`, and publishes events to all users, in one transaction.
+ * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` limits the
+ * members that it adds or removes. The default is the number of `userIds`.
  * @throws ProtocolError the errors of `plan`.
  */
 export async function changeGroup(
   { publish }: Pick<ServerContext, 'publish'>,
   actor: Requester,
-  asked: Omit<FactsAsked, 'actor'>,
+  { rows, ...asked }: Omit<FactsAsked, 'actor'> & { readonly rows?: number },
   plan: (facts: GroupFacts, transaction: ServerTransaction) => GroupChange | Promise<GroupChange>,
 ): Promise<void> {
-  await actor.change(async (transaction, locked) => {
+  const work = async (transaction: ServerTransaction, locked: KnownUser) => {
     const facts = await readGroupFacts(transaction, { ...asked, actor: locked });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
@@ -27,5 +29,6 @@ export async function changeGroup(
       transaction,
       notified.map((each) => ({ ...each, audience: 'everyone' as const })),
     );
-  }, lockGroups);
+  };
+  await actor.changeMany(rows ?? asked.userIds.length, work, lockGroups);
 }

@@ -3,6 +3,7 @@ import { jsonParameter, operation, optionalJsonParameter } from '@waxwing/servic
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { nonGuest } from '../../platform/authentication/authenticate.js';
+import type { KnownUser } from '../../platform/authentication/credential-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import { groupIdList, userIdList } from '../permissions/id-lists.js';
 import { lockGroups } from '../permissions/lock-groups.js';
@@ -41,7 +42,7 @@ export const createUserGroup = operation({
     const permissions = permissionsAmong('group', parameters);
     const named = namedIn(Object.values(permissions).flatMap((value) => value ?? []));
     const now = clock();
-    return actor.change(async (transaction, locked) => {
+    const work = async (transaction: ServerTransaction, locked: KnownUser) => {
       const facts = await readGroupFacts(transaction, {
         actor: locked,
         name: name.trim(),
@@ -54,7 +55,8 @@ export const createUserGroup = operation({
       if (group === undefined) throw new Error('a group that was just made is not there');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience: 'everyone' }]);
       return { group_id: groupId };
-    }, lockGroups);
+    };
+    return actor.changeMany(memberIds.length + named.userIds.length, work, lockGroups);
   },
 });
 

@@ -1,9 +1,10 @@
 import type { GroupId, JsonObject, UserId } from '@waxwing/protocol';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, inPieces } from '@waxwing/storage';
 import type { Transaction } from 'kysely';
 import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
 import { type GroupSettingValue, writeValue } from '../permissions/group-setting-value.js';
+import { insertMembers } from '../permissions/insert-members.js';
 import type { PermissionName } from '../permissions/permission-settings.js';
 import { storePermission } from '../permissions/permission-store.js';
 import type { GroupRecord } from './group-record.js';
@@ -42,14 +43,11 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
     await storePermission(db, { level: 'group', ownerId: groupId, name }, value);
   }
   const group = { group_id: groupId };
-  if (addedMembers.length > 0) {
-    const rows = addedMembers.map((user_id) => ({ ...group, user_id }));
-    await db.insertInto('user_group_members').values(rows).execute();
-  }
-  if (removedMembers.length > 0) {
+  await insertMembers(db, groupId, addedMembers);
+  await inPieces(db, removedMembers, async (piece) => {
     const gone = db.deleteFrom('user_group_members').where('group_id', '=', groupId);
-    await gone.where('user_id', 'in', amongNumbers(db, removedMembers)).execute();
-  }
+    await gone.where('user_id', 'in', amongNumbers(db, piece)).execute();
+  });
   if (addedSubgroups.length > 0) {
     const rows = addedSubgroups.map((subgroup_id) => ({ ...group, subgroup_id }));
     await db.insertInto('user_group_subgroups').values(rows).execute();

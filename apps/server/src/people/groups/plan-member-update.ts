@@ -30,21 +30,22 @@ export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateReque
   if (addSubgroups.length + removeSubgroups.length > 0 && !mayManage(facts)) throw insufficientPermission();
   const { known } = facts;
   requireKnown(known, { userIds: add, groupIds: addSubgroups });
+  const members = new Set(group.memberIds);
   for (const id of add) {
-    if (group.memberIds.includes(id)) throw refused(`User ${id} is already a member of this group`);
+    if (members.has(id)) throw refused(`User ${id} is already a member of this group`);
   }
   for (const id of remove) {
-    if (!group.memberIds.includes(id)) throw refused(`There is no member '${id}' in this user group`);
+    if (!members.has(id)) throw refused(`There is no member '${id}' in this user group`);
   }
+  const subgroups = new Set(group.subgroupIds);
   for (const id of addSubgroups) {
-    if (group.subgroupIds.includes(id))
-      throw refused(`User group ${id} is already a subgroup of this group.`);
+    if (subgroups.has(id)) throw refused(`User group ${id} is already a subgroup of this group.`);
     if (facts.supergroupIds.has(id)) {
       throw refused(`User group ${group.id} is already a subgroup of one of the passed subgroups.`);
     }
   }
   for (const id of removeSubgroups) {
-    if (!group.subgroupIds.includes(id)) throw refused(`User group ${id} is not a subgroup of this group.`);
+    if (!subgroups.has(id)) throw refused(`User group ${id} is not a subgroup of this group.`);
   }
   return {
     groupId: group.id,

@@ -5,6 +5,7 @@ import { type Role, roles } from '../../platform/authentication/roles.js';
 import type { ServerTables } from '../../tables.js';
 import type { GroupSettingValue } from './group-setting-value.js';
 import { groupedBy } from './grouped-by.js';
+import { insertMembers } from './insert-members.js';
 import {
   type PermissionLevel,
   type PermissionName,
@@ -212,9 +213,8 @@ async function insertUnnamedGroup(
     })
     .returning('id')
     .executeTakeFirstOrThrow();
-  const members = directMembers.map((user_id) => ({ group_id: id, user_id }));
   const subgroups = directSubgroups.map((subgroup_id) => ({ group_id: id, subgroup_id }));
-  if (members.length > 0) await db.insertInto('user_group_members').values(members).execute();
+  await insertMembers(db, id, directMembers);
   if (subgroups.length > 0) await db.insertInto('user_group_subgroups').values(subgroups).execute();
   return id;
 }

@@ -20,9 +20,14 @@ export interface Requester extends KnownUser {
     first?: (transaction: ServerTransaction) => Promise<void>,
     options?: { readonly isBatchFirst?: boolean },
   ): Promise<Result>;
-  /** Like {@link change}, for long work: uses `writeSingle`, which does not block other writes on PostgreSQL. */
-  changeAlone<Result>(
+  /**
+   * Like {@link change}, for work that may write this many rows. Many of them are committed alone (`writeSingle`): in a
+   * shared commit, other users' writes would wait for them.
+   */
+  changeMany<Result>(
+    rows: number,
     work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
+    first?: (transaction: ServerTransaction) => Promise<void>,
   ): Promise<Result>;
 }
 
@@ -46,28 +51,36 @@ function requesterKind({ name, description, codes, demand }: Demand): RequesterK
     async authenticate({ database }, head) {
       const known = await authenticateUser(database, head);
       demand(known);
-      const hold = async (transaction: ServerTransaction) => {
-        const locked = await lockRequester(transaction, known);
-        demand(locked);
-        return locked;
+      const change: Requester['change'] = (work, first, { isBatchFirst = first !== undefined } = {}) => {
+        const write = isBatchFirst ? database.writeFirst : database.write;
+        return write(withLocked(known, demand, work, first));
       };
       return {
         ...known,
-        change(work, first, { isBatchFirst = first !== undefined } = {}) {
-          const write = isBatchFirst ? database.writeFirst : database.write;
-          return write(async (transaction) => {
-            await first?.(transaction);
-            return work(transaction, await hold(transaction));
-          });
-        },
-        async changeAlone(work) {
-          const { result } = await database.writeSingle(async (transaction) =>
-            work(transaction, await hold(transaction)),
-          );
+        change,
+        async changeMany(rows, work, first) {
+          if (rows <= mostRowsOfSharedCommit) return change(work, first);
+          const { result } = await database.writeSingle(withLocked(known, demand, work, first));
           return result;
         },
       };
     },
+  };
+}
+
+const mostRowsOfSharedCommit = 200;
+
+function withLocked<Result>(
+  known: KnownUser,
+  demand: Demand['demand'],
+  work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
+  first: ((transaction: ServerTransaction) => Promise<void>) | undefined,
+) {
+  return async (transaction: ServerTransaction) => {
+    await first?.(transaction);
+    const locked = await lockRequester(transaction, known);
+    demand(locked);
+    return work(transaction, locked);
   };
 }
 

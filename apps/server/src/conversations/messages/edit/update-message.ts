@@ -79,8 +79,8 @@ export const updateMessage = operation({
     const attempt = (transaction: ServerTransaction, locked: KnownUser) =>
       edit(transaction, context, locked, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
-      // A topic may be very long. On PostgreSQL, a separate transaction does not delay other writes.
-      requested.propagateMode === 'change_one' ? actor.change(attempt) : actor.changeAlone(attempt),
+      // A topic may be very long.
+      actor.changeMany(requested.propagateMode === 'change_one' ? 1 : Number.POSITIVE_INFINITY, attempt),
     );
     return { detached_uploads: detached };
   },
