@@ -14,7 +14,7 @@ import { expectUnharmed, warmUpBy } from './expect-unharmed.js';
 import { tooLarge } from './http-refusals.js';
 import { gateScale, reachableLimits } from './scale.js';
 
-const testMilliseconds = 300_000;
+const testMilliseconds = 400_000;
 
 eachBackend(({ name }) => {
   let world: AttackWorld;

@@ -176,8 +176,8 @@ export const makeEveryExpensive: MakeAttack = async (world, scale) =>
 let added: { readonly world: AttackWorld; readonly data: Promise<MemberData> } | undefined;
 
 /** Adds the data once per world. */
-function memberData(world: AttackWorld, { memberMessages }: Scale): Promise<MemberData> {
-  if (added?.world !== world) added = { world, data: addMemberData(world.constellation, memberMessages) };
+function memberData(world: AttackWorld, scale: Scale): Promise<MemberData> {
+  if (added?.world !== world) added = { world, data: addMemberData(world.constellation, scale) };
   return added.data;
 }
 

@@ -1,27 +1,15 @@
 import type { RepeatedRequests } from './attack.js';
-import { base64, requestText } from './attack-requests.js';
+import { base64 } from './attack-requests.js';
+import { crowdRequests } from './crowd-requests.js';
 import { longText, type MemberData } from './member-data.js';
-import { formRequest, type RefusedRequest } from './refusals.js';
+import { type ExpensiveRequests, get, patch, post } from './member-requests.js';
+import type { RefusedRequest } from './refusals.js';
 
-type Fields = Readonly<Record<string, string>>;
-
-/** The requests of one attack by the member's action, as the end of a sentence. */
-type ExpensiveRequests = Readonly<Record<string, (data: MemberData) => readonly string[]>>;
-
-const form = 'application/x-www-form-urlencoded';
 const requestsAtOnce = 30;
 const maximumIds = 5000;
+/** Even, so that pairs of requests that undo each other are complete. */
+const rounds = 12;
 
-const get = (path: string, { authorization }: MemberData, query: Fields = {}) =>
-  requestText(`GET /api/v1/${path}?${new URLSearchParams(query)}`, { authorization });
-const post = (path: string, { authorization }: MemberData, fields: Fields) =>
-  formRequest('200', `/api/v1/${path}`, authorization, fields).request;
-const patch = (path: string, { authorization }: MemberData, fields: Fields) =>
-  requestText(
-    `PATCH /api/v1/${path}`,
-    { authorization, 'content-type': form },
-    new URLSearchParams(fields).toString(),
-  );
 const narrowTo = (name: string, ...more: readonly (readonly [string, string])[]) =>
   JSON.stringify([['channel', name], ...more]);
 /** The text of ten thousand characters that takes longest to render. */
@@ -86,6 +74,16 @@ export const expensiveRequests: ExpensiveRequests = {
         narrow: narrowTo(data.moving.name),
       }),
     ),
+  'another user marks all messages as read and as unread': (data) =>
+    ['add', 'remove'].map((op) =>
+      post('messages/flags/narrow', data, {
+        op,
+        flag: 'read',
+        anchor: 'newest',
+        num_before: '5000',
+        num_after: '0',
+      }),
+    ),
   'another user stars messages by their ids': (data) =>
     ['add', 'remove'].map((op) =>
       post('messages/flags', data, {
@@ -105,12 +103,7 @@ export const expensiveRequests: ExpensiveRequests = {
     get('users/me/subscriptions', data, { include_subscribers: 'true' }),
   ],
   'another user lists the members of a channel': (data) => [get(`streams/${data.crowd.id}/members`, data)],
-  'another user subscribes many users': (data) => [
-    post('users/me/subscriptions', data, {
-      subscriptions: JSON.stringify([{ name: data.crowd.name }]),
-      principals: JSON.stringify(data.people),
-    }),
-  ],
+  ...crowdRequests,
   'another user opens queues with everything': (data) => [post('register', data, {})],
   'another user types to many subscribers': (data) => [
     post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),
@@ -122,6 +115,9 @@ const answersOf: Readonly<Record<string, readonly string[]>> = {
   // The topic has already been moved.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
   'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
+  // Another request has created it.
+  'another user creates groups of all users': ['200', '400 BAD_REQUEST'],
+  'another user adds all users to a group and removes them': ['200', '400 BAD_REQUEST'],
   // Opening other queues has removed it.
   'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };
@@ -141,11 +137,17 @@ export function thirtyAtOnce(
   };
 }
 
-/** All of them, in turn. */
+/** The kinds in turn. A kind with several requests sends another one each time. */
 export function everyExpensiveRequest(data: MemberData): (readonly [what: string, RefusedRequest])[] {
-  return Object.entries(expensiveRequests).flatMap(([what, requestsOf]) =>
-    requestsOf(data).map((text): readonly [string, RefusedRequest] => [what, answered(what, text)]),
+  const kinds = Object.entries(expensiveRequests).map(
+    ([what, requestsOf]) => [what, requestsOf(data)] as const,
   );
+  return Array.from({ length: rounds }, (_, round) =>
+    kinds.map(([what, texts]): [string, RefusedRequest] => [
+      what,
+      answered(what, texts[round % texts.length] as string),
+    ]),
+  ).flat();
 }
 
 /** A request with its expected answers. */

@@ -5,6 +5,7 @@ import type { ServerDatabase, ServerTables } from '#server/tables.js';
 import { addUsers } from '../../support/add-users.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
+import type { Scale } from './scale.js';
 
 /** Data of an organization with a member who requests as much of it as possible. */
 export interface MemberData {
@@ -25,6 +26,8 @@ export interface MemberData {
   readonly oftenEdited: MessageId;
   /** A queue with as many events as one answer may have. */
   readonly queueId: string;
+  /** A group that the member created. */
+  readonly groupId: number;
 }
 
 interface MemberChannel {
@@ -37,8 +40,9 @@ type Db = ServerDatabase['db'];
 type Table = 'messages' | 'message_edits' | 'users' | 'subscriptions' | 'profile_values';
 
 const channelNames = ['library', 'crowd', 'moving', 'edited'] as const;
+/** Channels that many users join and leave. */
+export const revolvingNames = ['door0', 'door1', 'door2', 'door3', 'door4'];
 const rowsPerStatement = 200;
-const mostSubscribers = 2000;
 const mostEvents = 500;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
@@ -49,8 +53,9 @@ export function longText(characters: number, seed: number): string {
   return text.slice(0, characters - 1);
 }
 
-/** Adds all data while the server runs, most of it as rows. `count` is the number of messages in a large channel. */
-export async function addMemberData(world: Constellation, count: number): Promise<MemberData> {
+/** Adds all data while the server runs, most of it as rows. */
+export async function addMemberData(world: Constellation, scale: Scale): Promise<MemberData> {
+  const count = scale.memberMessages;
   const [user] = await addUsers(world, ['greedy']);
   if (user === undefined) throw new Error('no user was added');
   const authorization = basicAuthorization(user.email, user.api_key);
@@ -58,15 +63,17 @@ export async function addMemberData(world: Constellation, count: number): Promis
   const post = (path: string, fields: Record<string, string>) =>
     successOf(ask(`${api}/${path}`, authorization, new URLSearchParams(fields)));
   await post('users/me/subscriptions', {
-    subscriptions: JSON.stringify(channelNames.map((name) => ({ name }))),
+    subscriptions: JSON.stringify([...channelNames, ...revolvingNames].map((name) => ({ name }))),
   });
   const { body } = await post('register', { event_types: '["message"]' });
+  const group = await post('user_groups/create', { name: 'crew', description: '', members: '[]' });
   const userId = user.user_id as UserId;
-  const rows = await withServerDatabase(world, (db) => addRows(db, userId, count));
+  const rows = await withServerDatabase(world, (db) => addRows(db, userId, scale));
   for (let sent = 0; sent < Math.min(count, mostEvents); sent += 1) {
     await post('messages', { type: 'direct', to: `[${user.user_id}]`, content: longText(2000, sent) });
   }
-  return { authorization, userId, queueId: String(body.queue_id), ...rows };
+  const groupId = Number(group.body.group_id);
+  return { authorization, userId, queueId: String(body.queue_id), groupId, ...rows };
 }
 
 async function successOf(asking: Promise<Asked>): Promise<Asked> {
@@ -94,7 +101,7 @@ async function withServerDatabase<Result>(
   }
 }
 
-async function addRows(db: Db, userId: UserId, count: number) {
+async function addRows(db: Db, userId: UserId, { memberMessages: count, people: subscribers }: Scale) {
   const found = await db
     .selectFrom('channels')
     .select(['id', 'name'])
@@ -141,7 +148,7 @@ async function addRows(db: Db, userId: UserId, count: number) {
   const [oftenEdited, ...edited] = messages as [MessageId, ...MessageId[]];
   await addEdits(db, userId, [oftenEdited], 1000, 2700);
   await addEdits(db, userId, edited, 10, 1400);
-  const people = await addPeople(db, crowd.id, Math.min(count, mostSubscribers));
+  const people = await addPeople(db, crowd.id, subscribers);
   return { library, crowd, people, moving, edited, oftenEdited };
 }
 

@@ -10,6 +10,8 @@ export interface Scale {
   readonly cutRounds: number;
   /** Messages of a large channel that a member requests. */
   readonly memberMessages: number;
+  /** Other users of the organization. A member can subscribe all of them and add them to groups. */
+  readonly people: number;
   /** Requests of the honest user before an attack, so that memory that they need anyway does not count as growth. */
   readonly warmingRequests: number;
   /** Requests of the honest user during an attack. */
@@ -23,6 +25,7 @@ export const gateScale: Scale = {
   silentConnections: 4000,
   cutRounds: 1,
   memberMessages: 200,
+  people: 500,
   warmingRequests: 20,
   measuredRequests: 40,
 };
@@ -37,6 +40,8 @@ export const fullScale: Scale = {
   silentConnections: 20_000,
   cutRounds: 20,
   memberMessages: 5000,
+  // With five channels, as many subscriptions as one request may create.
+  people: 2000,
   warmingRequests: 40,
   measuredRequests: 600,
 };
