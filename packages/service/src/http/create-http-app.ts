@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { type ProtocolError, refused } from '@waxwing/protocol';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { defaultHttpLimits, type HttpLimits } from '../http-settings/http-limits.js';
@@ -16,7 +17,7 @@ import {
   unavailable,
 } from './error-answer.js';
 import type { Exchange } from './exchange.js';
-import { addHealth, asksForHealth } from './health/health-routes.js';
+import { addHealth, asksForHealth, isHealthPath } from './health/health-routes.js';
 import { Readiness, type ReadinessChecks } from './health/readiness.js';
 import { isNotFound, notFoundIn } from './not-found.js';
 import { publishAnswer } from './operations/answer-channel.js';
@@ -26,7 +27,7 @@ import { addOperation, defaultBodyLimitBytes } from './operations/operation-rout
 import { recordRequest } from './operations/record-request.js';
 import { factsKey, factsOf, type RequestFacts } from './operations/request-facts.js';
 import { requestIds } from './operations/request-ids.js';
-import { type ServedOperation, serveOperations } from './operations/served-operation.js';
+import { longPollsAmong, type ServedOperation, serveOperations } from './operations/served-operation.js';
 import { ConcurrencyLimiter, type ConcurrencyLimiterOptions } from './overload/concurrency-limiter.js';
 import { InFlightCaps } from './overload/in-flight-caps.js';
 import { RequestScheduler } from './overload/request-scheduler.js';
@@ -69,6 +70,14 @@ function refuseSchema(): never {
   throw new Error('No route may have a schema of Fastify: declare parameters and answer of an operation.');
 }
 
+function requestKinds(operations: readonly ServedOperation[]) {
+  const isLongPoll = longPollsAmong(operations);
+  return (request: IncomingMessage) => {
+    if (isHealthPath(request.url ?? '')) return 'health';
+    return isLongPoll(request) ? 'long-poll' : 'other';
+  };
+}
+
 /** Shared by the hooks of one app. */
 interface AppParts {
   readonly options: HttpAppOptions;
@@ -90,10 +99,14 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
   const closing = new AbortController();
   const onRefusal = (reason: string): void => metrics.httpRefusals.inc({ reason });
   const shared = { limits, log, onRefusal, closing: closing.signal };
-  const scheduler = new RequestScheduler({ ...shared, maximumPiecesPerActor: options.handlersPerActor });
+  const operations = serveOperations(options.operations);
+  const scheduler = new RequestScheduler({
+    ...shared,
+    maximumPiecesPerActor: options.handlersPerActor,
+    kindOf: requestKinds(operations),
+  });
   const connections = new Connections({ ...shared, scheduler, settingsPrefix: options.settingsPrefix ?? '' });
   const caps = new InFlightCaps({ limits, onRefusal, actorRefusalStatus: options.actorRefusalStatus ?? 429 });
-  const operations = serveOperations(options.operations);
   const readiness =
     options.readiness instanceof Readiness ? options.readiness : new Readiness(options.readiness, log);
   const shutdown = { readiness, closing: closing.signal };

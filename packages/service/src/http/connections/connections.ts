@@ -11,7 +11,6 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Log } from '../../logging/create-logger.js';
 import { unavailable } from '../error-answer.js';
 import { Exchange } from '../exchange.js';
-import { isHealthPath } from '../health/health-routes.js';
 import { FairShares } from '../overload/fair-shares.js';
 import type { RefusalReason } from '../overload/in-flight-caps.js';
 import { PipeliningCaps } from '../overload/pipelining-caps.js';
@@ -225,9 +224,7 @@ export class Connections {
     exchange.receivedAt = performance.now();
     const { request, response } = exchange;
     exchange.clientKey = this.#clientKeyOf(connection, request);
-    const isHealth = isHealthPath(request.url ?? '');
-    const act = (): void => handle(request, response);
-    this.#options.scheduler.begin(exchange, act, { isHealth, isPipelined });
+    this.#options.scheduler.begin(exchange, () => handle(request, response), isPipelined);
   }
 
   /**

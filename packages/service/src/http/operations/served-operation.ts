@@ -38,6 +38,17 @@ export function servedMethods(method: Method): (Method | 'HEAD')[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
+/** A function that tells whether a request is a long poll, by its method and path. */
+export function longPollsAmong(
+  operations: readonly ServedOperation[],
+): (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean {
+  const names = new Set(operations.filter(({ declared }) => declared.lane).map(({ name }) => name));
+  return ({ method, url = '' }) => {
+    const query = url.indexOf('?');
+    return names.has(`${method} ${query === -1 ? url : url.slice(0, query)}`);
+  };
+}
+
 function matches(pattern: readonly string[], parts: readonly string[]): boolean {
   if (pattern.length !== parts.length) return false;
   return pattern.every((part, index) => (part.startsWith('{') ? parts[index] !== '' : part === parts[index]));

@@ -7,6 +7,8 @@ import { ClientPauses } from './client-pauses.js';
 /** Node accepts one connection per event-loop tick, so the length of a tick bounds the accept rate: 100 per second. */
 const maximumTickMilliseconds = 10;
 const maximumActsPerTick = 256;
+/** Of this many acts, one is a poll while other requests wait. */
+const actsPerPoll = 4;
 /**
  * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates.
  * Refusing one request per event can take longer than a second. After this time, some acts run between two events.
@@ -27,6 +29,8 @@ export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumB
 interface ScheduleOptions {
   /** Whether the request was pipelined behind another on its connection. */
   readonly isPipelined: boolean;
+  /** Whether the request is a long poll. */
+  readonly isPoll?: boolean;
   /** The key for sharing ticks. A client that could choose its own keys would get any number of shares. */
   readonly client: string;
   /** Called instead of the act if the entry expires or is likely to. Without it, the entry never expires. */
@@ -44,20 +48,22 @@ interface Entry {
 
 /**
  * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests alternate,
- * so that one busy client cannot starve others. Yields to the event loop after 10 ms, and pauses a client whose act took
- * longer.
+ * so that one busy client cannot starve others. Long polls give way: while other requests wait, one act in four is a poll.
+ * Yields to the event loop after 10 ms, and pauses a client whose act took longer.
  *
  * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the client
  * learns soon, and the entry takes no memory. Refuses an entry that has been queued for longer than `backlogMilliseconds`,
- * if more than `minimumBacklog` are queued.
+ * if more than `minimumBacklog` are queued. Polls do not count as queued.
  */
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
   readonly #first = new RoundRobinQueue<Entry>();
   readonly #pipelined = new RoundRobinQueue<Entry>();
+  readonly #polls = new RoundRobinQueue<Entry>();
   /** Entries that can be refused, oldest first. The oldest is never over. */
   readonly #refusable = new FifoQueue<Entry>();
   #isFirstNext = true;
+  #actsSincePoll = 0;
   #pending = 0;
   #immediates = 0;
   #tickEndsAt: number | undefined;
@@ -84,7 +90,7 @@ export class FairScheduler {
     this.#limits = limits;
   }
 
-  schedule(act: () => void, { isPipelined, client, refuse }: ScheduleOptions): void {
+  schedule(act: () => void, { isPipelined, isPoll = false, client, refuse }: ScheduleOptions): void {
     const now = performance.now();
     if (this.#pending === 0) {
       this.#isBehind = false;
@@ -97,19 +103,24 @@ export class FairScheduler {
       if (now - this.#pollingSince >= maximumPollMilliseconds) this.#runBetweenEvents(now);
     } else {
       const entry = { client, act, refuse, since: now, isOver: false };
-      (isPipelined ? this.#pipelined : this.#first).add(client, entry);
+      const others = isPipelined ? this.#pipelined : this.#first;
+      (isPoll ? this.#polls : others).add(client, entry);
       if (refuse !== undefined) this.#refusable.add(entry);
       this.#pending += 1;
       this.#requestImmediate();
     }
   }
 
+  get #backlog(): number {
+    return this.#pending - this.#polls.count;
+  }
+
   /** Reserves half of the time for the work itself. */
   #isLikelyToExpire(client: string): boolean {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
-    if (this.#pending <= minimumBacklog) return false;
+    if (this.#backlog <= minimumBacklog) return false;
     const own = this.#first.countOf(client) + this.#pipelined.countOf(client);
-    const before = Math.min(this.#pending, own * (this.#first.clients + this.#pipelined.clients));
+    const before = Math.min(this.#backlog, own * (this.#first.clients + this.#pipelined.clients));
     return before * this.#pace > backlogMilliseconds / 2;
   }
 
@@ -206,7 +217,7 @@ export class FairScheduler {
   #takeExpired(now: number): (() => void) | undefined {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
     const oldest = this.#refusable.first;
-    if (oldest === undefined || this.#pending <= minimumBacklog) return undefined;
+    if (oldest === undefined || this.#backlog <= minimumBacklog) return undefined;
     return now - oldest.since > backlogMilliseconds ? this.#end(oldest).refuse : undefined;
   }
 
@@ -223,12 +234,16 @@ export class FairScheduler {
   #take(now: number): Entry | undefined {
     const isOver = (entry: Entry): boolean => entry.isOver;
     const isPaused = (client: string): boolean => this.#pauses.has(client, now);
+    const takePoll = (): Entry | undefined => {
+      this.#actsSincePoll = 0;
+      return this.#polls.take(isOver, isPaused);
+    };
+    const poll = this.#actsSincePoll + 1 >= actsPerPoll ? takePoll() : undefined;
+    if (poll !== undefined) return poll;
+    this.#actsSincePoll += 1;
     const [one, other] = this.#isFirstNext ? [this.#first, this.#pipelined] : [this.#pipelined, this.#first];
     const next = one.take(isOver, isPaused);
-    if (next !== undefined) {
-      this.#isFirstNext = !this.#isFirstNext;
-      return next;
-    }
-    return other.take(isOver, isPaused);
+    if (next !== undefined) this.#isFirstNext = !this.#isFirstNext;
+    return next ?? other.take(isOver, isPaused) ?? takePoll();
   }
 }

@@ -1,13 +1,17 @@
+import type { IncomingMessage } from 'node:http';
 import { unavailable } from '../error-answer.js';
 import type { Exchange } from '../exchange.js';
 import { ActorSlots } from './actor-slots.js';
 import { FairScheduler, type SchedulerLimits } from './fair-scheduler.js';
 import { LoadShedder, type LoadShedderOptions } from './load-shedder.js';
 
+type RequestKind = 'health' | 'long-poll' | 'other';
+
 interface RequestSchedulerOptions extends LoadShedderOptions {
   readonly limits: SchedulerLimits;
   /** Maximum concurrent pieces of work of one actor. `undefined` for no limit. */
   readonly maximumPiecesPerActor: number | undefined;
+  readonly kindOf: (request: IncomingMessage) => RequestKind;
 }
 
 const nothing = (): void => undefined;
@@ -20,27 +24,28 @@ export class RequestScheduler {
   readonly #shedder: LoadShedder;
   readonly #slots: ActorSlots;
   readonly #isLimited: boolean;
+  readonly #kindOf: RequestSchedulerOptions['kindOf'];
 
   constructor(options: RequestSchedulerOptions) {
     this.#scheduler = new FairScheduler(options.limits);
     this.#shedder = new LoadShedder(options);
-    const { maximumPiecesPerActor: maximum } = options;
+    const { maximumPiecesPerActor: maximum, kindOf } = options;
+    this.#kindOf = kindOf;
     this.#isLimited = maximum !== undefined;
     this.#slots = new ActorSlots(maximum ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Begins a request, or answers it with 503 if it waits too long. Never refuses health requests. */
-  begin(
-    exchange: Exchange,
-    act: () => void,
-    { isHealth, isPipelined }: { readonly isHealth: boolean; readonly isPipelined: boolean },
-  ): void {
-    const client = isHealth ? `health ${exchange.clientKey}` : exchange.clientKey;
-    const refuse = isHealth || exchange.isSurplus ? undefined : () => this.#shedder.refuse(exchange);
+  /** Begins a request, or answers it with 503 if it waits too long. Never refuses health requests and long polls. */
+  begin(exchange: Exchange, act: () => void, isPipelined: boolean): void {
+    const { request, isSurplus, clientKey } = exchange;
+    const kind = this.#kindOf(request);
+    const client = kind === 'health' ? `health ${clientKey}` : clientKey;
+    const isPoll = kind === 'long-poll' && !isSurplus;
+    const refuse = isSurplus || kind !== 'other' ? undefined : () => this.#shedder.refuse(exchange);
     const begin = (): void => {
       if (!exchange.isOver) act();
     };
-    this.#scheduler.schedule(begin, { isPipelined, client, refuse });
+    this.#scheduler.schedule(begin, { isPipelined, isPoll, client, refuse });
   }
 
   /** Begins a piece of work at once, if its actor has a free slot. Call the returned function at its end. */

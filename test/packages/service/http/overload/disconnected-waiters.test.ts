@@ -14,6 +14,7 @@ it('a request that waits for a slot of its actor ends with its client, and passe
   const scheduler = new RequestScheduler({
     limits: { backlogMilliseconds: 60_000, minimumBacklog: 32 },
     maximumPiecesPerActor: 1,
+    kindOf: () => 'other',
     log: createMemoryLog().log,
     onRefusal: () => undefined,
     closing: new AbortController().signal,

@@ -62,6 +62,34 @@ describe('the fair scheduler', () => {
     expect(order.slice(6)).toEqual(['b3', 'a5', 'b4']);
   });
 
+  it('begins one poll in four acts while other requests wait, and all of them otherwise', async () => {
+    const scheduler = new FairScheduler(patient);
+    const order: string[] = [];
+    const begin = (name: string, isPoll: boolean) =>
+      scheduler.schedule(() => void order.push(name), { ...by(false, name), isPoll });
+    for (const name of ['p1', 'p2', 'p3', 'p4', 'p5']) begin(name, true);
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7']) begin(name, false);
+    while (order.length < 12) await wait();
+    expect(order).toEqual(['a1', 'a2', 'a3', 'p1', 'a4', 'a5', 'a6', 'p2', 'a7', 'p3', 'p4', 'p5']);
+  });
+
+  it('does not refuse requests because polls are queued', async () => {
+    const scheduler = new FairScheduler({ backlogMilliseconds: 0, minimumBacklog: 4 });
+    const begun: string[] = [];
+    let refused = 0;
+    for (let count = 0; count < 20; count++) {
+      scheduler.schedule(() => void begun.push('poll'), { ...by(false, `poller ${count}`), isPoll: true });
+    }
+    for (let count = 0; count < 4; count++) {
+      const refuse = () => {
+        refused += 1;
+      };
+      scheduler.schedule(() => keepBusy(2), { ...by(false, `client ${count}`), refuse });
+    }
+    while (begun.length < 20) await wait();
+    expect(refused).toBe(0);
+  });
+
   it('rotates over clients, so that a busy client does not delay the others', async () => {
     const scheduler = new FairScheduler(patient);
     const order: string[] = [];

@@ -87,6 +87,24 @@ describe('an overloaded operation', () => {
     expect(await refusals()).toBe(0);
   });
 
+  it('refuses requests that arrive together and wait too long, but no long polls', async () => {
+    await start();
+    const clients = 60;
+    const connections = await Promise.all(Array.from({ length: clients * 2 }, () => app.connect()));
+    // Node accepts one connection per tick, so requests on connections that it has yet to accept would not arrive together.
+    await expect.poll(async () => (await app.counts())[0]).toBe(connections.length);
+    for (const [index, connection] of connections.entries()) {
+      const who = authorization(`sender${index}`);
+      connection.send(request(index < clients ? `GET /lane?lane=${index}` : 'GET /held', who));
+    }
+    const [polls, others] = [connections.slice(0, clients), connections.slice(clients)];
+    await expect.poll(async () => app.held.length + (await refusals())).toBe(clients * 2);
+    expect(await refusals()).toBeGreaterThan(0);
+    for (const { end } of app.held) end();
+    for (const one of polls) await expect.poll(() => one.statuses).toEqual([200]);
+    for (const one of others) await expect.poll(() => one.statuses).toHaveLength(1);
+  });
+
   it('admits at most twice what it can complete in time, from any number of clients', async () => {
     await start({ ...small, minimumBacklog: 2 });
     const asked = 20;
