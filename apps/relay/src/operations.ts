@@ -58,7 +58,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   ...stockServerOperations,
 ];
 
-/** All operations for operators. Only the admin socket serves them, never a network listener. */
+/** The operations of the admin socket. No network listener serves them: the dashboard has operations of its own. */
 export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOperations;
 
 /** Metadata of the relay's OpenAPI document. */

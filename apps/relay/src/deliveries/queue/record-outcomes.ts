@@ -25,7 +25,10 @@ export interface FirstOutcome {
   readonly isRepeat: boolean;
 }
 
-/** Persists outcomes: receipts, dead tokens, working environments and queued retries. */
+/**
+ * Stores what outcomes change: receipts, tokens that died, the APNs environment that accepted a token, and retries to
+ * queue.
+ */
 export class RecordOutcomes {
   readonly #options: RecordOutcomesOptions;
 

@@ -15,7 +15,7 @@ export function isRecentlyActive(
   return Math.max(lastMessageAt ?? 0, createdAt) > now - recentMilliseconds;
 }
 
-/** An SQL expression on a row of `channels`: 1 if it is not {@link isRecentlyActive}, otherwise 0. */
+/** An SQL expression that is 1 for a row of `channels` for which {@link isRecentlyActive} is false, otherwise 0. */
 export function isDormant(now: number): RawBuilder<number> {
   const since = now - recentMilliseconds;
   return sql<number>`case when coalesce(last_message_at, 0) <= ${since} and created_at <= ${since} then 1 else 0 end`;

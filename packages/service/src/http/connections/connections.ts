@@ -36,7 +36,10 @@ export interface ConnectionsOptions {
   readonly closing: AbortSignal;
 }
 
-/** A connection above a limit gets one response: health or 503. The oldest surplus connection makes room for a new one. */
+/**
+ * Connections above a limit that stay open for one response each: the answer to a health check, or 503. A further one
+ * closes the oldest.
+ */
 const maximumSurplusConnections = 100;
 /** The fraction of all body bytes that incomplete large heads may take. */
 const partialHeadsPartOfBytes = 1 / 4;
