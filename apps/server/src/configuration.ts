@@ -45,10 +45,10 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum number of event queues per user. Each queue can have one waiting poll.
+// Twice the maximum number of event queues per user, because each queue can have a poll that waits.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
-// At most a hundred years, in minutes.
+// In minutes. The maximum is 100 years.
 const validityRange = { minimum: 1, maximum: 52_704_000 };
 
 /** Reads the `SERVER_*` variables. @throws ConfigurationError that names all problems at once. */

@@ -98,7 +98,7 @@ async function assemble(
 ): Promise<Omit<Server, 'close'>> {
   const { log = createLogger('waxwing-server', configuration.logLevel), clock = systemClock } = overrides;
   const { random = Math.random, timings = {}, pageFolder } = overrides;
-  // Before the database is opened, so that a wrong setting is reported first.
+  // Checks the relay key before opening the database, so that a wrong setting is reported first.
   await readRelayKey(configuration.relay, adminNames);
   const metrics = new Metrics();
   const database = await openDatabase(configuration, { log, clock, metrics }, closers);
@@ -166,7 +166,7 @@ async function openDoors(
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const operations = [...bindServerOperations(context), ...dashboard.main];
   const app = await createHttpApp({ ...http, operations });
-  // In parallel: a slow request must not use up the deadline of the jobs, which are released at the deadline.
+  // Stops both in parallel. One after the other, a slow request would use up the time that jobs have to finish.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });

@@ -9,7 +9,7 @@ import type { ServerDatabase } from './tables.js';
 /** The files that a running server checks: those of the settings, and the key of an account that `push enable` stored. */
 export function watchedChecks(configuration: ServerConfiguration, database: ServerDatabase): StartCheck[] {
   const checks = serverFileChecks(configuration);
-  // An account that the settings name stores nothing in the database.
+  // If the settings name the relay account, the database stores none to check.
   return configuration.relay.kind === 'configured'
     ? checks
     : [...checks, relayAccountCheck(configuration, database)];

@@ -101,7 +101,7 @@ const ownMigrations: MigrationSet = {
         await createPermissions(db);
         await createRealmSettings(db);
         await addClientCapabilities(db);
-        // Migrations get an untyped database.
+        // The cast is needed because migrations get an untyped database.
         await addRoleGroups(db as Transaction<ServerTables>);
       },
     },

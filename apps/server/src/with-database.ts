@@ -24,7 +24,7 @@ export async function withServerDatabase<Result>(
     clock: terminal.clock,
     role: 'visiting',
     remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
-    // This process runs no jobs. Background errors after the commit do not fail a command.
+    // This process runs no jobs. Only background errors after a commit get here, and they do not make the command fail.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

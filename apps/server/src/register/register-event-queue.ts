@@ -63,7 +63,7 @@ export const registerEventQueue = operation({
   path: '/api/v1/register',
   summary: 'Creates an event queue and returns the initial state.',
   actor: userOrSpectator,
-  // Latency depends on `registerQueue`, a `BoundedQueue`.
+  // Requests wait in `registerQueue`, a bounded queue.
   waitsForOthers: true,
   parameters: z.object({
     event_types: optionalJsonParameter(eventTypes),
@@ -98,7 +98,7 @@ export const registerEventQueue = operation({
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, request) {
     const { actor, parameters, signal } = request;
-    // Not refusable, because the queue already exists.
+    // Not refusable, because the event queue already exists at these ticks.
     const nextTick = () => request.nextTick({ isRefusable: false });
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;

@@ -42,7 +42,7 @@ export class KnownLinkifiers {
     if (this.#readAt === undefined || now - this.#readAt >= maximumAgeMilliseconds) {
       const changes = this.#changes;
       const compiled = this.#compile(await readLinkifiers(db));
-      // Do not cache a list that was read before a concurrent change.
+      // Does not cache a list that was read before a concurrent change.
       if (changes !== this.#changes) return [...compiled.values()];
       this.#compiled = compiled;
       this.#readAt = now;
@@ -52,7 +52,7 @@ export class KnownLinkifiers {
 
   /** Invalidates the cache in every process once the transaction is committed. */
   async noteChange(transaction: ServerTransaction): Promise<void> {
-    // This process at once, so that the next message of the administrator uses the change.
+    // Forgets this process's cache right at the commit, so that the administrator's next message uses the change.
     transaction.afterCommit(() => this.#forget());
     await this.#signals.notify(transaction, channel, '');
   }

@@ -16,7 +16,7 @@ export function cleanFileName(given: string): string {
     .replace(/\s+/g, '-')
     .replace(/[^\p{L}\p{M}\p{N}._-]/gu, '')
     .replace(/^[.\p{M}-]+|\.+$/gu, '')
-    // Must come last: removals above can join a letter and a mark, which the reader of the path normalizes to one letter.
+    // Must come last: a removal above can bring a letter and a combining mark together, which NFC composes.
     .normalize('NFC');
   const ending = /\.[A-Za-z0-9]+$/.exec(plain)?.[0] ?? '';
   const kept = ending.length > maximumEndingCharacters ? '' : ending;

@@ -7,7 +7,7 @@ const day = 24 * 60 * 60_000;
 const unclaimedMilliseconds = 28 * day;
 /** Uploads that are still incomplete after this time have failed. */
 const leftMilliseconds = day;
-// Each file is a call to the store.
+// Small, because the removal of each file is a separate call to the store.
 const filesPerStep = 50;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'log' | 'uploads'>;
@@ -50,7 +50,7 @@ async function withdrawSome(
     .limit(limit)
     .modifyEnd(lockingRows(db))
     .execute();
-  // Backdated, so that their bytes are removed in this run.
+  // Backdated by four weeks, so that this run also removes the bytes of these files.
   const before = now - unclaimedMilliseconds;
   await withdrawUploads(
     transaction,

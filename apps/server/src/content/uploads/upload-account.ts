@@ -15,7 +15,7 @@ export async function readSigningKey(database: ServerDatabase): Promise<Secret<B
     db
       .insertInto('upload_account')
       .values({ id: 1, signing_key: key, used_bytes: 0 })
-      // Another process may win the race: its key is used.
+      // If another process inserts its key first, that key is used.
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute(),
   );

@@ -46,7 +46,7 @@ export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: Changed
       const readers = (await readAudience(db, { channel: after }, owners)).seeing();
       const gained = readers.filter((id) => !readersBefore.has(id));
       const isUnarchived = before.isArchived && !after.isArchived;
-      // The list of subscribers may be long, and only new readers need it.
+      // Reads the subscribers only for new readers of the channel, because the list can be long.
       const isListed = isUnarchived ? readers.length > 0 : gained.length > 0;
       const subscribers = isListed ? ((await readSubscribers(db, [after.id])).get(after.id) ?? []) : [];
       return notifiedOfChange(changed, { readersBefore, readers, gained, subscribers });

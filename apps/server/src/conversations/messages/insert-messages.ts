@@ -140,8 +140,8 @@ export function isImage(pathId: string): boolean {
 }
 
 async function insertCopies({ db }: ServerTransaction, sent: readonly SentMessage[]): Promise<void> {
-  // Groups copies by flags: most copies of a message are equal, and encoding each as a JSON row would take longer than
-  // storing it.
+  // Groups copies by flags, because most copies of a message have the same flags. Encoding each copy as a JSON row
+  // would take longer than storing it.
   const alike = sent.flatMap(({ message, copies }) =>
     [...usersByFlags(copies)].map(([flags, userIds]) => ({
       message_id: message.id,

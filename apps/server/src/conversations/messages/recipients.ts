@@ -111,7 +111,7 @@ async function readSubscribers(
   const rows = await db
     .selectFrom('subscriptions')
     .innerJoin('users', 'users.id', 'subscriptions.user_id')
-    // Aggregates ids into one string: transferring thousands of rows takes longer than finding them.
+    // Aggregates the ids into one string, because transferring thousands of rows takes longer than finding them.
     .select([
       'channel_id',
       sql<string>`string_agg(cast(user_id as text), ',' order by user_id)`.as('user_ids'),

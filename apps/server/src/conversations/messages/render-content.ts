@@ -118,7 +118,8 @@ async function readUsers(
   { names, ids }: { readonly names: readonly string[]; readonly ids: readonly UserId[] },
 ): Promise<MentionableUser[]> {
   if (names.length === 0 && ids.length === 0) return [];
-  // Both sides use the database's case folding, so that the index applies. PostgreSQL would not use it in an `or`.
+  // Both sides use the database's `lower`, as the index does. With `or` instead of `union`, PostgreSQL would not use
+  // it.
   const withNames = sql`
     select id from users where lower(full_name) in (select lower(v.name) from ${namesAsTable(db, names)})`;
   const rows = await db

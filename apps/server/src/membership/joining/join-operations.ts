@@ -55,7 +55,7 @@ export const joinByInvitation = operation({
   path,
   summary: 'Creates a user from an invitation link.',
   actor: anyone,
-  // All are optional: the form itself tells a person what is missing.
+  // The form's fields are optional here: the form that is returned says what is missing.
   parameters: z.object({
     token: z.string(),
     full_name: z.string().default(''),
@@ -106,7 +106,7 @@ async function counted(
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) return tooManyTriesPage(wait);
   const { answer, isFailure } = await work().catch((error: unknown) => {
-    // A person reads this: answer a full queue with a page, not with JSON.
+    // The client is a browser, so the answer for a full queue is a page and not JSON.
     if (!(error instanceof ProtocolError) || error.code !== 'RATE_LIMIT_HIT') throw error;
     return { answer: tooManyTriesPage(error.retryAfterSeconds ?? 1), isFailure: false };
   });

@@ -32,7 +32,7 @@ export class AddressFailures {
   #failuresOf(address: string, now: number): Failures {
     // `peek` does not refresh the entry, so eviction follows the start of the window.
     const known = this.#addresses.peek(address);
-    // A window that ends further ahead was stored before the clock was set back.
+    // Ignores a window that ends too far in the future: the clock was set back after it was stored.
     if (known !== undefined && known.until > now && known.until <= now + windowMilliseconds) return known;
     const failures = { count: 0, until: now + windowMilliseconds };
     this.#addresses.set(address, failures);

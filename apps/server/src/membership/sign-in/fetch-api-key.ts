@@ -63,7 +63,7 @@ async function giveKey(
       .executeTakeFirst();
     if (active === undefined || !(await hasPasswordHash(db, id, passwordHash))) return false;
     const evicted = await insertSignInKey(db, id, keyHash, clock());
-    // Without the key, these phones could neither fetch the messages of their notifications nor sign out.
+    // Without its evicted key, a phone could neither fetch the messages of its notifications nor sign out.
     if (evicted.length > 0) await removePushDevicesOf(context, transaction, id, evicted);
     await forgetSignInFailures(transaction, name);
     return true;

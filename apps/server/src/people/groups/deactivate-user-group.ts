@@ -29,8 +29,8 @@ export const deactivateUserGroup = operation({
     const asked = { groupId, userIds: [], groupIds: [] };
     await changeGroup(context, actor, asked, async (facts, transaction) => {
       const { db } = transaction;
-      // Update first: it waits for transactions that lock the group for a permission, so that the next read sees
-      // their result.
+      // Updates before reading: the update waits for transactions that lock the group to use it in a permission, so the
+      // read sees their result.
       await db.updateTable('user_groups').set({ is_active: 0 }).where('id', '=', groupId).execute();
       return planDeactivation(facts, await readGroupUses(transaction, groupId));
     });

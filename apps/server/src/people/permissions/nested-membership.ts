@@ -15,7 +15,7 @@ export async function membersOfGroups(
 ): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
   const members = new Map<GroupId, UserId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return members;
-  // Aggregates ids into one text: transferring many rows takes longer than finding them.
+  // Aggregates the ids into one string, because transferring many rows takes longer than finding them.
   const rows = await reaching(db, groupIds)
     .selectFrom((query) =>
       query

@@ -16,7 +16,7 @@ export async function readRealm(
     db
       .insertInto('realm')
       .values({ id: 1, uuid, created_at: now, users_version: randomUUID() })
-      // Another process may win the race: its UUID is used.
+      // If another process inserts its UUID first, that UUID is used.
       .onConflict((conflict) => conflict.column('id').doNothing())
       .execute(),
   );

@@ -3,7 +3,7 @@ import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
 // Parsers for setting values. They follow the rules of parameters, and also accept words for special numbers and for
-// none.
+// "no value".
 
 /** A whole number from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {

@@ -38,11 +38,11 @@ export function requireOwnAddress(address: string): void {
   const [local = '', domain = ''] = address.split('@');
   const labels = [...domain.split('.'), ...domainToUnicode(domain).split('.')];
   const topLevel = labels.at(-1) ?? '';
-  // As in browsers: a domain that looks Latin imitates another one, unless its top level has non-Latin letters too.
+  // Browsers have the same rule: a non-Latin label may look Latin only if the top-level domain is non-Latin too.
   const mayLookLatin = /[^\0-\x7f]/.test(topLevel);
   const isTurkic = turkicTopLevels.has(topLevel.toLowerCase());
   if (
-    // A mark that composes with its letter is ordinary. A mark that stays separate is not.
+    // NFC composes an ordinary mark with its letter. A mark that remains separate is suspicious.
     isDeceptive(local.normalize('NFC'), { mayLookLatin: false, isTurkic }) ||
     labels.some((label) => isDeceptive(label, { mayLookLatin, isTurkic }))
   ) {

@@ -39,12 +39,12 @@ export async function listForUser(
   if (!(await seesAllUsers(database.db, reader))) return listSeen(context, reader, client);
   const { role } = reader;
   const { active, inactive } = await listOfKind(context, { role, makesAvatars });
-  // Users read their own address, also where others of their role cannot.
+  // Users can read their own address even if their role cannot. Their own record then differs from the shared list.
   const isOwnDifferent = !readsAddress({ id: anotherId, role }, own);
   const profileDataOf = isOwnDifferent ? await readProfileData(database.db, [own.id]) : undefined;
   const options = { reader, realm, clientMakesAvatars: makesAvatars, profileDataOf };
   const written = isOwnDifferent ? listed(writeUser(own, options)) : undefined;
-  // The reader is active.
+  // The reader is active, so only the active list contains the reader's own record.
   return { realm_users: joinUsers(active, written), realm_non_active_users: joinUsers(inactive) };
 }
 

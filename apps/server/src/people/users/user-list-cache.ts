@@ -93,6 +93,6 @@ export function entriesOf(users: readonly ListedUser[]): Buffer {
 
 function sizeOf({ active, inactive }: EncodedUserList): number {
   const chunks = [...active.chunks, ...inactive.chunks];
-  // Never 0, which the cache rejects.
+  // Starts at 1, because the cache rejects entries of size 0.
   return chunks.reduce((sum, { json }) => sum + json.byteLength, 1);
 }

@@ -17,7 +17,7 @@ export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined>
   codes: user.codes,
   async authenticate(context, head) {
     if (head.header('authorization') !== undefined) return user.authenticate(context, head);
-    // Throws, because the request has no credentials.
+    // Refuses the request: `basicCredentials` throws if there are no credentials.
     if (!hasPublicAccess(context, await readRealmSettings(context.database.db))) head.basicCredentials();
     return undefined;
   },

@@ -147,7 +147,7 @@ export function writeAvatar(
   { realm, clientMakesAvatars }: Pick<RecordOptions, 'realm' | 'clientMakesAvatars'>,
 ): string | null {
   if (user.avatarUrl !== undefined) return user.avatarUrl;
-  // Clients can compute it only from the real address.
+  // Clients need the real address to compute the avatar's URL.
   if (clientMakesAvatars && isPublicAddress(user)) return null;
   return providerAvatarUrl(shownAddress(user, realm), user.avatarVersion);
 }

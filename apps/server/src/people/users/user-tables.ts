@@ -62,7 +62,7 @@ export async function addUserDetails(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('users').addColumn('avatar_url', text).execute();
   await add('avatar_version', integer, 1);
   await add('can_change_user_emails', integer, 0);
-  // Users are also found by the address that they had when they were deactivated.
+  // Covers deactivated users too, because they are looked up by their last address.
   await db.schema.createIndex('users_email').on('users').column('email_lower').execute();
 }
 

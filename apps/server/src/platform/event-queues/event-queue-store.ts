@@ -19,7 +19,7 @@ export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 export const noteUseAfterMilliseconds = 60_000;
 /** A queue with more unacknowledged events is deleted. Its client must register again. */
 export const maximumEventsPerQueue = 1000;
-// A further queue evicts the least recently used one.
+// At this limit, a new queue evicts the user's least recently used one.
 const maximumQueuesPerUser = 50;
 
 /** A user's live queue. `undefined` if it does not exist, is expired or belongs to another user. */
@@ -82,7 +82,7 @@ export async function insertQueue(
   const surplus = older
     .filter((row, index) => index >= maximumQueuesPerUser - 1 || !row.is_live)
     .map((row) => row.queue_id)
-    // The order in which publishing locks queues. Another order could deadlock.
+    // Publishing locks queues in this order too. Another order could deadlock.
     .sort();
   const gone = surplus.length > 0 && (await evictsSingly(db, queue.userId)) ? surplus : [];
   for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);

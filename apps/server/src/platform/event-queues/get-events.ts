@@ -83,7 +83,7 @@ async function acknowledge(
   const now = clock();
   const queue = await requireQueue(database.db, poll, now);
   const { newest_at_start: newestAtStart } = queue;
-  // The restored database lost these events, and their ids will be reused.
+  // The client has events that a restored database has lost and whose ids it will reuse.
   if (newestAtStart !== null && lastEventId > newestAtStart) throw badEventQueue(queueId);
   if (lastEventId > queue.last_event_id) {
     throw refused(`Invalid last_event_id: the newest event of this queue is ${queue.last_event_id}`);
@@ -134,7 +134,7 @@ async function takeEvents(
   { queueId, lastEventId }: Poll,
 ): Promise<EventOnWire[]> {
   const { events, isSinceStart } = await eventsAfter(database.db, queueId, lastEventId);
-  // Another server process started while this client waited.
+  // Another server process started during the wait and recorded the queue's newest event id: clears the record.
   if (isSinceStart) await database.write(({ db }) => noteAnswered(db, queueId));
   return events;
 }

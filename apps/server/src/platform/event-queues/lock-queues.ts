@@ -62,7 +62,7 @@ const queuesOfUsers = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, 
 );
 
 const queuesOfPublic = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
-  // A union, because with `or` SQLite would use neither index and scan all queues.
+  // A union, because with `or` SQLite would scan all queues instead of using the two indexes.
   lockedQueues(db, parameter).where('queue_id', 'in', (queues) =>
     queues
       .selectFrom('event_queues')

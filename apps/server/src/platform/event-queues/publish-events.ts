@@ -90,7 +90,7 @@ async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Pr
     }
     if (each.audience === 'everyone') return each;
     const audience = each.audience.filter((id) => ids.has(id));
-    // Each of thousands of users may get an event, and few of them have a queue.
+    // Drops events without a queue: an audience can have thousands of users, and few of them have a queue.
     return audience.length === 0 && each.publicBut === undefined ? [] : { ...each, audience };
   });
 }
@@ -110,7 +110,7 @@ async function addLateOwners(
     const owners = await readQueueOwners(transaction.db, source.types, now);
     const late = owners.filter(({ id }) => !asked.has(id));
     if (late.length === 0) continue;
-    // Later writes may have changed the data that the events depend on. After this error, each write runs again alone.
+    // Later writes of the batch may have changed the events' data. After this error, each write runs again alone.
     if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
     events.push(...(await build(source, late)));
   }

@@ -30,7 +30,7 @@ export async function readQueueOwners(
  * A condition on rows of `event_queues`: the queue may request one of these types. The caller makes the exact check.
  */
 export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
-  // The list is a JSON array, so a quoted type that occurs in it is an element.
+  // The column holds a JSON array of types, so a match of the quoted type is a whole element.
   const conditions = [...new Set(types)].map((type) => sql`event_types like ${`%${JSON.stringify(type)}%`}`);
   return sql<SqlBool>`(event_types is null or ${sql.join(conditions, sql` or `)})`;
 }

@@ -24,8 +24,8 @@ export async function readWithQueue<Result>(
   queueId: string,
   read: (db: Kysely<ServerTables>) => Promise<Result>,
 ): Promise<ReadWithQueue<Result>> {
-  // Waits for transactions that looked up queues before this one was committed: they may still commit changes without an
-  // event for it.
+  // Waits for transactions that looked up queues before the new queue was committed: they may still commit changes
+  // without adding an event to it.
   await db
     .transaction()
     .setAccessMode('read only')

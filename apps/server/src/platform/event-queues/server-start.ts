@@ -26,7 +26,7 @@ async function noteSome(db: Transaction<ServerTables>, after: string): Promise<s
     .selectFrom('event_queues')
     .select('queue_id')
     .where('queue_id', '>', after)
-    // The order in which publishing locks them. Another order could deadlock.
+    // Publishing locks queues in this order too. Another order could deadlock.
     .orderBy('queue_id')
     .limit(queuesPerTransaction)
     .modifyEnd(lockingRows(db))

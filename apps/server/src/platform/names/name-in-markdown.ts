@@ -31,7 +31,7 @@ export function boldName(name: string): string {
   if (plain.test(name)) return `**${name}**`;
   const longest = Math.max(0, ...[...name.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);
-  // One blank on each side is not displayed.
+  // Spaces separate the name's backticks from the fence. Markdown does not display them.
   const inner = longest > 0 ? ` ${name} ` : name;
   return `**${fence}${inner}${fence}**`;
 }

@@ -31,24 +31,24 @@ const viramas =
  * the contexts of UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
  */
 const invisibleInPlace = [
-  // Emoji composed of several, such as families and professions.
+  // Joiners in emoji that are composed of several emoji, such as families and professions.
   '(?<=\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)\\u200d(?=\\p{Extended_Pictographic})',
-  // Flags of regions. The tags spell the region; elsewhere they could spell any text.
+  // Tag characters in a region's flag, where they spell the region's code. Elsewhere they could spell any text.
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
   `(?<=${cursive})[\\u200c\\u200d](?=${cursive})`,
-  // Persian writers put a non-joiner between a word and a number, a word in Latin letters, a bracket or a quotation.
+  // Persian has a non-joiner between a word and a number, a word in Latin letters, a bracket or a quotation mark.
   `(?<=[\\p{L}\\p{N}\\p{Pe}\\p{Pf}"'%\\u066a])\\u200c(?=${arabicLetter})`,
   `(?<=${arabicLetter}\\p{Mn}?)\\u200c(?=[\\p{L}\\p{N}\\p{Ps}\\p{Pi}"'])`,
-  // An abbreviation ends in the shape that its letter has inside a word, such as that of the Hijri era.
+  // A joiner at the end of an Arabic abbreviation, such as that of the Hijri era, gives the letter its mid-word shape.
   `(?<=(?![${endingLetters}])${arabicLetter})\\u200d(?!\\p{L})`,
   `(?<=${conjunct}${viramas}\\p{Mn}?)[\\u200c\\u200d]`,
-  // Before a virama or a vowel sign, as in Bengali and Kannada, and in Khmer with a register shifter.
+  // Joiners before a virama or a vowel sign, as in Bengali and Kannada, and before a register shifter in Khmer.
   `(?<=${conjunct})[\\u200c\\u200d](?=${conjunctMark})`,
   `(?<=${unspaced})\\u200b(?=${printed})`,
   `(?<=${printed})\\u200b(?=${unspaced})`,
-  // Variants of one character, as in Japanese names.
+  // Variation selectors after a Chinese character, as in Japanese names.
   '(?<=\\p{Script=Han})[\\ufe00-\\ufe02\\u{e0100}-\\u{e01ef}]',
   '(?<=[\\p{Sm}\\p{Script=Mymr}])\\ufe00',
   '(?<=\\p{Script=Mong})[\\u180b-\\u180f]',
@@ -77,7 +77,7 @@ export function nameProblem(what: string, name: string, end = '.'): string | und
 }
 
 function unsuitablePosition(name: string): number | undefined {
-  // Most names are ASCII, and the scan is slow.
+  // Fast path for ASCII, because the scan is slow.
   if (/^[\x20-\x7e]*$/.test(name)) return undefined;
   const hasRightToLeft = rightToLeft.test(name);
   for (const { 1: character, index } of name.matchAll(scan)) {

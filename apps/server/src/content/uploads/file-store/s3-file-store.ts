@@ -13,7 +13,7 @@ export interface S3Account {
   readonly secretKey: Secret<string>;
 }
 
-// Upload part size, and the memory per upload. Other S3-compatible stores accept no smaller parts.
+// Size of an upload's parts, one of which is in memory at a time. S3-compatible stores accept no smaller parts.
 const pieceBytes = 5 * 1024 * 1024;
 
 /** Opens a store in a bucket of an S3-compatible service. */
@@ -21,7 +21,7 @@ export function openS3FileStore({ bucket, region, endpoint, accessKeyId, secretK
   const client = new S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey: secretKey.reveal() },
-    // Other services use one host for all buckets, and some lack the newer checksums.
+    // Services other than Amazon's use one host for all buckets, and some do not support the newer checksums.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -29,7 +29,7 @@ export function checkUploadsFolder(folder: string): string | undefined {
   let existing = root;
   try {
     while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
-    // The dot fails for a file.
+    // With `/.` the check fails if the path is a file.
     accessSync(`${existing}/.`, constants.W_OK | constants.X_OK);
   } catch (error) {
     throw cannotBeMade(root, error);

@@ -48,7 +48,7 @@ export async function applyEdit(
   const content = plan.content && { message, content: plan.content, actor, now };
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);
   const mentions = content === undefined ? [] : await applyMentions(transaction, message, content.content);
-  // A move to another channel deletes copies, so they are read before.
+  // Reads the copies before the move, because a move to another channel deletes some of them.
   const isReadNow = channels === undefined || channels.origin.id !== channels.target.id;
   const copies = isReadNow ? await copiesOfMessage(db, message.id) : undefined;
   const losingAccess = await publishLostAccess(transaction, context, edit, ids);

@@ -70,7 +70,7 @@ async function readTopicFacts(
   const unasked = { counted: undefined, isTopicNew: false };
   if (message?.channelId === undefined) return unasked;
   const move = wantedMove(requested, message);
-  // Skips topics that the rules refuse anyway: databases reject some of their characters.
+  // Does not query an invalid topic, which is refused later: databases reject some of its characters.
   if (!isMove(move) || topicProblem(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
   const isCounted = requested.propagateMode === 'change_all' && after !== undefined;

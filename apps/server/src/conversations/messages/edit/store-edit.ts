@@ -86,7 +86,7 @@ export async function moveMessages(
   now: number,
 ): Promise<void> {
   const isCounted = isChannelChanged || (resolution === undefined && !isRespelling);
-  // Sets only columns that change: SQLite rewrites the indexes of each column that is set, the search index included.
+  // Sets only columns that change: SQLite rewrites every index on a column that is set, including the search index.
   const changed = {
     ...(isChannelChanged ? { channel_id: to.channelId } : {}),
     ...(isTopicChanged ? { topic: to.topic, topic_lower: topicKey(to.topic) } : {}),

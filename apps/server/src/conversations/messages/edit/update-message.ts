@@ -72,14 +72,14 @@ export const updateMessage = operation({
       notifiesNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    // Rendered before the transaction: it takes longest, and the locks would be held meanwhile.
+    // Renders before the transaction, because rendering takes longest and would prolong the locks.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const rendered = await renderAllowed(rendering, actor, parameters.message_id, requested);
     const asked: AskedEdit = { requested, content: rendered };
     const attempt = (transaction: ServerTransaction, locked: KnownUser) =>
       edit(transaction, context, locked, parameters.message_id, asked);
     const detached = await inOneChannel(() =>
-      // A topic may be very long.
+      // A topic can have any number of messages.
       actor.changeMany(requested.propagateMode === 'change_one' ? 1 : Number.POSITIVE_INFINITY, attempt),
     );
     return { detached_uploads: detached };

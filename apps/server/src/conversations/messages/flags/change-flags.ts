@@ -37,7 +37,7 @@ export async function changeFlags(
   const { db } = transaction;
   const { flag, op } = requested;
   const isUnreading = flag === 'read' && op === 'remove';
-  // A message without a copy counts as read and has no other flags, so that only these changes need a copy.
+  // A message without a copy counts as read and has no other flags, so only these changes need a copy.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
   // Creates copies only for messages under a shared lock: a message may become readable and unreadable again
   // concurrently, and a copy would keep it readable.

@@ -108,7 +108,7 @@ function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promis
       .selectFrom('user_messages as copy')
       .innerJoin('messages', 'messages.id', 'copy.message_id')
       .select(['copy.user_id', 'copy.message_id'])
-      // Lists the ids in the text: for an array parameter, PostgreSQL expects many users and scans all unread copies.
+      // Writes the ids into the SQL: for an array parameter, PostgreSQL expects many users and scans all unread copies.
       .where('copy.user_id', 'in', userIds)
       .where('messages.channel_id', 'in', channelIds)
       .where(sql<boolean>`copy.flags & ${read} = 0`)
@@ -127,7 +127,7 @@ async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy
     join user_messages as copy on copy.message_id = v.message_id and copy.user_id = v.user_id
     order by copy.message_id, copy.user_id
     ${lockingRows(db)}`.execute(db);
-  // Filtered here: with this condition, the database might scan the index of all unread copies for these few.
+  // Filters here and not in SQL, where the condition might make the database scan the index of all unread copies.
   return rows.flatMap(({ user_id, message_id, flags }) =>
     (flags & messageFlags.read) === 0 ? [{ user_id, message_id }] : [],
   );

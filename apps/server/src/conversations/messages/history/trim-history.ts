@@ -43,7 +43,7 @@ export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
   if (dropped.length === 0) return;
   const ids = dropped.map(({ id }) => id);
   await db.deleteFrom('message_edits').where('id', 'in', amongNumbers(db, ids)).execute();
-  // Its stored diff may lead to a text that was dropped.
+  // The diff stored with the original may compare it to a text that was deleted above.
   await db
     .updateTable('message_edits')
     .set({ content_html_diff: null })

@@ -56,7 +56,7 @@ export async function readNarrowCondition(
   const names = await readNarrowNames(db, realm, reader, terms);
   const conditions = terms.map((term) => {
     const condition = conditionOf(db, reader, names, term);
-    // Without `coalesce` unless negated, so that an index can be used.
+    // Only negated conditions use `coalesce`, because it prevents the use of an index.
     return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
   });
   const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);

@@ -63,7 +63,7 @@ export async function notifyOfMessages(
       messageId: each.message.id,
       userIds,
       ...(reportId === undefined ? {} : { reportId }),
-      // With several groups it is unknown which one concerns which user.
+      // Names the group only if there is one: with several, it is unknown which of them mentions a user.
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });
   }

@@ -95,7 +95,7 @@ export const sendMessage = operation({
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
-    // Rendered before the transaction: it takes longest, and the locks would be held meanwhile.
+    // Renders before the transaction, because rendering takes longest and would prolong the locks.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
