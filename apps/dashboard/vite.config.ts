@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
-// Each program has a page of its own: WAXWING_PAGE is `page` for the relay's (the default), `server-page` for the server's.
+// Each program has its own page. WAXWING_PAGE is `page` for the relay (the default) and `server-page` for the server.
 const page = process.env.WAXWING_PAGE ?? 'page';
 
 /** Bundles a page. Its program serves it under `/admin/`, and lets browsers keep the files in `assets`. */
@@ -13,7 +13,7 @@ export default defineConfig({
   build: {
     outDir: join(import.meta.dirname, 'dist', page),
     emptyOutDir: true,
-    // An inlined file would be a data: URL, which the page's policy does not load.
+    // An inlined file would be a data: URL, which the page's Content-Security-Policy blocks.
     assetsInlineLimit: 0,
     modulePreload: false,
     sourcemap: false,

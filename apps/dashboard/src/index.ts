@@ -1,5 +1,5 @@
 /** Folder of the relay's built page: `index.html`, and content-hashed files in `assets`. */
-// This relative path is the same from the sources and from the compiled code.
+// The relative path is valid from this source file and from its compiled file.
 export const pageFolder = new URL('../dist/page/', import.meta.url);
 
 /** Folder of the server's built page, with the same layout. */

@@ -32,7 +32,7 @@ const sealedField = 'encrypted_push_registration';
 const pushServiceName = 'push-service';
 
 export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhone> {
-  // Each start of the quickstart has its own token in the address, and so its own phone.
+  // Each start of the quickstart has its own phone: the storage's name contains the token of the page's address.
   const storage = createIndexedDbStorage(storageName());
   await forgetEarlierPhones();
   const { accounts, seen, keyList: store } = createTextStores(storage);
@@ -56,7 +56,7 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
       const form = new URLSearchParams(typeof init?.body === 'string' ? init.body : '');
       const sealed = form.get(sealedField);
       if (sealed !== null) await storage.setItem(sealedField, sealed);
-      // The server has another origin: the page's own server forwards the phone's requests to it.
+      // The chat server has another origin, so the page's own server forwards the phone's requests to it.
       return fetch(url.replace(facts.realm_url, 'server'), init);
     },
   });

@@ -12,7 +12,7 @@ export default defineConfig({
     assetsDir: '',
     assetsInlineLimit: 0,
     modulePreload: false,
-    // libsodium's WebAssembly is half a megabyte. Otherwise `npm start` would print a warning first.
+    // Prevents a warning in `npm start`: libsodium's WebAssembly has half a megabyte.
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       output: { entryFileNames: 'page.js', assetFileNames: '[name][extname]', codeSplitting: false },

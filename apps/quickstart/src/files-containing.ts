@@ -13,7 +13,7 @@ export async function filesContaining(secret: string, files: readonly string[]):
   const program = fileURLToPath(new URL('find-in-files.js', import.meta.url));
   const child = spawn(process.execPath, [program], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
-  // Passed by stdin, not on the command line, which every user of the machine can read.
+  // Passes the secret on stdin, because every user of the machine can read command lines.
   child.stdin.end(JSON.stringify({ secret, files }));
   const printed = await text(child.stdout);
   const [status] = await ended;

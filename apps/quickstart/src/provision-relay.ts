@@ -29,7 +29,7 @@ export async function provisionRelay(
     await writePrivateFile(paths.adminToken, `${generateCredential().reveal()}\n`);
   }
   if (await fileExists(paths.keyRing)) return;
-  // An earlier start may have been killed before it made the ring.
+  // An earlier start may have been killed after it wrote the recovery key and before it wrote the key ring.
   await rm(paths.recoveryKey, { force: true });
   await captureJson(runRelayCommand, environment, ['keys', 'init', '--recovery-key', paths.recoveryKey]);
 }

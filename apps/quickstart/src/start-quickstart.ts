@@ -145,7 +145,7 @@ async function show(
     bouncerPublicKey: relay.publicKeys.bouncer_public_key,
   });
   const places = urlsOf(paths, vendors);
-  // Visitors of earlier starts have the same name.
+  // Includes the id, because visitors of earlier starts have the same name.
   const mention = `@**Visitor|${visitor.user_id}**`;
   const content = `Hello ${mention}, this is for your eyes alone.`;
   const send = () => sendToChannel(server.url, ownerOf(server), content);

@@ -39,7 +39,7 @@ export async function* laterDeliveriesTo(
 ): AsyncGenerator<VendorDelivery> {
   while (!signal.aborted) {
     const deliveries = await deliveriesTo(token, vendorsUrl);
-    // The list may have been emptied meanwhile.
+    // The stand-in's list may have been cleared since the last poll.
     yield* deliveries.slice(Math.min(seen, deliveries.length));
     seen = deliveries.length;
     await wait(patientPollMilliseconds, undefined, { signal }).catch((error: Error) => {

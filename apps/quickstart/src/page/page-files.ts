@@ -20,7 +20,7 @@ const contentTypes: Readonly<Record<string, string>> = {
  * Files are served from memory, so no request can reach another file of this machine.
  */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
-  // This relative path is the same from the sources and from the compiled code.
+  // The relative path is valid from this source file and from its compiled file.
   const folder = new URL('../../dist/browser/', import.meta.url);
   const files = new Map<string, PageFile>();
   for (const name of await readdir(fileURLToPath(folder))) {

@@ -122,7 +122,7 @@ function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Re
   const limit = headers['apns-push-type'] === 'voip' ? maximumVoipPayloadBytes : maximumPayloadBytes;
   if (bodyBytes > limit)
     return refuse('PayloadTooLarge', `the payload has ${bodyBytes} bytes, more than ${limit}`);
-  // Apple has no reason for a payload that is not JSON, so an unreadable payload counts as empty.
+  // Apple has no error code for a payload that is not JSON, so an unreadable payload counts as empty.
   if (bodyBytes === 0) return refuse('PayloadEmpty', 'there is no payload');
   if (!isUtf8(body)) return refuse('PayloadEmpty', 'the payload is not UTF-8');
   const text = body.toString('utf8');

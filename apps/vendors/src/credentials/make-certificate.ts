@@ -24,8 +24,8 @@ export interface TlsIdentity {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-// Validity for peers' real clocks, independent of the stand-ins' configurable clock. RFC 5280 section 4.1.2.5 reserves
-// this end date for "no well-defined expiration date".
+// Fixed dates, because clients check them with the real clock and the stand-ins' clock can be set to any time. RFC 5280
+// section 4.1.2.5 reserves this end date for "no well-defined expiration date".
 const notBefore = new Date('2025-01-01T00:00:00Z');
 const notAfter = new Date('9999-12-31T23:59:59Z');
 

@@ -14,7 +14,7 @@ export function Dialog({ title, close, children }: DialogProps) {
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Removing an open dialog would leave the focus at the top of the page.
+    // Closing returns the focus. Removing an open dialog would leave the focus at the top of the page.
     return () => dialog?.close();
   }, []);
   return (

@@ -74,7 +74,7 @@ export async function retryNow(): Promise<void> {
   const running = new AbortController();
   asking = running;
   try {
-    // EventSource does not expose the status of an error response; this request does.
+    // Sends a request first, because EventSource does not expose the status of an error response.
     await checkSession(running.signal);
     if (!running.signal.aborted) open();
   } catch {

@@ -51,7 +51,7 @@ function dataOf(at: readonly number[], series: readonly ChartSeries[]): uPlot.Al
 }
 
 function optionsFor(element: HTMLElement, series: readonly ChartSeries[]): uPlot.Options {
-  // Read at each drawing, since the scheme may change.
+  // Reads the color at each drawing, because the color scheme can change.
   const color = (name: string) => (): string =>
     getComputedStyle(element).getPropertyValue(`--${name}`).trim();
   const axis: uPlot.Axis = {

@@ -13,7 +13,7 @@ export function InvitationCode({ code }: { readonly code: string }) {
       await navigator.clipboard.writeText(code);
       result.value = 'Copied.';
     } catch {
-      // Browsers give pages the clipboard only over HTTPS or on this machine.
+      // Browsers allow access to the clipboard only over HTTPS or on localhost.
       result.value = 'The browser does not allow it. The code is selected: copy it with the keyboard.';
     }
   }

@@ -52,7 +52,7 @@ export async function signOut(): Promise<void> {
   try {
     await remove('/session');
   } catch (error) {
-    // The session has ended already.
+    // Ignores a 401, which means that the session has already ended.
     if (!(error instanceof ApiError) || error.status !== 401) throw error;
   }
   state.value = { kind: 'signed-out', reason: 'You have signed out.' };

@@ -7,7 +7,7 @@ const tokenSetting = `${program.toUpperCase()}_ADMIN_TOKEN_FILE`;
 /** The form that asks for the admin token. */
 export function SignIn({ session }: { readonly session: Session & { readonly kind: 'signed-out' } }) {
   const { isBusy, error, submit } = useSubmission(async (form) => {
-    // A wrong token is selected, so that typing replaces it.
+    // Selects the token, so that typing replaces it if it is wrong.
     form.querySelector<HTMLInputElement>('#token')?.select();
     await signIn(fieldOf(form, 'token'));
   });
