@@ -11,7 +11,7 @@ const config: ExpoConfig = {
   ios: { bundleIdentifier: appId, appleTeamId },
   android: { package: appId, googleServicesFile: './google-services.json' },
   plugins: ['expo-secure-store', 'expo-notifications', '@waxwing/client'],
-  // The group that app and extension share. In JavaScript it needs the team's id in place of $(AppIdentifierPrefix).
+  // The keychain group that the app and the extension share. Xcode writes `$(AppIdentifierPrefix)` for the team id.
   extra: { keychainGroup: `${appleTeamId}.${appId}.push` },
 };
 

@@ -1,5 +1,5 @@
 import { registerRootComponent } from 'expo';
-// Before the app: iOS starts the bundle for a removal without showing the app.
+// Imported before the app: for a removal, iOS runs this bundle in the background without showing the app.
 import './src/push/removals';
 import { App } from './src/App';
 

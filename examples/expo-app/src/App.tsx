@@ -57,7 +57,7 @@ export function App() {
   }, [account, attempt]);
   useEffect(() => {
     if (session === undefined) return undefined;
-    // At each start: this also registers a token that was replaced while the app was not running.
+    // Syncs at each start, because the token may have been replaced while the app was not running.
     attempt(() => session.sync());
     return listenForNewToken(() => attempt(() => session.sync()));
   }, [session, attempt]);

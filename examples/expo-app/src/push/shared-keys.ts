@@ -14,7 +14,7 @@ function optionsFor(owner: string): SecureStore.SecureStoreOptions {
   return {
     keychainService: `waxwing.push.${owner}`,
     accessGroup: String(Constants.expoConfig?.extra?.keychainGroup),
-    // Notifications arrive while the phone is locked.
+    // The extension needs the keys while the phone is locked, because notifications arrive then too.
     keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY,
   };
 }
