@@ -16,7 +16,7 @@ export function billOfMaterials(
   unixSeconds: number,
 ): BillOfMaterials {
   const urls = new Map(packages.map((installed) => [installed.to, packageUrl(installed)]));
-  // Two folders can hold the same version of a package; they are one component.
+  // The same version of a package can be in two folders, and is one component.
   const distinct = new Map(packages.map((installed) => [packageUrl(installed), installed]));
   const main = packages.find(({ from }) => from === `apps/${program}`) as InstalledPackage;
   distinct.delete(packageUrl(main));

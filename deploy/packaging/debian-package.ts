@@ -143,7 +143,7 @@ function entriesOf(folder: string): readonly TreeEntry[] {
 
 function build(tree: string, path: string, unixSeconds: number): string {
   for (const { path: entry, kind } of entriesOf(tree)) {
-    // The umask of the build applies to created folders.
+    // Sets a fixed mode, because the mode of a created folder depends on the umask of the build.
     if (kind === 'folder') chmodSync(entry, 0o755);
     lutimesSync(entry, unixSeconds, unixSeconds);
   }

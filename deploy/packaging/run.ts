@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../..');
 const [command = '', given = 'artifacts'] = process.argv.slice(2);
 const { SOURCE_DATE_EPOCH, DEBFULLNAME = 'Waxwing', DEBEMAIL = 'root@localhost' } = process.env;
 const unixSeconds = buildTime(root, SOURCE_DATE_EPOCH);
-// npm runs scripts in the root of the checkout, and INIT_CWD is the folder in which the user typed the command.
+// npm runs scripts in the root of the checkout. INIT_CWD is the folder in which the user typed the command.
 const folder = resolve(process.env.INIT_CWD ?? '.', given);
 
 type Program = 'relay' | 'server';

@@ -21,7 +21,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{- define "waxwing.pod" -}}
 automountServiceAccountToken: false
-# Without it, the cluster would set variables such as SERVER_PORT for a service of that name.
+# With service links, the cluster would set variables such as SERVER_PORT for a service of that name.
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -31,7 +31,7 @@ securityContext:
   runAsNonRoot: true
   runAsUser: 1000
   runAsGroup: 1000
-  # Secrets are mounted as root's, readable by this group.
+  # Mounted secrets belong to root and are readable by this group.
   fsGroup: 1000
   fsGroupChangePolicy: OnRootMismatch
   seccompProfile: { type: RuntimeDefault }
