@@ -75,7 +75,7 @@ eachBackend((backend) => {
     });
     const migrations = {
       '0001-birds': run('create table birds (id integer not null, name text)'),
-      // SQLite adds a required column without a default to an empty table alone.
+      // SQLite can add a required column without a default only to a table without rows.
       '0002-nests': run('create table nests (id integer not null)'),
       '0003-change': run(statement),
     };

@@ -27,7 +27,7 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
       handler(() => {
         resolve();
         return new Promise(() => undefined);
-        // Capacity for one job: it does not claim the job again itself.
+        // With a limit of one job, this process does not claim the same job again.
       }, 1),
     );
   });
@@ -118,7 +118,7 @@ describe('the lease of a job', () => {
         const { database, end } = await startRenewing();
         const ended: string[] = [];
         const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
-        // Meanwhile a queue without a renewal in flight has stopped.
+        // Another queue can start and stop in the meantime, so `stopping` would have resolved without the renewal.
         const other = await open(backend, { now: start });
         await other.jobs.start();
         await other.close();
@@ -140,7 +140,7 @@ describe('the lease of a job', () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
-      // The queue stops renewing.
+      // Without its timers, the queue of the first process does not renew its lease.
       vi.clearAllTimers();
       const { attempts } = await survivor(backend, clock, url);
       clock.now = start + lease + 1;
@@ -186,7 +186,7 @@ describe('the lease of a job', () => {
       }
       await proxy.open();
       const running = async () => (await countsOf(other))?.running;
-      // The database answers again, and no other query has reached it yet.
+      // The first round after the outage takes over no lease, because the lease's own process may be about to renew it.
       vi.advanceTimersByTime(renewal);
       await expect.poll(running).toBe(1);
       for (let asked = 0; asked < 20; asked++) expect(await running()).toBe(1);

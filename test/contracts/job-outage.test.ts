@@ -38,7 +38,7 @@ function claimInTheSameCommit(database: DatabaseWithJobs<unknown>): void {
     return record.apply(this, it);
   });
   vi.spyOn(LeaseTable.prototype, 'claim').mockImplementation(async function (this: LeaseTable, kind, limit) {
-    // Kinds are claimed one after another: another kind's claim would wait for a writer, and this kind's never begin.
+    // Claims no other kind: that claim would wait for a free writer, and the writers wait for the claim of `k`.
     if (kind !== 'k') return [];
     await recorded.opened;
     await new Promise((resolve) => setImmediate(resolve));

@@ -90,10 +90,11 @@ describe('the job queue', () => {
       });
       await database.jobs.start();
       await expect.poll(() => begun).toBeGreaterThanOrEqual(2);
-      // Enough time for further claims: each of these queries takes as long as a claim.
+      // Gives the queue time for further claims: each of these queries takes as long as a claim.
       for (let asked = 0; asked < 50; asked++) await countsOf(database);
       const begunUnrecorded = begun;
       release();
+      // The handler's limit allows two running jobs, plus two whose outcome is not recorded yet.
       expect(begunUnrecorded).toBeLessThanOrEqual(4);
       await idle(database.jobs);
       expect(begun).toBe(20);

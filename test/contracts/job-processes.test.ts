@@ -9,7 +9,7 @@ import { eachBackend } from '../support/test-databases.js';
 function afterPowerCut(url: string): string {
   if (!url.startsWith('sqlite:')) return url;
   const path = url.slice('sqlite:'.length);
-  // In another process: this process would lose its locks on a database whose file it closes.
+  // Copies in another process, because this process would lose its locks on the database when it closes the file.
   for (const suffix of ['', '-wal']) execFileSync('cp', [`${path}${suffix}`, `${path}.copy${suffix}`]);
   return `${url}.copy`;
 }
@@ -37,7 +37,7 @@ describe('a process of the job queue', () => {
             return new Promise((late) => {
               answer = late;
             });
-            // Capacity for one job: it does not claim the job again itself.
+            // With a limit of one job, this process does not claim the same job again.
           }, 1),
         );
       });
@@ -56,7 +56,7 @@ describe('a process of the job queue', () => {
       );
       await survivor.jobs.start();
       await idle(survivor.jobs);
-      // On SQLite only one process serves, so a job leased by another one is free at once.
+      // On SQLite only one process serves, so a job that another process leased can be claimed at once.
       expect(attempts).toEqual(backend.name === 'sqlite' ? [2] : []);
       clock.now = start + 20_001;
       await idle(survivor.jobs);
@@ -96,7 +96,7 @@ describe('a process of the job queue', () => {
       await database.jobs.start();
       await addAndBegin('a');
       clock.now = start + 3_600_000;
-      // Another process sees an expired lease, and this one a claimable job.
+      // The lease has expired: on PostgreSQL another process releases the job, and this process sees it as claimable.
       if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
       await addAndBegin('b');
       finish();

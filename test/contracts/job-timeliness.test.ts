@@ -47,7 +47,7 @@ describe('the job queue is on time', () => {
       for (let count = 0; count < 4; count++) {
         isDone = false;
         await add(database, '', { kind: 'punctual', runAt: clock.now + 100 });
-        // Advances the clock only as fast as the database answers, so that its speed does not matter.
+        // Advances the clock only as fast as the database answers, so that the database's speed does not matter.
         while (!isDone) {
           await countsOf(database);
           await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ describe('the job queue is on time', () => {
           vi.advanceTimersByTime(5);
         }
       }
-      // Polling once a second would take four.
+      // If the queue found the four jobs only by polling once a second, they would take four seconds.
       expect(clock.now - start).toBeLessThan(3000);
       blocked.abort();
       await idle(database.jobs);
@@ -89,7 +89,7 @@ describe('the job queue is on time', () => {
       await add(database, 'of another kind', { kind: 'other', runAt: start + 3_600_000 });
       await database.jobs.bringForward('k', spacing);
       const instants = (await database.jobs.list({ kind: 'k' })).map(({ at }) => at - start);
-      // The first one is due and may be done already.
+      // Leaves out the first job, which is due now and may be done already.
       expect(instants.filter((at) => at > 0).sort((a, b) => a - b)).toEqual([
         spacing,
         2 * spacing,

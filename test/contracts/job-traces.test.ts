@@ -8,7 +8,7 @@ import { eachBackend } from '../support/test-databases.js';
 
 eachBackend((backend) => {
   it('a job does not join the trace of the request that woke the queue', async () => {
-    // Nothing listens there: spans are lost.
+    // No collector listens at this address, so the spans are lost.
     const tracing = await startTracing(
       { url: 'http://127.0.0.1:9/v1/traces', percent: 100, setting: 'TEST_TRACES_URL' },
       { name: 'waxwing-test', version: '0.1.0' },

@@ -43,7 +43,7 @@ eachPostgres((backend) => {
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', high).execute(),
       () => act(leases, claims),
       async (transaction) => {
-        // The other leases have changed, and are also free to be settled.
+        // `act` skipped the locked job, changed the other leases, and holds no lock on them.
         expect(await leasedUntil()).not.toEqual(before);
         await transaction.deleteFrom('jobs').where('id', '=', low).execute();
       },
@@ -95,7 +95,7 @@ eachPostgres((backend) => {
       db,
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', low).execute(),
       () => jobs.bringForward({ kind: 'k', from: start, everyMilliseconds: 10, limit: 10 }),
-      // The transaction waits for the first row, and has not locked the second yet.
+      // `bringForward` waits for the row with the lower id, and has not locked the other row yet.
       (transaction) => sql`select id from jobs where id = ${high} for update nowait`.execute(transaction),
     );
     expect(await db.selectFrom('jobs').select(['id', 'run_at']).execute()).toEqual([

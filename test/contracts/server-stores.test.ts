@@ -140,7 +140,7 @@ eachBackend((backend) => {
     it('are one in ten seconds per device, also for concurrent requests', async () => {
       const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
       expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
-      // A claim that meets another one in a concurrent transaction gets a short wait.
+      // The wait is 10 s after a recorded notification, and 1 s while another transaction records one.
       expect(waits.filter((wait) => wait === 10 || wait === 1)).toHaveLength(7);
       expect(await take(start, '2')).toBeUndefined();
       expect(await take(start + 9999, '1')).toBe(1);

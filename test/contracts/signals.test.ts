@@ -68,7 +68,7 @@ describe('a signal', () => {
         await heard.until((all) => all.length > index);
         if (backend.name === 'sqlite') expect(await counter()).toBe(index + 1);
       }
-      // SQLite does not carry the payload to another process.
+      // On SQLite another process gets the signal without its payload.
       expect(heard.all).toEqual(backend.name === 'sqlite' ? [undefined, undefined] : ['a', 'b']);
     });
 

@@ -24,7 +24,7 @@ const birds: MigrationSet = {
           .addColumn('note', columnTypes.text)
           .addColumn('egg', bytes as 'blob')
           .execute();
-        // Alphabetically it would precede the table that it references.
+        // In alphabetical order, `birds` would come before `nests`, which it references.
         await addIdColumn(db, db.schema.createTable('birds'))
           .addColumn('nest_id', columnTypes.integer, (column) => column.notNull().references('nests.id'))
           .addColumn('name', columnTypes.text, (column) => column.notNull())
@@ -146,7 +146,7 @@ describe('moving a database', () => {
 
     it('fails with the error of the stream that it is written to', async () => {
       const source = await filled(backend);
-      // On PostgreSQL the error comes while the next rows are read, without backpressure.
+      // With a small buffer, the error comes during backpressure; with the large one, while PostgreSQL reads more rows.
       for (const highWaterMark of [10, backend.name === 'sqlite' ? 60_000 : 1_000_000_000]) {
         const full = new Writable({
           highWaterMark,
