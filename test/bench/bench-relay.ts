@@ -11,7 +11,7 @@ const warmUpMilliseconds = 1000;
 /** Creates relays and servers as operators run them, on new databases. */
 export async function createBenchWorld(postgresUrl: string | undefined, users = 0): Promise<CrashWorld> {
   const world = await createCrashWorld({ postgresUrl, users });
-  // In tests a spawned program checks its own answers; here that would be measured too.
+  // Turns off the check of answers that spawned programs run in tests, because it would be measured too.
   const { relayEnv, serverEnv } = world.constellation;
   for (const env of [relayEnv, serverEnv]) Object.assign(env, { NODE_OPTIONS: '' });
   return world;
@@ -56,7 +56,7 @@ export async function openWholeRelay(
   try {
     await relay.readyAt(`${relayUrl}/health/ready`);
     load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
-    // At once: a connection that has sent nothing is closed after a few seconds.
+    // Warms up at once, because the relay closes a connection that sends nothing for a few seconds.
     await load.run(warmUpMilliseconds);
     return { load, close };
   } catch (error) {

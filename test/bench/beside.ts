@@ -32,7 +32,7 @@ export async function measureBeside({ folder, turns, flags }: BesideOptions): Pr
       async () => here.push(await runBench(process.cwd(), flags)),
       async () => there.push(await runBench(folder, flags)),
     ];
-    // The order alternates, because the first run may find the machine in another state.
+    // The order alternates, because the first run of a pair may find the machine in another state.
     for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
   }
   return compareRuns(here, there);

@@ -70,12 +70,12 @@ async function costsOf(chat: ChatServer, users: number): Promise<Record<string, 
     for (const [name, act] of Object.entries(operations))
       times.get(name)?.push(await processorTime(() => act(round)));
   }
-  // Last, because each opens a queue that gets the events of the others.
+  // Registers last, because each registration opens a queue that also gets the events of the other requests.
   const register: number[] = [];
   for (let round = 0; round < rounds; round++)
     register.push(await processorTime(() => ask('POST', 'register', {})));
   times.set(registerName, register);
-  // The first rounds include compilation, and writing the seed data to the database file.
+  // Drops the first third, which includes compilation and the checkpoint of the seed data to the database file.
   return Object.fromEntries([...times].map(([name, all]) => [name, median(all.slice(rounds / 3))]));
 }
 

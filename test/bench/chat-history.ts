@@ -44,7 +44,7 @@ export async function run(): Promise<BenchResult[]> {
       times.short.push(await costOf(() => readHistory(chat, channel.authorization, first.id)));
       times.long.push(await costOf(() => readHistory(chat, channel.authorization, second.id)));
     }
-    // The first rounds include compilation.
+    // Drops the first third, which includes compilation.
     const [value, against] = [times.long, times.short].map((all) => median(all.slice(rounds / 3))) as [
       number,
       number,

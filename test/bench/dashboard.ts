@@ -14,7 +14,7 @@ const openings = 9;
 const openWithinMilliseconds = 2000;
 const openDashboards = 3;
 const rounds = 9;
-// Longer than the interval of the events, so that each round has some.
+// Longer than the interval between events, so that each round has at least one event.
 const roundMilliseconds = 6000;
 const connections = 256;
 const adminToken = 'the-token-of-the-operator-of-this-relay';

@@ -9,7 +9,7 @@ import { type RelayBenchTarget, registrationRequest } from './relay-register.js'
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 25;
-// Many short rounds: the compared rates differ by less than a busy machine varies from second to second.
+// Many short rounds, because the two rates differ less than the speed of a busy machine does from second to second.
 const roundMilliseconds = 400;
 const connections = 256;
 const latencyMilliseconds = 20;

@@ -16,7 +16,7 @@ import { keepBusy } from './keep-busy.js';
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 9;
-// Filling and draining the pipeline of requests is a small part of this time.
+// Long enough that filling and draining the pipeline of requests is a small part of a round.
 const roundMilliseconds = 1500;
 const latencyMilliseconds = 20;
 const underWay = 1000;
@@ -45,7 +45,7 @@ export async function run(): Promise<BenchResult[]> {
     };
     const ourRound = async () => (await load.run(roundMilliseconds)) * phonesPerRequest;
     await ourRound();
-    // Alone, because it exceeds the one stream that a new connection allows, and fails.
+    // Sends the first push alone: a new connection allows one stream, and concurrent pushes of the peer would fail.
     await theirs();
     const best = await fastest(peersUnderWay, (count) => keepBusy(count, roundMilliseconds, theirs));
     process.stderr.write(`notify-endpoint: the peer is fastest with ${best} in flight\n`);

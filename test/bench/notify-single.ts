@@ -37,7 +37,7 @@ async function singlyAgainstTogether(target: NotifyTarget, stand: VendorsProcess
   };
   const oneRound = () => singly.run(roundMilliseconds);
   await fresh(oneRound);
-  // Opened only now, because an idle connection is closed.
+  // Opens these connections only now, because the relay closes idle connections.
   const together = await openNotifyLoad(target, { phonesPerRequest, underWay: 1000 });
   const manyRound = async () => (await together.run(roundMilliseconds)) * phonesPerRequest;
   await fresh(manyRound);

@@ -116,7 +116,7 @@ export class OpenLoad {
 
   #begin(dueAt: number): void {
     this.#unanswered += 1;
-    // Round-robin: the server closes connections that stay idle too long.
+    // Uses connections round-robin, because the server closes a connection that is idle for too long.
     const driven = this.#free.shift();
     if (driven === undefined) this.#due.push(dueAt);
     else this.#send(driven, dueAt);

@@ -60,7 +60,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
     RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
-    // A connection may wait a long time before it is used.
+    // Long timeouts, because a connection can be idle for a long time before its first request.
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
     RELAY_REQUEST_TIMEOUT_SECONDS: '300',
   });
@@ -135,8 +135,8 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    // Uses each connection once, as in a process at rest: the kernel resends the first request of a connection that is
-    // not accepted yet, at ever longer intervals.
+    // First uses each connection once at low load. During the overload, the kernel would resend the first request of a
+    // connection that is not accepted yet, at growing intervals.
     await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);

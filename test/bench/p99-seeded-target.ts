@@ -66,7 +66,7 @@ const relay = await startDeliveriesUnderTest({
 });
 const seeded = await insertServers(relay.database);
 const named = await insertDevices(relay.database);
-// As autovacuum eventually does.
+// Updates the planner's statistics, as autovacuum would do later.
 if (isPostgres(relay.database.db)) await sql`analyze`.execute(relay.database.db);
 await relay.app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = relay.app.server.address() as AddressInfo;

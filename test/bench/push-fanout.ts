@@ -29,7 +29,7 @@ export async function run(): Promise<BenchResult[]> {
     await Promise.all(Array.from({ length: registeringAtOnce }, () => addPhones(constellation, left)));
     const p50s: number[] = [];
     const p99s: number[] = [];
-    // The first round compiles code and opens connections.
+    // Starts with a round that does not count, because it compiles code and opens connections.
     for (let round = -1; round < rounds; round++) {
       const times = await sendOne(constellation, sender, round);
       if (round < 0) continue;

@@ -29,7 +29,7 @@ export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): P
   });
   const giveUpAt = Date.now() + 3_600_000;
   const start = performance.now();
-  // The number of jobs in flight equals a busy server's number of requests.
+  // Adds as many jobs at a time as a busy server has requests in flight.
   for (let added = 0; added < jobs; added += concurrency) {
     const writes = Array.from({ length: Math.min(concurrency, jobs - added) }, (_, index) =>
       database.write((transaction) =>

@@ -17,7 +17,7 @@ const connections = 64;
 const workers = 2;
 const threadsPerWorker = 4;
 const folder = join(import.meta.dirname, 'peer');
-// Debian's Python, which finds Debian's packages, even if PATH has another one first.
+// Debian's Python, because another one on PATH would not find Debian's packages.
 const python = '/usr/bin/python3';
 
 /**
@@ -114,7 +114,7 @@ async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close()
 
 function gunicornArguments(port: number): string[] {
   const size = ['--workers', `${workers}`, '--worker-class', 'gthread', '--threads', `${threadsPerWorker}`];
-  // Connections stay open between rounds.
+  // The long keep-alive leaves connections open between rounds.
   const manner = ['--bind', `127.0.0.1:${port}`, '--keep-alive', '600', '--log-level', 'warning'];
   return ['-B', '-m', 'gunicorn', ...size, ...manner, 'relay:application'];
 }

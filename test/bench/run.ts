@@ -87,7 +87,7 @@ async function measureHere(): Promise<void> {
       const measured = await run({ full: values.full });
       results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
     } catch (error) {
-      // Continue, because the other figures are still useful.
+      // Continues with the next benchmark, because the other figures are still useful.
       process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
       process.exitCode = 1;
     }
