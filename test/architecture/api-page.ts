@@ -60,7 +60,7 @@ function describe(heading: string, operation: Operation, schemas: Schemas): stri
   const [[type, body] = []] = Object.entries(operation.requestBody?.content ?? {});
   const where = type === 'application/json' ? 'JSON body' : 'body';
   const bodyFields = fieldsOf(body?.schema, schemas);
-  // A body may be declared as an empty object.
+  // A body that is declared as an empty object rightly has no fields.
   const isEmpty = Object.keys(body?.schema?.properties ?? { unknown: {} }).length === 0;
   if (body !== undefined && bodyFields.length === 0 && !isEmpty) {
     throw new Error(`${heading} has a body of which no field is found: look at its schema.`);

@@ -176,19 +176,19 @@ describe('the house rules', () => {
         ),
       );
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
-      'apps/quickstart/src/find-in-files.ts', // a process of its own
-      'apps/quickstart/src/page/page-files.ts', // what was bundled
+      'apps/quickstart/src/find-in-files.ts', // runs in its own process
+      'apps/quickstart/src/page/page-files.ts', // reads the built page
       'apps/relay/src/keyring/storage/audit-log.ts',
-      'apps/server/src/content/uploads/file-store/disk-file-store.ts', // under paths that no database has
+      'apps/server/src/content/uploads/file-store/disk-file-store.ts', // opens only paths of uploads
       'apps/vendors/src/credentials/credential-file.ts',
-      'packages/administration/src/database-commands.ts', // exports, and what is imported
-      'packages/service/src/command-line/package-version.ts', // the program's own package.json
-      'packages/service/src/config/environment-file.ts', // before the database is opened
-      'packages/service/src/config/private-file.ts', // every file with a secret
-      'packages/service/src/config/read-authorities.ts', // public certificates
-      'packages/service/src/config/sync-folder.ts', // a folder
-      'packages/service/src/dashboard/page-files.ts', // the built page
-      'packages/storage/src/database-file.ts', // only where there is no file yet
+      'packages/administration/src/database-commands.ts', // opens export files
+      'packages/service/src/command-line/package-version.ts', // reads the program's package.json
+      'packages/service/src/config/environment-file.ts', // runs before the database is opened
+      'packages/service/src/config/private-file.ts', // reads files with secrets
+      'packages/service/src/config/read-authorities.ts', // reads public certificates
+      'packages/service/src/config/sync-folder.ts', // opens only folders
+      'packages/service/src/dashboard/page-files.ts', // reads the built page
+      'packages/storage/src/database-file.ts', // creates the file if there is none
     ]);
   });
 
@@ -202,16 +202,16 @@ describe('the house rules', () => {
     });
     expect(found.map((file) => relative(root, file)).sort()).toEqual([
       'apps/server/src/content/uploads/remove-unclaimed-uploads.ts', // a scheduled job
-      'apps/server/src/content/uploads/withdraw-uploads.ts', // rows that no user sees, so there is no actor to lock
+      'apps/server/src/content/uploads/withdraw-uploads.ts', // changes rows that no user sees
       'apps/server/src/conversations/channel-administration/delete-old-messages.ts', // a scheduled job
-      'apps/server/src/create-server.ts', // hands it to the push operations
+      'apps/server/src/create-server.ts', // passes the lock of a user to the push operations
       'apps/server/src/membership/joining/join-operations.ts', // a user who joins has no actor yet
       'apps/server/src/membership/sign-in/fetch-api-key.ts', // a user who signs in has no key yet
-      'apps/server/src/membership/sign-in/prove-password.ts', // a failed try is kept, whatever the request ends with
+      'apps/server/src/membership/sign-in/prove-password.ts', // stores a failed attempt even if the request fails
       'apps/server/src/membership/sign-in/remove-old-failures.ts', // a scheduled job
       'apps/server/src/people/realm/settle-full-members.ts', // a scheduled job
-      'apps/server/src/platform/authentication/authenticate.ts', // where the actor is held
-      'apps/server/src/platform/event-queues/get-events.ts', // notes what was read, if the queue is the requester's
+      'apps/server/src/platform/authentication/authenticate.ts', // locks the actor
+      'apps/server/src/platform/event-queues/get-events.ts', // acknowledges events of the requester's own queue
       'apps/server/src/platform/event-queues/remove-idle-queues.ts', // a scheduled job
     ]);
   });
@@ -266,7 +266,7 @@ describe('the house rules', () => {
         .map(({ firstLine, lines }) => `${relative(root, file)}:${firstLine} has ${lines} lines`),
     );
     expect(long).toEqual([]);
-    // Positive control: the tests of this file are in a longer function.
+    // Proves that long functions are found: the tests of this file are in one.
     expect(functionsOf(import.meta.filename).some(({ lines }) => lines > 50)).toBe(true);
   });
 

@@ -84,7 +84,7 @@ it('every command that a page names exists', async () => {
   for (const command of named) {
     const [program = '', ...words] = command.replace('waxwing-', '').split(' ');
     if (words[0] === 'serve') continue;
-    // The argument of this command is the name of a shell.
+    // Drops the argument of `completion`: it is the name of a shell and not a subcommand.
     const argv = words[0] === 'completion' ? words.slice(0, 1) : words;
     const usage = `Usage: waxwing-${program} ${argv.join(' ')} `;
     if (!(await helpOf(program, argv)).startsWith(usage)) unknown.push(command);

@@ -72,7 +72,7 @@ export class Constellation {
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
-    // Each command is a process; independent ones run concurrently.
+    // Each command is a process, so independent commands run concurrently to save time.
     const [, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand('waxwing-server', ['db', 'migrate'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),

@@ -18,7 +18,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
     url: (name) => `sqlite:${file(name)}`,
     make: async () => undefined,
     async copy(from, to) {
-      // Unlinks the file instead of overwriting it: a connection that is not yet garbage-collected would write to the copy.
+      // Removes the file first: an old connection that is not yet garbage-collected would write to the copy.
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${file(to)}${suffix}`, { force: true });
       copyFileSync(file(from), file(to));
     },

@@ -2,8 +2,8 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the system's ephemeral ports, so that no other program takes one of these just before a process does, or while
-// it restarts.
+// Below the system's ephemeral ports. The system could give such a port to another program before a tested process
+// listens on it, or while the process restarts.
 const [lowestPort, highestPort] = [20_000, 32_000];
 
 /** Returns the first of this many consecutive ports that are free on loopback. */

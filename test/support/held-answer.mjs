@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 export async function holdAnswer({ declared, code, fields }) {
   const name = `${declared.method} ${declared.path}`;
   if (code !== undefined) {
-    // A process that sends answers has already loaded it.
+    // A process that sends answers has already loaded this module.
     const { codesOf } = await import('@waxwing/service/http');
     const provoked = `${name} ${code}`;
     return codesOf(declared).includes(code)

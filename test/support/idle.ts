@@ -8,7 +8,7 @@ export async function idle<Tables>(jobs: JobQueue<Tables>): Promise<void> {
   const { leases, runner } = jobs;
   await runner.renewal.renew();
   await leases.takeOver();
-  // A schedule check in progress may have used an earlier time.
+  // Waits twice, because a check of the schedules in progress may have read the clock too early.
   await ended(runner);
   runner.wake();
   await ended(runner);

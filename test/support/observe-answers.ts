@@ -5,11 +5,10 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
 
-// Every test file loads this. Each answer of an app, in the test's own process or in a program that it spawned, is
-// checked against its operation's declaration. Loads no module of the product, which would slow down test files that
-// need none.
+// Every test file loads this. It checks each answer against its operation's declaration, in this process and in spawned
+// programs. It imports no module of the product, which would slow down test files that need none.
 
-// Files that share a worker share the watch: the first one starts it.
+// Test files of the same worker share one watch, which the first of them starts.
 
 interface Watch {
   readonly wrong: string[];

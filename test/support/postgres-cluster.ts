@@ -66,7 +66,7 @@ export class PostgresCluster {
 
   async #start(data: string, port: number): Promise<ClusterMember> {
     const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off`;
-    // With a file for its output: it would keep this process's pipe open.
+    // Logs to a file, because PostgreSQL would otherwise keep the pipe to this process open.
     await asPostgres('pg_ctl', ['-D', data, '-l', `${data}.log`, '-w', '-s', '-o', options, 'start']);
     this.#running.add(data);
     return {

@@ -9,7 +9,7 @@ export function countInMemory(processId: number, needles: readonly Uint8Array[])
   try {
     for (const { start, end } of writableMappings(processId)) {
       for (let at = start; at < end; at += chunkBytes) {
-        // A match across the end of a chunk is found in the next one, which overlaps.
+        // Chunks overlap, so that a match across the end of a chunk is found in the next one.
         const overlap = at === start ? 0 : Math.max(...needles.map(({ length }) => length)) - 1;
         const chunk = readMemory(memory, at - overlap, Math.min(chunkBytes, end - at) + overlap);
         needles.forEach((needle, index) => {
@@ -38,7 +38,7 @@ function readMemory(memory: number, position: number, length: number): Buffer {
   try {
     return chunk.subarray(0, readSync(memory, chunk, 0, length, position));
   } catch (error) {
-    // A mapping without pages, or unmapped since the list was read.
+    // The mapping has no pages, or was unmapped after the list was read.
     if (['EIO', 'EFAULT'].includes((error as NodeJS.ErrnoException).code ?? '')) return chunk.subarray(0, 0);
     throw error;
   }
@@ -47,7 +47,7 @@ function readMemory(memory: number, position: number, length: number): Buffer {
 function occurrences(chunk: Buffer, needle: Uint8Array, overlap: number): number {
   let count = 0;
   for (let at = chunk.indexOf(needle); at >= 0; at = chunk.indexOf(needle, at + 1)) {
-    // The previous chunk has counted the matches within itself.
+    // Skips matches that lie wholly in the overlap: the previous chunk has counted them.
     if (at + needle.length > overlap) count += 1;
   }
   return count;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
-// The spawned programs of one test worker write wrong answers to this file.
+// The programs that this test worker spawns write wrong answers to this file.
 const file = join(tmpdir(), `waxwing-wrong-answers-${process.pid}-${threadId}`);
 
 const holding = pathToFileURL(join(import.meta.dirname, 'hold-answers.mjs')).href;

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
  * files ran.
  */
 export default function watchProvokedCodes(): () => void {
-  // Each vitest project calls it; all share one watch.
+  // Each vitest project calls this function. Only the first call starts the check.
   if (process.env.WAXWING_PROVOKED_CODES !== undefined) return () => undefined;
   const directory = mkdtempSync(join(tmpdir(), 'waxwing-codes-'));
   const file = join(directory, 'provoked');

@@ -135,7 +135,7 @@ export class PushServer {
   async close(): Promise<void> {
     await this.database.jobs.stop(0);
     await this.push.close();
-    // At once, since schedules of one test each start a server.
+    // Closes the database now and not after the test, because one test can start many servers.
     await this.database.close();
     await this.relay.stand.close();
   }

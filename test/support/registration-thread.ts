@@ -7,7 +7,7 @@ import { build } from 'vite';
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-registration-thread-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-// The bundle excludes npm packages, and resolves them from its location.
+// The bundle does not contain npm packages, and resolves them from its own folder.
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 const entry = 'registration-thread';
 await build({

@@ -31,11 +31,11 @@ export class S3StandIn {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
-    // The bucket comes first.
+    // The first segment is the bucket.
     const key = decodeURIComponent(pathname).split('/').slice(2).join('/');
     this.authorizations.add(request.headers.authorization ?? '');
     const content = await buffer(request).catch(() => undefined);
-    // The client has disconnected.
+    // The client disconnected before the end of the body.
     if (content === undefined) return;
     const uploadId = searchParams.get('uploadId') ?? '';
     const type = request.headers['content-type'] ?? '';
