@@ -29,7 +29,7 @@ byId('send-form').addEventListener('submit', async (event) => {
 const pushes = new EventSource(`api/pushes?token=${encodeURIComponent(phone.token)}`);
 let showing = Promise.resolve();
 pushes.addEventListener('message', ({ data }: MessageEvent<string>) => {
-  // Shown in order, so that the columns describe the newest push.
+  // Shows pushes one after another, so that the columns describe the newest push.
   showing = showing
     .then(() => showPush(phone, JSON.parse(data) as Push))
     .catch((error: Error) => {

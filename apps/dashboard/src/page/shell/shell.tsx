@@ -22,7 +22,7 @@ export function Shell({ pages, overview }: PageList) {
     document.title = `${title} – ${productName}`;
     dismissNotice();
     scrollTo(0, 0);
-    // Screen readers read the heading of the page that was opened, as they do after a load.
+    // Focuses the heading, so that screen readers announce the new page as they do after a load.
     if (!isFirst.current) main.current?.querySelector('h1')?.focus();
     isFirst.current = false;
   }, [name]);

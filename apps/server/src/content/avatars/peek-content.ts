@@ -27,7 +27,7 @@ export async function peekContent(content: Readable, length: number): Promise<Pe
     })(),
     { objectMode: false },
   );
-  // Destroys the source even if `whole` was never read: the generator has no chance to.
+  // Destroys the source here, because the generator does not run if `whole` was never read.
   whole.once('close', () => content.destroy());
   return { head, whole };
 }

@@ -52,7 +52,7 @@ export class KnownLinkifiers {
 
   /** Invalidates the cache in every process once the transaction is committed. */
   async noteChange(transaction: ServerTransaction): Promise<void> {
-    // Forgets this process's cache right at the commit, so that the administrator's next message uses the change.
+    // Clears this process's cache at the commit, so that the administrator's next message uses the change.
     transaction.afterCommit(() => this.#forget());
     await this.#signals.notify(transaction, channel, '');
   }

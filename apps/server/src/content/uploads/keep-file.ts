@@ -62,7 +62,7 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have succeeded even though its answer was lost. Other users may already see the file, so keep it.
+    // The commit may have succeeded although its answer was lost. Then other users may see the file, so it is kept.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw error;

@@ -51,7 +51,7 @@ async function joiningEvents(
   const known = new Set(owners.map(({ id }) => id));
   const own = joined.filter(({ userId }) => known.has(userId));
   const joinedIds = new Set(own.map(({ channelId }) => channelId));
-  // Other users get neither the channel nor its subscribers, of which there may be very many.
+  // Reads records only of channels that a user created or joined: a record can list very many subscribers.
   const written = channels.filter(({ id }) => created.has(id) || joinedIds.has(id));
   const records = await readChannelRecords(db, written, now);
   return [

@@ -89,7 +89,7 @@ export const sendMessage = operation({
     const asked = readAsked(parameters);
     const client = clientName(head.header('user-agent'));
     const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
-    // Checks the destination first, so that long messages without one are not rendered.
+    // Checks the destination of a long message first, so that a message without a valid one is not rendered.
     if (content.length > shortText) {
       const { db } = database;
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
