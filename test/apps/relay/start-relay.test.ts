@@ -31,7 +31,7 @@ beforeEach(async () => {
   };
   relays = [];
   memoryLog = createMemoryLog();
-  // Uses the clock of the commands, one of which creates the ring.
+  // The clock that commands use, because the next command creates the key ring.
   now = commandClock();
   expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
 });
@@ -220,7 +220,7 @@ describe('a relay that cannot start', () => {
     await expect(start({ RELAY_KEY_ADMIN_SOCKET: path })).rejects.toThrow(
       'is too long: set RELAY_KEY_ADMIN_SOCKET',
     );
-    // The database has no other serving process, and the ring no other relay.
+    // The failed start has released the database and the key ring, so the next one succeeds.
     const relay = await start();
     expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
   });

@@ -162,12 +162,12 @@ describe('closing the admin socket', () => {
     const socket = await connected();
     const closed = closing(socket.resume());
     socket.write(text);
-    // When this is answered, the relay has read everything written before.
+    // Once the relay has answered this request, it has read the text above.
     await listThrough(path);
     const startedAt = performance.now();
     await opened.close();
     await closed;
-    // Timeouts would close them only after ten seconds or more.
+    // Without the close, a timeout would end the connection after ten seconds at the earliest.
     expect(performance.now() - startedAt).toBeLessThan(8000);
     opened = await adminSocketAt(path);
   });

@@ -134,7 +134,7 @@ describe('the open streams', () => {
     ['a full buffer', 20, true],
     ['a last event', 4, false],
   ])('are free again after the session, though no client reads %s', async (_name, events, isFull) => {
-    // Four such events fill the readable half alone.
+    // Four such events fill only the readable side of the stream; more fill the writable side too.
     const text = 'x'.repeat((getDefaultHighWaterMark(false) * 3) / 8);
     const { streams } = open(async () => text);
     const ending = new AbortController();

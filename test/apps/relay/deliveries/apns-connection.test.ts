@@ -181,7 +181,7 @@ describe('a connection to APNs', () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
       stream.write('{"reason":"Unreg');
-      // Acknowledged after everything written before has arrived.
+      // The relay acknowledges the ping after it has received everything written before.
       stream.session?.ping(cut);
     });
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
@@ -267,7 +267,7 @@ describe('a connection to APNs that the peer closes', () => {
 
   it.each(closings)('that %s while it is answering may have processed the rest', async (_name, close) => {
     const over = await idleConnection((stream) => {
-      // Acknowledged after the answer has arrived.
+      // The relay acknowledges the ping after it has received this answer.
       if (stream.id === 5) {
         stream.respond({ ':status': 200 }, { endStream: true });
         stream.session?.ping(close);

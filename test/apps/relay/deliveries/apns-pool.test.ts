@@ -108,7 +108,7 @@ describe('the connections to APNs', () => {
   });
 
   it('that do not acknowledge a ping get no requests between being dropped and ending', async () => {
-    // Enough streams for all: requests queued while the next connection opens must not open a third one.
+    // 100 streams suffice for all requests: those that wait for the second connection must not open a third one.
     await close();
     await listen(100);
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
@@ -144,7 +144,7 @@ describe('the connections to APNs', () => {
     const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
     expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
     expect(sessions.length).toBeLessThan(5);
-    // After the backoff there is another attempt.
+    // After the backoff the pool connects again.
     time.now += 60_000;
     peer.removeAllListeners('stream');
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
@@ -172,7 +172,7 @@ describe('the connections to APNs', () => {
     await until(() => answers.length === 1);
     expect(pool.connections).toBe(1);
     answers.shift()?.();
-    // Two on the first connection, which allows no more, and one on the second.
+    // The first connection has two requests, as many as it allows, and the second has one.
     await until(() => answers.length === 3);
     expect(pool.connections).toBe(2);
     await until(() => {

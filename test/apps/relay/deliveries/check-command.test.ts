@@ -41,8 +41,8 @@ beforeEach(async () => {
 const hour = 3_600_000;
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
-// The stand-ins know no phones and accept every token. Their page tells operators to script the answers that the real
-// vendors give for such a token.
+// The stand-ins accept every token, because they know no phones. docs/vendors.md has rules that make them answer as
+// the real vendors answer for an unknown token.
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/vendors.md'), 'utf8');
 const [, rulesOfPage = ''] = /'(\{"rules":.*no-phone-has-this-token.*\})'$/m.exec(page) ?? [];
 const unknownToken = (JSON.parse(rulesOfPage) as { readonly rules: readonly object[] }).rules;

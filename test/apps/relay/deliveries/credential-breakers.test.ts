@@ -55,7 +55,7 @@ describe('a probe of a refused credential', () => {
     const held = await notifyOne(apnsRequest(await addApns(apnsToken(2), { environment: 'sandbox' })));
     expect(held).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
     time.now += minute + 1;
-    // Production does not know the token, and the sandbox is unreachable.
+    // Production does not know the token, and the sandbox refuses the credential.
     const doubtful = await notifyOne(apnsRequest(await addApns(apnsToken(1))));
     expect(doubtful).toMatchObject({ status: 'rejected', reason: 'BadDeviceToken' });
     await faults([]);
@@ -115,7 +115,7 @@ describe('a credential that works again while the database is unavailable', () =
     await faults([]);
     time.now += minute + 1;
     const away = new Error('the database is away');
-    // The probe calls this twice when it succeeds.
+    // A probe that succeeds calls `close` twice.
     const close = vi
       .spyOn(BreakerStore.prototype, 'close')
       .mockRejectedValueOnce(away)

@@ -224,7 +224,7 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
   ['<!doctype html><title>Sign in</title>', 'a web page'],
   ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a document of a word processor'],
   ['AAAAx1:APA91bF-x_y', "a key of FCM's former interface"],
-  // A key as it appears in a Kubernetes secret.
+  // Keys in base64, as in the manifest of a Kubernetes secret.
   ...[
     pemOf(ec, 'pkcs8'),
     JSON.stringify(accountOf(pemOf(rsa, 'pkcs8'))),

@@ -36,7 +36,7 @@ describe('a wrong FCM service account', () => {
     expect(body.results[0]?.reason).toBe('OAUTH_REFUSED');
     expect((await device(id)).expired_at).toBeNull();
     const { ready: isReady, checks } = await ready();
-    // The relay still delivers to Apple's app.
+    // The relay is ready, because it still delivers to the app for Apple.
     expect(isReady).toBe(true);
     expect(checks.vendors).toMatch(/^warning: /);
     expect(checks.vendors).toContain(wrongFile);
@@ -69,7 +69,7 @@ describe('an FCM service account without rights for the project', () => {
     const { body } = await relay.notify([fcmRequest(id)]);
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'PERMISSION_DENIED' });
     const { ready, checks } = await relay.ready();
-    // No other app is served.
+    // The relay is not ready, because it serves no other app.
     expect(ready).toBe(false);
     expect(checks.vendors).toContain('some-other-project');
   });
@@ -91,7 +91,7 @@ describe('a revoked APNs key', () => {
       return apns.production.requests;
     };
     const before = await requests();
-    // Probes come one at a time, far fewer than the 51 that wait.
+    // While 51 notifications wait, the relay sends only single probes, which are far fewer requests.
     await until(async () => (await requests()) >= before + 3);
     expect(await requests()).toBeLessThan(before + 30);
     await faults([]);

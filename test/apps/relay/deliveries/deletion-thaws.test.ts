@@ -72,7 +72,7 @@ describe('a mistake that makes some tokens look dead', () => {
     await hear(breakers, 100, 0);
     time.now += hour - 1;
     await tryAll();
-    // The hour that ended included them; the next one does not.
+    // The hour that ends here counted these dead tokens; the next hour does not.
     time.now += hour;
     await breakers.review();
     await hear(breakers, 100, 0);

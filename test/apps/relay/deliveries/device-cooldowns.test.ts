@@ -37,7 +37,7 @@ describe('a phone that got too many notifications', () => {
     await idle(relay.database.jobs);
     expect(await relay.arrived(apnsToken(1))).toHaveLength(3);
     const ids = [...first.results, ...body.results].flatMap(({ notification_id: id }) => id ?? []);
-    // Waiting does not count as a try.
+    // Waiting for the end of the cool-down does not count as an attempt.
     expect((await relay.receipts(ids)).map(({ status, attempts }) => [status, attempts]).sort()).toEqual([
       ['sent', 1],
       ['sent', 1],

@@ -18,7 +18,7 @@ const notifications = Number(process.env.WAXWING_FAULT_RUN_NOTIFICATIONS ?? 6000
 const perRequest = 500;
 const requestsAtOnce = 4;
 const timeoutMilliseconds = 60_000 + notifications * 20;
-// No timeout on a slow machine: a second delivery would follow.
+// Long enough for a slow machine, because a delivery that times out is sent again.
 const patience = 60_000;
 const patient = {
   requestBudgetMilliseconds: patience,
@@ -45,7 +45,7 @@ it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and rese
     { status: 503, rate: 0.01 },
     { status: 429, rate: 0.01, retry_after: 2 },
     { reset: 'before', rate: 0.005 },
-    // Processed and then reset: a second delivery is the price of losing none.
+    // The vendor processes the request before the reset, so the relay's retry delivers it twice.
     { reset: 'after', rate: 0.001 },
   ];
   const rules = ['apns', 'fcm'].flatMap((vendor) => faults.map((fault) => ({ vendor, ...fault })));

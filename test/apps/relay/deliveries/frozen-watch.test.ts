@@ -23,7 +23,7 @@ describe('a watch over frozen deletions', () => {
     count(0, 1);
     expect(watch.wasUsual(0)).toBe(false);
     expect(watch.begin(2000)).toBe(1500);
-    // Earlier living owners do not count either.
+    // All tokens seen since the restart are dead, which is not usual.
     count(0, 3);
     expect(watch.wasUsual(0.9)).toBe(false);
   });
@@ -57,7 +57,7 @@ describe('a watch over frozen deletions', () => {
   });
 
   it('counts accounts and phones beyond its capacity as dead only', () => {
-    // Each fills the room of an account and of a phone.
+    // Each number is a new account and a new phone, so 10,000 of them fill both capacities.
     for (const kind of ['sent', 'dead'] as const) {
       const isFirst = (number: number) =>
         watch.isFirst(kind, { account: String(number), phone: String(number) });

@@ -13,7 +13,7 @@ describe('a server that gives up while the database does not answer', () => {
       onTestFinished(() => relay.close());
       const { app, arrived, authorization, database, metrics, notify, settled } = relay;
       const requests = [fcmRequest(await relay.addFcm('fcm-1')), fcmRequest(await relay.addFcm('fcm-2'))];
-      // The relay knows the server and its realm. Then only the look-up of the devices waits.
+      // Caches the server and its realm, so that only the look-up of the devices waits for the lock below.
       await notify([]);
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       const lock = new HeldOpen();

@@ -93,7 +93,7 @@ describe('a delivery that ends after its request was answered', () => {
       recordLate: (outcome) => written.push(outcome.kind),
     });
     const answered = deliver(fcmRequest(await relay.addFcm('fcm-late')));
-    // The budget is spent and the database is slow; now the vendor answers.
+    // The vendor answers after the budget is spent, while the database still stores the first outcome.
     await recording.opened;
     vendor.open(sent);
     await nextTurn();

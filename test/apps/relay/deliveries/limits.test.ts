@@ -43,7 +43,7 @@ describe('a server over its quota', () => {
     time.now += 1000;
     expect((await relay.notify(many)).status).toBe(200);
     expect(await relay.arrived('fcm-1')).toHaveLength(100);
-    // An idle server saves up at most a minute's quota.
+    // An idle server accumulates at most one minute's quota.
     time.now += 3_600_000;
     expect((await relay.notify(many)).status).toBe(200);
     expect((await relay.notify(many)).status).toBe(503);
@@ -138,7 +138,7 @@ describe('two relays on one database', () => {
       let refused = await other.notify([], { authorization });
       while (refused.status === 200) {
         granted += 1;
-        // The other relay has exchanged usage by then, so the shared quota limits the server and not its local one.
+        // Waits until the other relay has exchanged its usage: the shared quota must refuse, not the relay's own.
         await until(async () => (await used()) > usedBefore);
         usedBefore = await used();
         refused = await other.notify([], { authorization });

@@ -37,7 +37,7 @@ describe('an answer of Google that is longer than usual', () => {
       const { body } = await notify([fcmRequest(id)]);
       expect(body.results[0]).toMatchObject({ status: 'rejected', reason: 'UNKNOWN' });
     }
-    // One for access tokens, one for messages.
+    // One connection for access tokens and one for messages.
     expect(google.connections).toBe(2);
   });
 

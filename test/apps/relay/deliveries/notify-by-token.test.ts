@@ -12,7 +12,8 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-// docs/protocol.md, "remotes/push/e2ee/notify", newer generation.
+// Checks docs/protocol.md, "remotes/push/e2ee/notify", for the newer generation.
+
 const aps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
 
 function fcm(tokenId: string, more: object = {}): object {

@@ -76,7 +76,7 @@ eachBackend((backend) => {
         const { status, body } = await relay.notify(requests);
         expect(status).toBe(200);
         expect(body.results).toMatchObject(statuses);
-        // The server would delete both devices because of this list.
+        // With the id in this list, the server would delete the device for both accounts.
         expect(body.delete_device_ids).toEqual([]);
         expect(await relay.arrived(token)).toHaveLength(1);
       }

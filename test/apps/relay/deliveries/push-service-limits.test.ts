@@ -40,7 +40,7 @@ it('a push service gets four concurrent requests until it has answered, and then
   expect(await admitted(service.gate)).toBe(4);
   service.breaker.settle(true);
   service.gate.leave('server');
-  // The waiting request was admitted, and 60 others with it.
+  // Four of the 64 slots are taken: by three earlier requests and by the one that waited.
   expect(await admitted(service.gate)).toBe(60);
 });
 
@@ -52,7 +52,7 @@ it('push services that have not answered share 64 requests, 32 of each server, a
   expect(await admitted(fresh.shared, 'a third one')).toBe(0);
   find('proven.example').service.breaker.settle(true);
   expect(await admitted(find('proven.example').shared)).toBe(512);
-  // A failure resets the limit.
+  // After a failure, the push service shares the slots of those that have not answered.
   find('proven.example').service.breaker.settle(false);
   expect(find('proven.example').shared).toBe(fresh.shared);
 });

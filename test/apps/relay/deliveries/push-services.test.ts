@@ -251,7 +251,7 @@ describe('a push service that misbehaves', () => {
     const all = [...held];
     for (const one of all) void one.then(() => held.delete(one));
     await expect(send(sender, quick.endpoint)).resolves.toEqual({ kind: 'accepted' });
-    // 32 of this server are in flight and 32 wait; the others were refused at once.
+    // 32 requests of this server are in flight and 32 wait; the others were refused at once.
     expect(held.size).toBe(64);
     await sender.close(0);
     expect((await Promise.all(all)).every(({ kind }) => kind === 'unanswered')).toBe(true);

@@ -61,7 +61,7 @@ eachBackend((backend) => {
         {
           notification_id: notificationId,
           device_id: id,
-          // Read by JSON.parse, which rounds it.
+          // Rounded, because the test reads the answer with JSON.parse.
           push_account_id: Number(pushAccountId),
           status: 'queued',
           reason: 'UNAVAILABLE',

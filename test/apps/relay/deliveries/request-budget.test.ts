@@ -120,7 +120,7 @@ describe('a request that takes longer than its budget', () => {
     await until(async () => (await receipt())?.reason === reason);
     expect(await receipt()).toMatchObject({ status: 'queued', attempts: 1 });
     const waiting = () => database.jobs.list({ kind: 'deliver-notification' });
-    // The retry that was stored while the first try was in flight is due.
+    // Runs the retry that the relay stored while the first attempt was in flight.
     for (const job of await waiting()) await database.jobs.retry(job.id);
     await idle(database.jobs);
     expect(await arrived('fcm-1')).toEqual([]);

@@ -89,7 +89,7 @@ it('a gate with a share for each server keeps slots and queue free for others', 
   expect(await gate.enter(5000, 'crowd')).toBe(false);
   expect([gate.enter(5000, 'modest'), gate.enter(5000, 'modest')]).toEqual([true, true]);
   const other = gate.enter(5000, 'modest');
-  // The slot of one server goes to its own queue: the other already has its share.
+  // The free slot goes to a queued request of `crowd`, because `modest` already has its fair share.
   gate.leave('crowd');
   expect(await waiting[0]).toBe(true);
   gate.leave('modest');

@@ -27,7 +27,7 @@ afterEach(() => relay.close());
 async function addTenant() {
   const { serverId, serverKey } = await addServer(
     relay.database,
-    // Sorts first: a lookup that ignores the server would find this one's row.
+    // This id sorts first, so a look-up that ignores the server would find its row.
     { serverId: '00000000-0000-4000-8000-000000000000', name: 'other', realmUuids: [otherRealm] },
     time.now,
   );
@@ -112,7 +112,7 @@ describe('a notification_id and a device that another server also names', () => 
     const notification_id = randomUUID();
     const request = fcmRequest(ours, { notification_id });
     await relay.faults([{ vendor: 'fcm', token: 'ours', status: 503, times: 1 }]);
-    // Stored first: a lookup that ignores the server would find this one's row.
+    // Stored first, so a look-up that ignores the server would find this row.
     expect((await other.notify([request])).body.results).toMatchObject([{ status: 'gone' }]);
     expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'queued' }]);
     time.now += 20_000;

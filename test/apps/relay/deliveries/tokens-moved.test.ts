@@ -17,7 +17,7 @@ eachBackend((backend) => {
     const key = newTokenKey(sodium, time.now + 1);
     const ring = await ringOnDisk({ ...made, tokenKeys: [...made.tokenKeys, key] }, clock);
     const tokenKeys = () => ring.keeper.look((stored) => stored.tokenKeys);
-    // The clock stands still, so quotas are not refilled, however slow the machine.
+    // The clock stands still, so the quota is never refilled and must suffice for the whole test.
     const environment = { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1000000000' };
     const databaseUrl = await backend.freshUrl();
     const relay = await startDeliveriesUnderTest({ databaseUrl, ring, clock, environment });

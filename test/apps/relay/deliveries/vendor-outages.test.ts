@@ -90,7 +90,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
 
-    // One of two apps fails: the relay must still deliver to the other.
+    // One of the two apps fails, and the relay stays ready for the other.
     await faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await both();
     time.now += minute;
@@ -132,7 +132,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     failAt(34 * minute);
     expect([described(), lines().length]).toEqual([[], 1]);
     failAt(35 * minute);
-    // Outages are not queried before the next failure.
+    // The outage is also forgotten if nothing reads it before this failure.
     failAt(70 * minute);
     outages.worked(route);
     expect(failing.slice(2)).toEqual(['fcm:p true', 'fcm:p false']);

@@ -105,7 +105,7 @@ beforeAll(async () => {
         fcm,
         apns: [entry],
       } = appsFor(vendors);
-      // Each app has its own name and therefore counts separately.
+      // Each reason has an app of its own, so that its failures count separately.
       const apps = [...Object.keys(apns), 'new403', 'new418', 'new599', 'page403', 'page410', 'page502'];
       return { fcm, apns: [{ ...entry, topics: [topic, ...apps.map(topicOf)] }] };
     },
@@ -162,7 +162,7 @@ describe('FCM’s answer', () => {
       const token = `fcm-${reason}`;
       const device = await relay.addFcm(token);
       if (reason.startsWith('OAUTH')) {
-        // The token endpoint is asked only after the current access token has expired.
+        // The relay asks the token endpoint only after the current access token has expired.
         time.now += 2 * 60 * 60_000;
         const fault = reason === 'OAUTH_REFUSED' ? { reason: 'invalid_grant' } : { status: 503 };
         await relay.faults([{ vendor: 'oauth', ...fault }]);

@@ -159,7 +159,7 @@ describe('an endpoint that a phone chose', () => {
     await expect(send(sender, endpoint)).resolves.toEqual(refused);
     expect(looked).toEqual([]);
     expect(dialled).toBe(0);
-    // The rules alone also refuse it, even if a registration contained it.
+    // The rules refuse the endpoint too, in case a registration contains it.
     expect(checkEndpoint(endpoint, everyPort)).toBe('ENDPOINT_REFUSED');
   });
 
@@ -172,7 +172,7 @@ describe('an endpoint that a phone chose', () => {
   );
 
   it('is looked up once for each connection, which uses an address of that answer', async () => {
-    // The first answer would pass a check, and the second one is a private address.
+    // Neither address is public. A sender that looked up the name again to connect would raise the count.
     let lookups = 0;
     const resolve = async () => {
       lookups += 1;
@@ -201,7 +201,7 @@ describe('an endpoint that a phone chose', () => {
     ]) {
       expect(checkEndpoint(other, rules)).toBe('HOST_NOT_SERVED');
     }
-    // Not the operator's to list.
+    // No entry of an operator can allow these endpoints.
     for (const hostile of ['https://127.0.0.1/a', 'http://other.example/a', 'https://a:b@other.example/a']) {
       expect(checkEndpoint(hostile, rules)).toBe('ENDPOINT_REFUSED');
     }

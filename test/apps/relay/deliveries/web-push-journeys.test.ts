@@ -260,7 +260,7 @@ it('a subscription that is bound to another key keeps its device', async () => {
     const { body } = await other.notify([fcmRequest(bound)]);
     expect(body.results).toMatchObject([{ status: 'queued', reason: 'FORBIDDEN' }]);
     expect((await other.device(bound)).expired_at).toBeNull();
-    // It holds back nothing else.
+    // The refused subscription holds back no other notification.
     const second = newPhone();
     const free = await other.addWebPush(second.token);
     expect((await other.notify([fcmRequest(free)])).body.results).toMatchObject([{ status: 'sent' }]);

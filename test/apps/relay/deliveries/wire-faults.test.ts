@@ -249,7 +249,7 @@ describe('over FCM', () => {
     const many = Array.from({ length: 20 }, () => fcmRequest(id));
     const { body } = await notify(many);
     expect(new Set(body.results.map(({ status }) => status))).toEqual(new Set(['sent']));
-    // Meanwhile Google is asked for a new token.
+    // Meanwhile the relay asks Google for a new access token, once.
     await until(async () => (await firedFaults()).some((times) => times > 0));
     expect(await firedFaults()).toEqual([1]);
     time.now += 5 * 60_000;
@@ -266,7 +266,7 @@ describe('over FCM', () => {
     await notify([fcmRequest(id)]);
     await faults([{ vendor: 'oauth', latency_ms: 30_000 }]);
     time.now += 56 * 60_000;
-    // If it waited, it would be `queued` at the end of the request's budget.
+    // A notification that waited for the new token would be `queued` when the request's budget ends.
     expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
   });
 

@@ -26,7 +26,7 @@ async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, d
 it(`is the old ring or the new one, complete, after kill -9 at ${kills} random moments of writing it`, async () => {
   const disk = await ringOnDisk();
   const seen = new Set<string>();
-  // Several at once also compete for the lock, which must not outlive a killed process.
+  // Several processes at once also compete for the lock, which must not outlive a killed process.
   for (let killed = 0; killed < kills; killed += atOnce) {
     const delays = Array.from({ length: atOnce }, () => Math.random() * 120);
     await Promise.all(delays.map((delay) => killWhileWriting(disk, delay)));

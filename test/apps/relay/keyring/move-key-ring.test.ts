@@ -175,7 +175,7 @@ describe('the copy that a move has kept', () => {
     const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
     await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
     await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
-    // As on a case-insensitive file system.
+    // A second name for the copy, as on a case-insensitive file system.
     const otherName = join(disk.folder, 'RING.AGE-MOVED');
     linkSync(copyPath, otherName);
     const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];

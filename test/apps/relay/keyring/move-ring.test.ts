@@ -97,7 +97,7 @@ eachBackend((backend) => {
     inDatabase(here.terminal);
     const relays = [await startRelayOf(here.terminal)];
     here.terminal.environment.RELAY_KEY_ADMIN_SOCKET = join(here.terminal.folder, 'second.sock');
-    // An SQLite file serves one relay only.
+    // Only PostgreSQL allows a second relay.
     if (backend.name === 'postgres') relays.push(await startRelayOf(here.terminal));
     for (const { relay } of relays) {
       expect(await registerWith({ ...here, relay }, key?.public_key ?? '', 'a token')).toEqual(phone);
@@ -171,7 +171,7 @@ describe('keys move', () => {
     const stranger = await terminalWithRing();
     const mine = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
-    // Encrypted for the same identity as this ring, and for another one.
+    // `sibling` is encrypted for the identity of this ring, and the ring of `stranger` for another one.
     terminal.environment.RELAY_KEY_RING = copy;
     await terminal.json('init');
     terminal.environment.RELAY_KEY_RING = fileOf(terminal);

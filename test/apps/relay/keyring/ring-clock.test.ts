@@ -91,7 +91,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     expect((await confirmed(terminal, 'rotate')).error).toBe(error);
     terminal.now = start - day + 60_000;
     expect((await terminal.run('rotate')).error).toBeUndefined();
-    // The sequence is never behind the last one, and at most a day ahead of the clock, so that phones follow the list.
+    // The sequence is above the last one and at most a day ahead of the clock, so phones follow the list.
     expect(await phoneFollows(terminal, start)).toBe(start + 1);
   });
 

@@ -119,7 +119,7 @@ describe('a change of the ring', () => {
     await anyFile.close();
     const { sync } = FileHandlePrototype;
     vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
-      // Do not fail writes of the audit log.
+      // Only syncing the ring fails, not syncing the audit log.
       if (fstatSync(this.fd).ino !== statSync(disk.auditPath).ino) throw new Error('no space left');
       await sync.call(this);
     });

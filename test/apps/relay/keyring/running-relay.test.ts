@@ -60,7 +60,7 @@ describe('the published key list', () => {
     const now = here.terminal.now / 1000;
     expect(list).toEqual({
       version: 1,
-      // The first list at init, the second when the relay started.
+      // The third list: `init` issued the first one, and the start of the relay the second.
       sequence: here.terminal.now + 2,
       issued_at: now,
       expires_at: now + 30 * 86_400,

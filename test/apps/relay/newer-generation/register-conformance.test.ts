@@ -190,7 +190,7 @@ eachBackend((backend) => {
         const crossed = server.form(token, apple, { token_id: server.form(swapCase(token)).token_id ?? '' });
         expect(await server.register(crossed)).toMatchObject({ status: 400, body: invalid });
       }
-      // Apple treats them as one phone.
+      // Apple treats both letter cases as one token, so both devices reach the same phone.
       for (const [index, id] of ['+wKIhyAx/Eg=', 'jS5/TZMf7/8='].entries()) {
         expect((await server.notify([apnsElement(id)])).body.apple_successfully_sent_count).toBe(1);
         expect(await relay.arrived('c0ffee')).toHaveLength(index + 1);

@@ -140,7 +140,7 @@ describe('the thread that writes registrations', () => {
     const until = performance.now() + 10_000;
     while (ids === undefined && performance.now() < until) {
       endTick();
-      // Lets only promises continue.
+      // Runs only promise callbacks, as if sockets kept the event loop busy.
       await Promise.resolve();
     }
     expect(ids).toEqual([17]);
@@ -242,7 +242,7 @@ describe('the thread that writes registrations', () => {
     expect(existsSync(systemThread)).toBe(true);
     const written = writer.write([registration(550)], now);
     for (let ticks = 0; ticks < 10; ticks++) await Promise.resolve();
-    // Both its answer and its exit event are pending when the event loop continues.
+    // Blocks the event loop until the thread has ended, so that its reply and its exit event are both pending.
     while (existsSync(systemThread));
     expect(await written).toEqual([77]);
     await vi.waitUntil(() => !writer.isIdle);

@@ -12,7 +12,8 @@ import {
 } from '../relay-under-test.js';
 import { tokenForm as form } from './token-form.js';
 
-// docs/protocol.md, "remotes/push/e2ee/register", newer generation.
+// Checks docs/protocol.md, "remotes/push/e2ee/register", for the newer generation.
+
 const { now } = registrationVectors();
 const day = 86_400;
 const invalid = {

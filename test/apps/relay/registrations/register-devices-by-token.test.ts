@@ -16,7 +16,8 @@ import {
 } from '../relay-under-test.js';
 import { tokenForm } from './token-form.js';
 
-// docs/protocol.md, "remotes/push/e2ee/register_many", newer generation.
+// Checks docs/protocol.md, "remotes/push/e2ee/register_many", for the newer generation.
+
 eachBackend((backend) => {
   let relay: RelayUnderTest;
   beforeEach(async () => {

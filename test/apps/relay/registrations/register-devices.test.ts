@@ -125,7 +125,7 @@ eachBackend((backend) => {
 
   it('one that the database refuses fails no other, of the same server or another', async () => {
     await register(of('2'));
-    // A row of the same account for another token conflicts, although the token is new.
+    // Account 2 now has a row for another token. Its next registration inserts a second row, which the index refuses.
     await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
     await sql`create unique index one_of_two on relay_devices (push_account_id) where push_account_id = '2'`.execute(
       relay.database.db,

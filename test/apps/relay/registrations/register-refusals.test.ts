@@ -88,7 +88,7 @@ eachBackend((backend) => {
   describe('parameters', () => {
     it.each([
       ['realm_uuid', 'realm_uuid'],
-      // Without either id the registration counts as one of the newer generation.
+      // Without either id, the relay expects the newer generation, which requires token_id.
       ['push_account_id', 'token_id'],
       ['encrypted_push_registration', 'encrypted_push_registration'],
       ['bouncer_public_key', 'bouncer_public_key'],

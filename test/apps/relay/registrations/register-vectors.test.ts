@@ -65,7 +65,7 @@ eachBackend((backend) => {
   });
 });
 
-// In the words of docs/protocol.md.
+// The messages that docs/protocol.md specifies.
 const messages = {
   BAD_REQUEST: 'Invalid encrypted_push_registration',
   REQUEST_EXPIRED: 'Request expired',

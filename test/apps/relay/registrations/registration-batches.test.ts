@@ -31,7 +31,7 @@ async function batchesOf(
     sodium,
     clock: () => time.now,
     monotonic: () => time.now,
-    // Called once per batch, because the key is unknown.
+    // `takeOver` is called once per batch, because `find` knows no key.
     keyRing: {
       find: () => undefined,
       async takeOver() {

@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(first.filter(({ status }) => status === 200)).toHaveLength(9);
       for (const answer of first.filter(({ status }) => status !== 200))
         expect(answer).toMatchObject(refused);
-      // Each account keeps its result if they come one by one in another order.
+      // Each account gets the same result again when the accounts register one by one in another order.
       for (const account of [...others].reverse()) {
         const { status, body } = first[Number(account) - 2] ?? refused;
         expect(await present(account)).toMatchObject({ status, body });

@@ -115,7 +115,7 @@ eachBackend((backend) => {
     await save({}, ...others);
     const [stale, ...before] = await stored();
     addTokenKey();
-    // A relay that did not find the older row, for example because it restarts while the key is being replaced.
+    // Simulates a relay that did not find the older row, for example because it restarted during the rotation.
     const both = ring;
     ring = { ...ring, tokenKeys: ring.tokenKeys.slice(1) };
     const [id] = await save({}, { account: 9 }, { account: 9, token: 'another token' });
@@ -190,7 +190,7 @@ describe('two relays that save the same devices in opposite orders', () => {
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(
           databases.map((database, index) => {
-            // Runs again if its transaction was the victim of a deadlock.
+            // A transaction that is the victim of a deadlock runs again and raises `runs`.
             const writer = writerOf(database, index, () => {
               runs += 1;
             });

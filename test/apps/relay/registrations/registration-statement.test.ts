@@ -82,7 +82,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
     sequences: await db
       .selectFrom('registration_sequences')
       .selectAll()
-      // Rows without meaning, and rows too far ahead to count, are optional.
+      // Excludes sequences that a writer need not store: those without effect, and those too far in the future.
       .where('sequence', 'in', [1, 2, 3])
       .orderBy('realm_id')
       .orderBy('push_account_id')

@@ -76,12 +76,12 @@ eachBackend((backend) => {
         device_ids: JSON.stringify(device_ids),
         push_account_ids: `[${ids.join(',')}]`,
       });
-    // Both ids are equal when rounded.
+    // As doubles, the first two account ids would be equal.
     expect(await named([first, second, third], [accounts[1] ?? '', accounts[0] ?? '', '1'])).toMatchObject(
       success,
     );
     expect(await ids()).toEqual([first, second, third]);
-    // One id may occur with several accounts.
+    // A device id may occur several times, with different accounts.
     expect(await named([first, first, third], ['0', accounts[0] ?? '', '-1'])).toMatchObject(success);
     expect(await ids()).toEqual([second]);
     expect(await named([], [])).toMatchObject(success);

@@ -72,7 +72,7 @@ eachBackend((backend) => {
       expect((await revoke(ofAccount(account, { revoked_token: 'one' }))).body).toEqual(success);
       const rows = await relay.devices();
       expect(rows.map((row) => row.push_account_id)).toEqual([account, '1', named('one')]);
-      // A revocation that names both ends both.
+      // A revocation that names both the token and the account ends both registrations.
       const both = revocation({ revoked_token: 'one', push_account_id: '1' });
       expect((await revoke(both)).body).toEqual(success);
       expect(await left()).toEqual([account]);
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       await revoke(revocation({ push_account_id: '5' }));
       for (const form of forms) expect((await relay.register(form)).body).toMatchObject(expired);
       expect(await left()).toEqual([]);
-      // At the end of the registrations' lifetime, just before the revocation is deleted.
+      // Advances to the end of the registrations' lifetime, just before the revocation is deleted.
       relay.time.now += day * 1000;
       await forget();
       for (const form of forms) expect((await relay.register(form)).body).toMatchObject(expired);

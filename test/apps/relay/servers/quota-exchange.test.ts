@@ -86,7 +86,7 @@ describe('the quota of several processes on one database', () => {
       const { time, processes } = await startTwo();
       const minutes = 3;
       const passed = await saturate(processes, { time, seconds: 60 * minutes });
-      // A full initial quota, the refill since then, and the usage of both within an interval before they exchange it.
+      // The full initial quota and its refill. The processes may exceed this by their usage between two exchanges.
       const granted = perMinute * (1 + minutes);
       expect(passed).toBeGreaterThan(0.97 * granted);
       expect(passed).toBeLessThan(granted + 2 * 10 * perSecond);
@@ -125,7 +125,7 @@ describe('the quota of several processes on one database', () => {
       const [dying, other] = processes;
       dying.ask(400);
       await dying.exchange.exchange();
-      // The process dies before it reports these.
+      // The process dies before it exchanges this usage.
       dying.ask(50);
       await other.exchange.exchange();
       const born = startProcess(database, clock);
@@ -235,7 +235,7 @@ describe('the quota of several processes on one database', () => {
         expect(await Promise.race([waiting, 'it still waits'])).toBe('it still waits');
       });
       const other = startProcess(locker, () => noon);
-      // The exchange that waited for the lock, and the usage meanwhile.
+      // The first call waits for the exchange that the lock delayed, and the second exchanges the usage since then.
       await one.exchange.exchange();
       await one.exchange.exchange();
       await other.exchange.exchange();

@@ -7,7 +7,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { basic } from '../relay-under-test.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// docs/protocol.md, "remotes/server/register".
+// The answers that docs/protocol.md, "remotes/server/register", specifies.
 const created = { result: 'success', msg: '', created: true };
 const updated = { result: 'success', msg: '', created: false };
 
@@ -17,7 +17,7 @@ eachBackend((backend) => {
     relay = await startJoiningUnderTest(await backend.freshUrl());
   });
   beforeEach(() => {
-    // Each test starts with a full rate limit.
+    // Refills the rate limit before each test.
     relay.time.now += 60_000;
   });
   afterAll(() => relay.close());

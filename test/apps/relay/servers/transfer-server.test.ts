@@ -4,7 +4,8 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { answering, type Hosts, hostName, startHosts } from './host-under-test.js';
 import { type JoiningUnderTest, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// docs/protocol.md, "remotes/server/register/transfer".
+// Checks docs/protocol.md, "remotes/server/register/transfer".
+
 const privateHosts = { RELAY_SERVER_REGISTRATION_PRIVATE_HOSTS: 'on' };
 const access_token = 'Zx9_-'.padEnd(43, 'a');
 
@@ -56,7 +57,7 @@ eachBackend((backend) => {
     expect(await relay.statusOf(form)).toBe(401);
     form = { ...form, zulip_org_key: body.zulip_org_key as string };
     expect(await relay.statusOf(form)).toBe(200);
-    // The next request of a stock server.
+    // A stock server registers with its new key next.
     expect((await relay.join(form)).body).toMatchObject({ created: false });
     expect(relay.logged()).not.toContain(secret);
     expect(relay.logged()).not.toContain(body.zulip_org_key);
