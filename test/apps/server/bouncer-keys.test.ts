@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-// The server does not parse the list; phones do. These bytes, padding included, must pass through unchanged.
+// Only phones parse the list. The server must pass on its bytes unchanged, including white space and padding.
 function listed(name: string): { fields: Record<string, string>; reaction: RelayReaction } {
   const fields = {
     key_list: Buffer.from(`{"version": 1 , "name":"${name}"}\n`).toString('base64'),

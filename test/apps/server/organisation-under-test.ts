@@ -34,7 +34,7 @@ export class OrganisationUnderTest {
     }
     this.accounts.second = await this.server.addAccount('second@example.com');
     this.accounts.bot = await this.server.addAccount('bot@example.com', { isBot: true });
-    // Scheduled jobs first run when a server starts.
+    // Waits for the scheduled jobs that run when a server starts.
     await this.server.settle();
   }
 

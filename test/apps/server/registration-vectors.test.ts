@@ -6,7 +6,7 @@ import { type Account, ServerUnderTest, testPhone } from './server-under-test.js
 let test: ServerUnderTest;
 let ada: Account;
 beforeAll(async () => {
-  // One user sends all registrations.
+  // A high limit, because one user sends all registrations.
   test = await ServerUnderTest.start({ registrationsPerHour: 1000 });
   ada = await test.addAccount('ada@example.com');
 });

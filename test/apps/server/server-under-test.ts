@@ -35,7 +35,6 @@ export interface Account {
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
-  // The response body, for comparison with the expected one.
   readonly body: Record<string, unknown>;
 }
 

@@ -26,7 +26,7 @@ eachPostgres((postgres) => {
     let archiving: Promise<Answer> | undefined;
     const moved = await whileLocked(
       db,
-      // Both requests proceed until they publish their events.
+      // With this lock, both requests proceed until they publish their events.
       (transaction) => lockExclusive(transaction, 'publishing of events'),
       () => organisation.ask('owner', 'PATCH', `streams/${channel.id}`, { folder_id: folder }),
       async () => {

@@ -115,7 +115,7 @@ it('the plan of a channel update matches an ordered table of the rules', () => {
     }),
     { numRuns: 12_000 },
   );
-  // If most updates failed, or for few reasons, the table would prove little.
+  // The test would prove little if nearly all updates failed, or failed for only a few reasons.
   expect(counts.made).toBeGreaterThan(500);
   expect(refusals.size).toBeGreaterThan(25);
 });

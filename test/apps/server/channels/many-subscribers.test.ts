@@ -31,7 +31,7 @@ eachBackend((backend) => {
           select 'user' || v.number || '@example.com', 'user' || v.number || '@example.com', 'User ' || v.number,
             400, 0, 'none', case when v.number = ${users} then 0 else 1 end, 0
           from ${rowsAsTable(db, 'v', { number: 'integer' }, numbers(users + 1))} returning id`.execute(db);
-        // The last user is deactivated.
+        // The last of these users is deactivated.
         userIds = added.rows.map(({ id }) => id).sort((a, b) => a - b);
         const channels = await sql<{ id: ChannelId }>`
           insert into channels (name, name_lower, description, rendered_description, topics_policy, is_private,
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       const read: number[] = [];
       const stop = observeQueries(db, ({ rows }) => {
         const counted = rows as readonly { readonly members?: number }[];
-        // Other work of the process queries as well.
+        // Ignores the queries of other work in this process.
         if (counted[0]?.members === undefined) return;
         read.push(counted.reduce((sum, { members }) => sum + Number(members), 0));
       });

@@ -51,7 +51,7 @@ interface TestFile {
 }
 
 const known = new Map<string, TestFile>();
-// A concatenated title is not followed by a comma.
+// Skips concatenated titles, because no comma follows their first part.
 const titled = /^[ ]*(?:it|test)(?:\.each\([\s\S]*?\))?\(\s*(['"`])((?:\\.|(?!\1).)*)\1,/gm;
 const forEachBackend = /^eachBackend\([\s\S]*?^\}\);/gm;
 

@@ -95,7 +95,7 @@ eachBackend((backend) => {
     expect(tables).toContain('users');
   });
 
-  // New owners need a name that may already be taken.
+  // Allows duplicate names again, because the test adds owners whose names may be taken.
   afterEach(async () => {
     const put = await organisation.server.ask(keeper, 'PATCH', 'realm', { require_unique_names: 'false' });
     expect(put.status).toBe(200);
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     made += 1;
     return organisation.server.addAccount(`owner${made}@example.com`, {
       role: roles.owner,
-      // A request may have made unique names required.
+      // A new name each time, because a request may have made unique names required.
       fullName: `Owner ${made}`,
     });
   };
@@ -174,7 +174,7 @@ eachBackend((backend) => {
       for (const each of right) {
         const answer = await askWith(who, declared, each);
         if (answer.status !== 200) refused.push(each);
-        // A request may have replaced the user's key.
+        // A new owner continues if the request has replaced the API key.
         else if ((await organisation.server.ask(who, 'GET', 'users/me')).status !== 200) who = await owner();
       }
       let before = await everything();

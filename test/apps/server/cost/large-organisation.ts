@@ -27,7 +27,7 @@ export async function enlarge(
   await database.write((transaction) =>
     addRows(transaction, { users, queues, largeId }, organisation.server.now),
   );
-  // Updates statistics, which PostgreSQL plans by, after the table has grown.
+  // Updates the planner's statistics after the tables have grown.
   if (database.kind === 'postgres') await sql`analyze`.execute(database.db);
   return { largeId, smallId };
 }

@@ -32,7 +32,7 @@ async function scansOnSqlite(db: Kysely<ServerTables>, { sql, parameters }: Obse
   const { rows } = await db.executeQuery(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
   return rows.flatMap((row) => {
     const { detail } = row as { readonly detail: string };
-    // Tables made of JSON parameters are virtual.
+    // Excludes virtual tables, which are made of JSON parameters.
     const [, table] = /^SCAN (\w+)\b(?! VIRTUAL)/.exec(detail) ?? [];
     return table !== undefined && growing.includes(table) ? [detail] : [];
   });

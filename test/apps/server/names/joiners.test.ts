@@ -149,7 +149,7 @@ describe('a joiner', () => {
   });
 
   it('may stand between an Arabic letter and a letter or digit of any script, but not between two of those', () => {
-    // Without the kashida, which belongs to several scripts.
+    // Excludes the kashida, which belongs to several scripts.
     const arabicLetter = /(?=\p{L})\p{Script=Arab}/u;
     const arabic = fc.constantFrom(
       ...letters(arabicLetter, 0x620, 0x64a),

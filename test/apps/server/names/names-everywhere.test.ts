@@ -136,7 +136,7 @@ eachBackend((backend) => {
   };
 
   describe.each(Object.entries(places))('%s', (place, name) => {
-    // Hashing a password takes long.
+    // Joining is slow, because it hashes a password: it tries only three names.
     const some = <T>(all: readonly T[]) => (place === 'a person who joins' ? all.slice(0, 3) : all);
     const alone = /new|person|user|bot|playground|field|moved/.test(place);
 
@@ -145,7 +145,7 @@ eachBackend((backend) => {
     });
 
     it('cannot have an invisible name, or one with hidden characters', async () => {
-      // Other places add visible characters of their own.
+      // Where the test adds visible characters to the name, a blank character is allowed.
       const tried = bad.filter((each) => alone || each !== '\u2800');
       for (const each of some(tried)) expect([each, await name(each)]).toEqual([each, 400]);
     });

@@ -13,7 +13,7 @@ export const goodNames = [
     '1️⃣',
     '$5 #3',
   ],
-  // Persian, Urdu, Kurdish, Sinhala, Hindi, Bengali, Kannada, Malayalam, Nepali.
+  // Names in Persian, Urdu, Kurdish, Sinhala, Hindi, Bengali, Kannada, Malayalam and Nepali.
   ...[
     'علی\u200cرضا',
     'نرم\u200cافزار',
@@ -30,7 +30,7 @@ export const goodNames = [
     'क्\u200cष',
   ],
   ...['র\u200d্যাব', 'ত্\u200d', 'ಕ್\u200cಷ', 'ರ\u200d್ಕ', 'ന്\u200d', 'अर्\u200dयाल'],
-  // Hebrew and Arabic with marks of direction, Khmer and Thai with breaks, Mongolian, a Japanese variant.
+  // Hebrew and Arabic with directional marks, Khmer and Thai with zero-width spaces, Mongolian, a Japanese variant.
   ...[
     'שלום\u200f!',
     'دیسک (C)\u200e',

@@ -24,7 +24,7 @@ describe('the template of a playground', () => {
     const expected = new URL(template.replace(/\{.*/, '')).origin;
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => {
-        // The library that expands templates here cannot cut a text between a pair of surrogates.
+        // Removes surrogates, because the template library of this test cannot split text between two of them.
         const code = text.replace(/[\uD800-\uDFFF]/g, '');
         expect(new URL(parseTemplate(template).expand({ code })).origin).toBe(expected);
       }),

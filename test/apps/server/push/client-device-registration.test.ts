@@ -272,7 +272,7 @@ describe('mobile_push/register', () => {
     test.relay.otherwise(reaction);
     await test.register(ada, { device_id: String(id), ...keyFields(7), ...tokenFields('token') });
     await test.settle();
-    // Other requests check whether push is allowed.
+    // Counts only registrations: other requests check whether push is allowed.
     const asked = () => test.relay.requests.filter(({ path }) => path === relayRegisterPath);
     expect(asked()).toHaveLength(1);
     test.now += day - 1;

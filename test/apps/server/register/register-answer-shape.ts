@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { flags, integer, integers, list, lists, map, maps, texts } from './shape-fields.js';
 import { userSettingsShape } from './user-settings-shape.js';
 
-// The register response as stock clients read it: each field that a client requires, and the rest of the table.
+// The register response as stock clients read it: the fields that they require, and the other documented ones.
 
 const listedUser = z.strictObject({
   ...integers('user_id', 'role', 'avatar_version'),

@@ -53,7 +53,7 @@ eachPostgres((postgres) => {
 
   describe('the queue of registrations', () => {
     it('leaves connections for other requests while registrations wait for the lock, and refuses requests over a user’s limit', async () => {
-      // Returns a list, because the transaction would await a bare promise.
+      // Returns a list of promises, because the transaction would wait for a promise that is returned alone.
       const asked = await whilePublishing(async (waiting) => {
         const all = times(atOnce + inLine + refused, registers);
         await expect.poll(waiting).toBe(atOnce);

@@ -31,7 +31,7 @@ eachBackend((backend) => {
       withoutRelay: true,
       http: { trustedProxies: new AddressRanges(['127.0.0.1']) },
     });
-    // Scheduled jobs first run when a server starts.
+    // Waits for the scheduled jobs that run when a server starts.
     await test.settle();
   });
   beforeEach(async () => {

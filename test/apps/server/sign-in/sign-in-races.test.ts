@@ -42,7 +42,7 @@ eachBackend((backend) => {
       const write = database.write.bind(database);
       const ownWrites = new AsyncLocalStorage<true>();
       let changed: Promise<unknown> | undefined;
-      // Holds every other write back, since a job of the server may write before the sign-in does.
+      // Holds back all other writes, because a job of the server may write before the sign-in does.
       const spy = vi.spyOn(database, 'write').mockImplementation(async (work) => {
         if (isRead && ownWrites.getStore() === undefined) {
           changed ??= ownWrites.run(true, meanwhile);

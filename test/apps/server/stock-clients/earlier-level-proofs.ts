@@ -175,7 +175,7 @@ export const earlierProofs: Readonly<Record<number, Proof>> = {
       ...{ type: 'channel', to, topic: 'old', content: 'old' },
     });
     levels.server.now += 4 * day;
-    // An older queue would have expired.
+    // Opens a new queue, because an older one would have expired by now.
     const events = await deletions(levels, 'owner');
     await levels.server.settle();
     expect(await events()).toEqual([expect.objectContaining({ type: 'delete_message', message_ids: [id] })]);

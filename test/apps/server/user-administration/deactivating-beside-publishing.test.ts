@@ -10,7 +10,7 @@ eachPostgres((postgres) => {
     const { db } = organisation.server.server.database;
     const queueOf = async (who: 'second' | 'member') =>
       String((await organisation.do(who, 'POST', 'register')).queue_id);
-    // Publishing locks queues in ID order: the remaining user's queue comes before the deactivated user's.
+    // Publishing locks queues in ID order, so the remaining user's queue must have the lower ID.
     let staying: string;
     let leaving: string;
     do {

@@ -6,7 +6,7 @@ describe('an address', () => {
   const refusal = 'has characters that are invisible or look like others';
   const ordinary = 'ada.lovelace';
 
-  // Letters of languages, which look like Latin ones at a glance only.
+  // Excludes letters of real languages, which look like Latin letters only at a glance.
   const {
     'with strokes': _strokes,
     'Chinese and Bopomofo': _chinese,

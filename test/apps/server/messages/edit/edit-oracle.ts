@@ -54,7 +54,7 @@ export function judge(c: OracleCase): string {
   const policyHere = channelMoves ? policy : c.realmPolicy;
   const side = channelMoves ? 'new:' : 'old:';
   const elder = c.role === roles.moderator || leads;
-  // Another message of the topic is recent: the refusal then says which messages can move.
+  // With change_all, only a part of the messages may be too old: the refusal then says which ones can move.
   const isPartMovable = c.mode === 'change_all' && c.tooOld > 0;
   const failing: readonly (readonly [string, boolean])[] = [
     ['1', !c.exists || (!c.isDirect && c.isArchived)],

@@ -24,7 +24,7 @@ eachBackend((backend) => {
     );
     const queries: ObservedQuery[] = [];
     const { db } = organisation.server.server.database;
-    // Without the statements of jobs, which run meanwhile.
+    // Ignores the statements of jobs, which run at the same time.
     const stop = observeQueries(db, (query) => {
       if (!query.sql.includes('jobs')) queries.push(query);
     });
@@ -45,10 +45,10 @@ eachBackend((backend) => {
     const many = await costOf(100, longText);
     expect(many.statements).toBeLessThanOrEqual(few.statements * 10);
     expect(many.rows).toBeLessThanOrEqual(few.rows * 10);
-    // The text, its HTML and the diff of each edit, and the message itself.
+    // Each edit has a text, its HTML and a diff; the message itself has a text and its HTML.
     const stored = 100 * 3 * longText + 2 * longText;
     expect(many.bytes).toBeLessThan(1.05 * stored);
-    // Never read at once.
+    // No query reads all of it at once.
     expect(many.largestResult).toBeLessThan(stored / 10);
   });
 });

@@ -136,7 +136,7 @@ eachBackend((backend) => {
       await edit(id, 'later');
       const snapshots = await history(id);
       expectChain(snapshots);
-      // Seven texts take a mebibyte each with their HTML; the eighth would be too much.
+      // Each text takes a mebibyte with its HTML: seven fit, and an eighth would exceed the limit.
       expect(snapshots.map(({ content }) => content.slice(0, 2).trim())).toEqual([
         ...['0', '6', '7', '8', '9', '10', '11'],
         ...['no', 'la'],

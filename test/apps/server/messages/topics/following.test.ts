@@ -105,7 +105,7 @@ eachBackend((backend) => {
     const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const noticeFlags = async (policy: number, visibility_policy: number) => {
       await set({ resolved_topic_notice_auto_read_policy: policy }, 'second');
-      // Later than the minute in which reopening deletes the last notice.
+      // Skips the minute in which reopening the topic would delete the last notice.
       organisation.server.now += 120_000;
       const topic = (await stored(organisation, id))?.topic ?? '';
       const wanted = { stream_id: channel.id, topic, visibility_policy };
