@@ -249,7 +249,7 @@ async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promis
   for (const [at, code] of wrongAddresses(declared)) expect(await ask(good, undefined, at), at).toBe(code);
   for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const answer = await app.app.inject({ method: other, url, headers: {} });
-    // The operation itself may answer NOT_FOUND.
+    // A known path may answer 404 too, but not with this message.
     const isUnknown = answer.statusCode === 404 && answer.payload.includes(errorCodes.NOT_FOUND.message);
     if (isUnknown) throw new Error(`${other} ${url} is not found`);
     if (answer.statusCode === 405) expect(answer.json().allowed_methods).toContain(method);

@@ -98,7 +98,7 @@ describe('a connection to APNs', () => {
   });
 
   it('refuses the streams that are too many before it has authenticated', async () => {
-    // Node's client obeys the limit once it knows it, so these must be sent before the settings arrive.
+    // Node's client obeys the limit once it knows it, so it must send these requests before the settings arrive.
     const { credentials, urls } = test.vendors;
     const session = connectHttp2(urls.apnsProduction, { ca: await readFile(credentials.caFile) });
     const codes = await Promise.all(
