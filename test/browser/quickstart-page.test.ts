@@ -184,7 +184,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
       expect(deliveries).toHaveLength(1);
       return deliveries.map((delivery) => delivery.body);
     }, 20_000);
-    // Chromium would decrypt what its push service hands it. DevTools deliver what it would have decrypted.
+    // Chromium decrypts real pushes itself, but DevTools can only deliver decrypted data: the test decrypts it.
     const data = pushes.open(Buffer.from(body ?? '', 'base64'));
     expect(data).not.toContain(words);
     await debug.send('ServiceWorker.deliverPushMessage', {
@@ -207,7 +207,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
   }, 60_000);
 
   it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {
-    // Through the debugger, because the page's policy allows no foreign scripts.
+    // Injects axe through the debugger, because the page's Content-Security-Policy blocks foreign scripts.
     await page.evaluate(axe.source);
     const colors = new Set<unknown>();
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -41,14 +41,14 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await page.keyboard.press('Escape');
     await dialog().waitFor({ state: 'detached' });
     await expect.poll(states).toEqual(['primary', 'open']);
-    // The focus is where it was.
+    // The focus returns to the button that opened the dialog.
     expect(await page.evaluate('document.activeElement.ariaLabel')).toMatch(/^Retire key/);
   });
 
   it('retires it once no phone uses it', async () => {
     const { page } = dashboard;
     dashboard.pass((unusedForDays + 1) * 86_400_000);
-    // The session has ended in the meantime.
+    // The session has expired in the meantime.
     await dashboard.signIn();
     await dashboard.show('Keys');
     await page.getByRole('button', { name: /^Retire key/ }).click();

@@ -47,7 +47,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
         const file = `${name.toLowerCase().replace(' ', '-')}-${size.width}-${colorScheme}.png`;
         await page.screenshot({ path: join(pictures, file), fullPage: true });
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-        // Through the debugger, because the page's policy allows no foreign scripts.
+        // Injects axe through the debugger, because the page's Content-Security-Policy blocks foreign scripts.
         await page.evaluate(axe.source);
         expect(await page.evaluate(seriousFaults), name).toEqual([]);
       }
@@ -57,7 +57,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
   it('can be reached and left by keyboard', async () => {
     const { page } = dashboard;
     await page.reload();
-    // The page that is shown while the session loads has a heading too.
+    // Waits for the heading inside #main: the page that is shown while the session loads has a heading too.
     await page.locator('#main h1').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');

@@ -20,7 +20,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     await page.getByRole('button', { name: 'Suspend ours' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
     await page.getByRole('status').getByText('ours is suspended.').waitFor();
-    // Relays remember a server for two seconds.
+    // Relays cache a server for two seconds.
     const answer = async () => (await relay.notify([])).status;
     await expect.poll(answer, { timeout: 10_000 }).toBe(401);
     await page.getByRole('button', { name: 'Resume ours' }).click();
