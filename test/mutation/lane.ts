@@ -76,7 +76,7 @@ export class Lane {
     const killed = new Set<number>();
     for (const test of tests) {
       const left = [...mutants.keys()].filter((number) => !killed.has(number));
-      // No mutant is active before the first and after the last: if these runs fail, the others prove nothing.
+      // The first and the last run have no active mutant: if one of them fails, the other runs prove nothing.
       const failed = await this.#run(file, switches, [test], [unchangedBefore, ...left, unchangedAfter]);
       if (failed === undefined || failed.has(unchangedBefore) || failed.has(unchangedAfter)) return undefined;
       for (const number of failed) killed.add(number);

@@ -75,7 +75,7 @@ async function simulate(serverUrl: string, rows: number): Promise<Figures[]> {
     for (let round = 0; round <= rounds; round++) {
       for (const [index, load] of loads.entries()) {
         const rate = await load.run(roundMilliseconds);
-        // The first round warms up.
+        // The first round is a warm-up.
         if (round > 0) rates[index]?.push(rate);
       }
     }
