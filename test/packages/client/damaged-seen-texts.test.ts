@@ -51,7 +51,7 @@ const damages: fc.Arbitrary<(text: string) => string> = fc.oneof(
     words.splice(to % words.length, 0, word);
     return words.join(' ');
   }),
-  // Nothing is as it was, but it looks like a state.
+  // Random content in the format of a stored state.
   fc
     .tuple(
       fc.constantFrom('-', future, '0', now.toString(36), '?'),
@@ -80,7 +80,7 @@ describe('a damaged text of seen notifications', () => {
         expect(found.answers).toEqual([true, true, true]);
         if (found.warning === undefined) expect(found).toEqual(await addTo(intact, newOnes));
         else expect(found.warning).toContain(`"${textName}" is damaged`);
-        // It is replaced: the next start of the app finds nothing wrong.
+        // The damaged text is replaced, so the next start of the app finds no damage.
         const next = await addTo(found.text, newOnes);
         expect(next).toMatchObject({ answers: [false, false, false], warning: undefined });
       }),

@@ -83,7 +83,7 @@ describe('a damaged text', () => {
     const { warning } = await registrar.sync();
     expect(warning).toContain(`The stored text "${fullName}" is damaged`);
     expect(await registrar.sync()).not.toHaveProperty('warning');
-    // It is replaced: the app's next start finds nothing wrong.
+    // The damaged text is replaced, so the next start of the app finds no damage.
     const restarted = createTextStores({
       getItem: storage.getItem.bind(storage),
       setItem: storage.setItem.bind(storage),
@@ -202,7 +202,7 @@ describe('a storage', () => {
     const { server, registrar } = await createPhone(stores);
     server.featureLevel = level;
     const { code } = await registrar.sync();
-    // Enough is kept if the next start of the app knows the account.
+    // Enough was stored if the next start of the app knows the account.
     const known = await createTextStores(storage).accounts.list();
     const isKept = known.some(({ registration, device }) => (registration ?? device?.sent) !== undefined);
     expect(code).toBe(isKept ? 'active' : 'no-storage');

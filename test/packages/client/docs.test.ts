@@ -90,7 +90,7 @@ it('the lines for Vite make a page register, as a phone, at the server’s own a
   const vite = await createServer({ configFile, root: folder, logLevel: 'silent', server: { port: 0 } });
   await vite.listen();
   const pageUrl = vite.resolvedUrls?.local[0] ?? '';
-  // A page's addresses are relative to its own.
+  // Resolves addresses relative to the page, as a browser does.
   const fetched: string[] = [];
   const fetchOfPage: Fetch = (path, init) => {
     const { origin, href } = new URL(path, pageUrl);

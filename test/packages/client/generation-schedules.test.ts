@@ -8,7 +8,7 @@ async function expectRecovery(phone: MortalPhone) {
   phone.isOffline = false;
   phone.bringRelayUp();
   await phone.sync();
-  // The phone knows by then that a device is stuck.
+  // After more than a day, the phone knows that its device is stuck.
   server.now += day + 2000;
   await phone.sync();
   await expect(phone.sync()).resolves.toMatchObject({ code: 'active' });

@@ -228,7 +228,7 @@ export class MortalPhone {
     const fetch: Fetch = async (url, init) => {
       if (this.isOffline) throw new TypeError('fetch failed');
       const answer = await afterStep(() => this.server.fetch(url, init));
-      // Or the server has done it, but the app does not learn of it.
+      // The app may also end here, after the server's work and before it reads the answer.
       return afterStep(() => answer);
     };
     return createPushClient({

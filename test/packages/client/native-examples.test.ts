@@ -161,7 +161,7 @@ describe('The state that native code receives', () => {
     expect([...texts]).toEqual([[`${realmOrigin} ${userId}`, exportForExtension(replaced)]]);
     for (const name of ['android/OpenPush.kt', 'ios/OpenPush.swift']) {
       const source = readFileSync(new URL(name, nativeSources), 'utf8');
-      // Neither Kotlin nor Swift can run here.
+      // Compares source text, because neither Kotlin nor Swift can run here.
       expect(source, name).toMatch(
         /"\$\{account.optString\("realmOrigin"\)\} \$\{account.optString\("userId"\)\}"|"\\\(realmOrigin\) \\\(userId\)"/,
       );
@@ -248,7 +248,7 @@ describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
     }
   }
 
-  // Step 4 needs a JSON parser, which C lacks: these two reasons are checked in the program's output.
+  // The C program skips step 4, which needs a JSON parser, so it opens pushes that only step 4 ignores.
   it.each(vectors.pushes)('$name', ({ push, expect: expected }) => {
     const printed = open(push);
     if (!('ignored' in expected)) expect(printed.trimEnd()).toBe(expected.plaintext);

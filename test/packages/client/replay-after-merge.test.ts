@@ -62,7 +62,7 @@ describe.each([
     const { server, accounts, client, registrar, row, key, url } = await registered();
     expect(await client.open(push(key, url, 1))).toMatchObject(shown);
     server.featureLevel = 431;
-    // Far ahead of the time.
+    // A sequence that is 400 days ahead of the clock makes the phone start a new account.
     await accounts.put({ ...row, sequence: (server.now + 400 * 86_400_000) * 1000 });
     const { pushAccountId } = await registrar.sync();
     expect(pushAccountId).not.toBe(row.pushAccountId);

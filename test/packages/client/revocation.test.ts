@@ -71,7 +71,7 @@ it('a server that ignores the sign-out cannot stop the phone from ending its reg
   expect(server.clientDevices.rows.size).toBe(1);
   expect(server.revocations).toMatchObject([{ isDirect: true }]);
   expect(isDone()).toBe(false);
-  // The same holds for a server that dropped the sign-in.
+  // The sign-out is also complete if the server no longer knows the API key.
   server.overrides.clear();
   server.overrides.set(serverPath, () => server.error('INVALID_API_KEY', 401));
   const { url: realmUrl, apiKey } = server;
@@ -109,7 +109,7 @@ it('a stock server that answers with an HTML 404 is asked once', async () => {
   const { server, registrar, storage, isDone } = await registeredPhone(500);
   server.overrides.set(serverPath, notFoundPage);
   await registrar.forget();
-  // The stored sign-out has the API key.
+  // The stored sign-out is deleted, because it contains the API key.
   expect([isDone(), storage.texts.get('waxwing.forgotten')]).toEqual([true, undefined]);
 });
 

@@ -177,7 +177,7 @@ describe('When a server is downgraded', () => {
     expect(server.devices.size).toBe(0);
     for (const push of inFlight) expect(await client.open(push)).toMatchObject({ kind: 'notification' });
     expect(await notify(3)).toMatchObject([{ kind: 'notification' }]);
-    // The key is in use: it is not destroyed after 30 days, but when another one has replaced it.
+    // A key in use is kept after 30 days. It is destroyed when another key has replaced it.
     server.now += 31 * day;
     const last = clientDevices.sealFor(
       device(),

@@ -155,7 +155,7 @@ describe('two clients on one store', () => {
     const server = new FakeChatServer();
     const { accounts } = createTextStores(slowStorage(texts));
     await (await registrarOn(server, accounts)).sync();
-    // The locks of the whole sync, the new account, and its registration before and after it is sent.
+    // One lock for the whole sync, then one each for the new account and for its registration before and after sending.
     const stores = ['waxwing.stores', 'waxwing.stores', 'waxwing.stores'];
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
@@ -194,7 +194,7 @@ describe('two clients on one store', () => {
     one.publish();
     other.server.now += 1000;
     other.publish({ primary: third });
-    // Two accounts, which share no other lock.
+    // Two accounts, because the syncs of one account would wait for each other.
     const registrars = [one, other].map(({ client, server }, index) => {
       const { url: realmUrl, users, apiKey } = server;
       const [email, userId] = [...users][index] ?? ['', 0];

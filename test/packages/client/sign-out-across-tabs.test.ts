@@ -174,7 +174,7 @@ describe('A sign-out in one tab', () => {
       7,
       undefined,
     ]);
-    // The phone's clock was set back.
+    // The phone's clock has been set back.
     await accounts.noteSignOut?.({ ...identity(2), realmUrl: 'https://CHAT.example.com' }, 3);
     expect(await last(2)).toBe(8);
     for (const text of ['[', '{}', '[1,{"account":"a"}]']) {

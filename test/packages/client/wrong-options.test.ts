@@ -44,7 +44,7 @@ describe('Invalid options from an app without types', () => {
     ],
   ])('is refused as a push token by its field: %s', async (_, pushToken, message) => {
     const { server, knobs, registrar } = await createPhone();
-    // Even if nothing needs to be sent.
+    // A sync that has nothing to send refuses the token too.
     await registrar.sync();
     knobs.token = pushToken as PushToken;
     const refused = registrar.sync();
