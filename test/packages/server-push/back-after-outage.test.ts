@@ -61,7 +61,7 @@ eachBackend((backend) => {
     server.relay.isDown = false;
     const tried = asked.length;
     expect(await waiting()).toEqual([removalKind, revocationKind]);
-    // At the same time: their own backoff has not ended.
+    // A request that succeeds ends the wait of both jobs, although their own backoff has not ended.
     await server.activeAccount(bob, '6');
     await expect
       .poll(async () => {

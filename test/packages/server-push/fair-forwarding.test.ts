@@ -63,7 +63,7 @@ async function waitingServer(backend: TestBackend) {
           const accepted = await acceptRegistration(transaction, userId, registration, now);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');
           await enqueueForwarding(database, transaction, accepted, now);
-          // A phone that registers repeatedly while its user's other phones wait.
+          // This phone registers repeatedly while its user's other phones wait.
           for (let again = 0; again < repeats; again += 1) {
             await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
           }
@@ -93,7 +93,7 @@ eachBackend((backend) => {
     'a registration is forwarded after a few others, though five thousand of another user are queued before it',
     async () => {
       const server = await waitingServer(backend);
-      // The maximum number of devices of a user.
+      // Ada has the maximum number of devices.
       for (let first = 1; first <= 1000; first += 100) await server.accept(ada, numbers(first, 100), 4);
       await server.accept(bob, [5000], 0);
       const asked = await server.forward(5000);
@@ -122,7 +122,7 @@ eachBackend((backend) => {
       const ahead = asked.slice(0, asked.indexOf(String(turn)));
       const ofTurn = (wanted: number) => ahead.filter((id) => Number(id) % 100 === wanted).length;
       expect(ofTurn(turn)).toBeGreaterThan(50);
-      // Requests at the same time.
+      // Some requests of the next turn are in flight at the same time.
       expect(ofTurn(turn + 1)).toBeLessThanOrEqual(40);
       expect(ofTurn(turn + 2)).toBe(0);
       await server.close();
@@ -137,7 +137,7 @@ it('all pending registrations of a user are forwarded soon after the relay is ba
     const phones = Array.from({ length: 12 }, (_, index) => testPhone(String(index)));
     const account = await test.addAccount('ada@example.com');
     for (const { fields } of phones) await test.register(account, fields);
-    // Until they are retried only every few minutes.
+    // Passes ten hours of failed attempts, after which retries are minutes apart.
     for (let hour = 0; hour < 10; hour += 1) {
       await test.settle();
       test.now += 3_600_000;

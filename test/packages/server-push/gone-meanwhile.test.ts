@@ -118,7 +118,7 @@ eachBackend((backend) => {
 
     it('reaches no further batch of a user who was deactivated', async () => {
       meanwhile = removeAll;
-      // A relay known to accept several, and more devices than one request may name.
+      // The relay is known to accept several devices, and the user has more of them than one request may name.
       server.relay.around = (_, react) => react();
       await server.notify(ada);
       await server.database.write(async ({ db }) => {

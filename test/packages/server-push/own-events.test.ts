@@ -116,7 +116,7 @@ eachBackend((backend) => {
         apiKey: 'key',
       });
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
-      // Once more, when nothing is pending.
+      // A second sync, when nothing is pending.
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
       expect(Object.values(await push.clientDevicesOf(userId as never))).toHaveLength(1);
       await registrar.forget();

@@ -74,11 +74,11 @@ eachBackend((backend) => {
         kind: 'notification',
         notification: { type: 'payload', id: 'order-1', time: 1_773_000_000, payload },
       });
-      // An app may log what it got.
+      // An app can log the result as JSON, although it contains a bigint.
       expect(JSON.parse(JSON.stringify(opened))).toMatchObject({
         notification: { payload: { ...payload, account: '4611686018427387904' } },
       });
-      // Sealed again and with another text, it is still the same notification.
+      // A notification with the same id is a repeat, even if its payload is another one.
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload: {} });
       expect(await phone.open(arrived()[1] ?? {})).toMatchObject({ reason: 'repeat' });
       await server.notify(ada, { type: 'payload', id: 'order-2', time: 1_773_000_000, payload });

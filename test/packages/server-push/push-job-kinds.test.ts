@@ -20,7 +20,7 @@ it('the job kinds of commands and status checks are those that push handles', as
   });
   await push.close();
   const kinds = handle.mock.calls.map(([kind]) => kind).filter((kind) => !kind.startsWith('schedule/'));
-  // A pending receipt is not a fault.
+  // `pushJobKinds` omits the job that reads receipts, because a pending receipt is not a fault.
   expect(kinds.sort()).toEqual([...allPushJobKinds].sort());
   expect([...allPushJobKinds].sort()).toEqual([...pushJobKinds, readReceiptsJob].sort());
 });

@@ -212,7 +212,7 @@ eachBackend((backend) => {
     it('include one whose registration was superseded before the relay accepted it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
-      // The user leaves while the relay is being asked.
+      // The user is removed while the relay answers the registration.
       const gone = new Promise<void>((resolve) => {
         relay.otherwise(({ path }) => {
           if (path === removePath) return { status: 404 };

@@ -150,7 +150,7 @@ eachBackend((backend) => {
       expect(removed()).toEqual([1002]);
     });
 
-    // The relay decides about both in any order: at first, only the later one finds the other.
+    // Depending on the order in which the relay handles the two, one of them or each finds the other at first.
     it.each([
       ['each finds the other', { 1: [2], 2: [1] }],
       ['the older one finds the newer', { 1: [2] }],

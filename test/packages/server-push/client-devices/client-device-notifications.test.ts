@@ -44,7 +44,7 @@ eachBackend((backend) => {
       const data = { encrypted_data: expect.any(String) };
       const mutable = { 'mutable-content': 1 };
       expect(sent()).toEqual([
-        // One at a time until the relay has shown that it accepts several.
+        // One device per request until the relay has shown that it accepts several.
         [{ token_id: tokenIdOf('fcm token'), fcm_priority: 'high', payload: { push_key_id: 11, ...data } }],
         [
           {

@@ -77,7 +77,7 @@ class World {
     if (kind === 'notify') return this.#notify(userId);
     const device = this.devices.get(chosen);
     if (kind === 'create') {
-      // A reinstalled app: the old device stays behind.
+      // The app is reinstalled, and the server keeps the old device.
       this.devices.set(chosen, { id: await this.server.createDevice(userId), userId, key: null });
     } else if (device === undefined) return;
     else if (kind === 'remove') {
