@@ -160,7 +160,7 @@ async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
   leaving.abort();
   await expect(asked).rejects.toThrow();
   await expect.poll(() => metrics.text()).toMatch(/^waxwing_http_aborted_total 1$/m);
-  // Another request lets the first one finish.
+  // The aborted request finishes while the app handles this one.
   await app.inject('/nowhere');
 }
 

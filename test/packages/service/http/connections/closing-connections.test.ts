@@ -16,7 +16,7 @@ it.each([
   const connection = await app.connect();
   connection.send(part);
   await expect.poll(() => app.metric('waxwing_http_connections')).toBe(1);
-  // A request on another connection follows the part through the event loop.
+  // Once this later request is answered, the app has read the part.
   const other = await app.connect();
   other.send(request('GET /open'));
   await expect.poll(() => other.statuses).toEqual([200]);
@@ -27,6 +27,6 @@ it.each([
   expect(head).toMatch(/^HTTP\/1.1 503 /);
   expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });
   await closed;
-  // The answer of this request had been sent, so the connection is only closed.
+  // The other connection already had its answer, so it is closed without a second one.
   expect(other.statuses).toEqual([200]);
 });

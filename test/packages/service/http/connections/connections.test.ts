@@ -110,13 +110,13 @@ describe('pipelined requests', () => {
     await start();
     const tiny = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: 1\r\n`).join('');
     expect(await ask(request('GET /open', tiny(98)))).toEqual([200]);
-    // If Node dropped it, this body would not count for the bytes in flight.
+    // If Node dropped content-length, this body would not count toward the bytes in flight.
     const connection = await app.connect();
     connection.send(request('POST /body', `${ada}${tiny(99)}content-length: 900\r\n`, 'half'));
     await connection.closed;
     expect(connection.statuses).toEqual([431]);
     expect(app.authenticated).toEqual([]);
-    // Behind a request in flight, the refusal would look like its answer.
+    // After a request in flight, a refusal would look like that request's answer, so there is none.
     const busy = (await app.connect()).send(request('GET /held', ada));
     await expect.poll(() => app.held).toHaveLength(1);
     busy.send(request('GET /open', tiny(101)));

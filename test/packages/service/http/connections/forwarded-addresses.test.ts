@@ -54,7 +54,7 @@ const readable = clients.flatMap(({ group, written }) =>
   ),
 );
 
-// Without brackets, a port is visible where it cannot be part of the address.
+// Without brackets, a number is a port only where it cannot be part of the address.
 for (const text of ['2001:db8:1:2:3:4:5:6:4711', '2001:db8:1:2::5:47110'])
   readable.push({ text, group: '2001:db8:1:2::/64' });
 

@@ -52,7 +52,7 @@ it('the rest of large bodies is read from one connection at a time, until each c
     await expect.poll(() => connection.statuses, { timeout: 30_000 }).toEqual([200, 200]);
   }
   isOver = true;
-  // What libuv reads from a socket at once, and a little of others.
+  // As much as libuv reads from one socket in a tick, and a little from the others.
   expect(most).toBeLessThan(4 * mebibyte);
 });
 

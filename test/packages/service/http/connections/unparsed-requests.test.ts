@@ -189,7 +189,7 @@ describe('text that is not a request is answered like every other refusal:', () 
         await connection.closed;
         const text = connection.text.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
         if (text.startsWith('HTTP/1.1 2')) return;
-        // The last answer may be that of HEAD.
+        // Checks only the first body, because the last answer may be one to HEAD.
         for (const body of text.split('\r\n\r\n').slice(1, 2)) {
           if (body !== '' && !pieces.includes('HEAD'))
             expect(body).toMatch(/^\{"result":"(?:error|success)"/);

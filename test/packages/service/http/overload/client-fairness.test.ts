@@ -122,7 +122,7 @@ describe('event-loop time is shared', () => {
   });
 
   it('with health apart from other requests of the same address', async () => {
-    // No request of the crowd is refused, so another request would wait behind all of them.
+    // The default limits refuse no request of the crowd, so another request would wait behind all of them.
     await start({});
     const crowd = await connections(crowdSize);
     const [probe] = (await connections(1)) as [RawConnection];

@@ -114,7 +114,7 @@ it('the limit follows recent throughput, and decays after a stall', () => {
     permit.release();
   }
   beginMany(29, 'ada');
-  // Thirty in a second.
+  // The limit is 30, because 30 requests finished within a second. 29 slots are taken.
   now = 1500;
   expect(room('ada')).toBe(1);
   now = 1999;
@@ -133,7 +133,7 @@ it('the measured throughput decays by elapsed time, even if it is read rarely', 
   now = 500;
   const held = beginMany(4, 'ada');
   held[0]?.complete();
-  // Eighty in a second, and five windows later a third of them.
+  // 80 requests per second finished at first. The limit falls by a fifth in each of five windows.
   now = 3000;
   expect(room('ada')).toBe(Math.ceil(80 * 0.8 ** 5) - 4);
 });

@@ -86,7 +86,7 @@ describe('a concurrency limiter', () => {
       try {
         limiter.acquire(newExchange(origin));
       } catch {
-        // Counted.
+        // `onOverload` counts the refusal.
       }
       return refusals === before;
     };

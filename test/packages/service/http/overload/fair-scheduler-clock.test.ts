@@ -185,7 +185,7 @@ it('in a poll phase full of refusals, one act begins per 32 refusals, and ticks 
   });
   expect(refuseFor(scheduler, 20, 1)).toEqual([20, 0]);
   expect(ended).toBe(0);
-  // One for the first 21 refusals, five for each of the next 160.
+  // One act begins after the first 21 refusals, and five after each of the next two batches of 160.
   expect(refuseFor(scheduler, 60, 8)).toEqual([480, 1 + 5 + 5]);
   expect(ended).toBe(1);
 });

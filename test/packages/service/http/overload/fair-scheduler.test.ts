@@ -114,13 +114,13 @@ describe('the fair scheduler', () => {
       };
       scheduler.schedule(act, { ...by(false, client), refuse: () => void refused.push(client) });
     };
-    // A second's worth of work.
+    // Together, these requests take one second.
     for (let count = 0; count < 500; count++) begin('ada');
     for (let other = 0; other < 10; other++) begin(`other${other}`);
     while (begun.length + refused.length < 510) await wait();
     expect(begun.filter((client) => client !== 'ada')).toHaveLength(10);
     expect(refused.every((client) => client === 'ada')).toBe(true);
-    // A fifth of a second's worth, and a few more while the others are refused.
+    // About 100 requests begin within 200 ms, and a few more while the others are refused.
     expect(begun.length).toBeLessThan(200);
   });
 
@@ -136,7 +136,7 @@ describe('the fair scheduler', () => {
       };
       scheduler.schedule(act, { ...by(false, client), refuse: () => void refused.push(client) });
     };
-    // The pace is not measured yet.
+    // Nothing is refused yet, because no throughput has been measured.
     for (let count = 0; count < 5000; count++) begin('ada');
     while (begun < 20) await wait();
     expect(refused).toEqual([]);
@@ -190,7 +190,7 @@ describe('the fair scheduler', () => {
     };
     const kept = Array.from({ length: 40 }, begin);
     while (over < 40) await wait();
-    // The last one is refused before the others begin, while its client is last in the rotation.
+    // The client of the last request is last in the rotation, and the request is refused before the others begin.
     let others = 0;
     const keepBusyToo = () => {
       keepBusy(1);

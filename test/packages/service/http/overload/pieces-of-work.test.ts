@@ -129,7 +129,7 @@ describe('a piece of work', () => {
     await expect.poll(() => sent.every(isAnswered), { timeout: 20_000 }).toBe(true);
     isOver = true;
     expect(work.made).toBe(streams * chunksOfList);
-    // Ten milliseconds of a tick, and requests that started in it.
+    // A tick makes chunks for ten milliseconds, plus those of the requests that started in it.
     expect(most).toBeLessThanOrEqual(6);
   });
 
@@ -143,7 +143,7 @@ describe('a piece of work', () => {
     work.waiting?.[0]?.();
     const other = await send('/open', bob);
     await expect.poll(() => other.statuses).toEqual([200]);
-    // The chunk that was being created is finished, and no further one.
+    // The chunk in progress is finished, and no further one is begun.
     expect(work.waiting).toHaveLength(1);
     expect(work.made).toBeLessThanOrEqual(2);
   });
@@ -173,7 +173,7 @@ describe('a piece of work', () => {
     const own = await send('/open', ada);
     for (const end of work.waiting?.splice(0, 2) ?? []) end();
     await expect.poll(() => sent.flatMap(({ statuses }) => statuses)).toEqual([200, 200]);
-    // Both took long, so only one more starts besides the poll.
+    // The poll and one more request: only one starts, because the first two took long.
     await expect.poll(() => work.waiting).toHaveLength(2);
     sent.at(-1)?.socket.destroy();
     expect(own.statuses).toEqual([]);
