@@ -48,7 +48,7 @@ describe('a message of 10,000 code points renders in bounded time', () => {
 
   it('with code in any language', () => {
     const words = ['begin ', '"', '(', `${'a'.repeat(150)} `, `${'('.repeat(150)}\n`];
-    // A name with a space cannot follow a fence.
+    // Excludes names with a space, because a language after a fence ends there.
     const texts = knownLanguages
       .filter((language) => !language.includes(' '))
       .flatMap((language) =>

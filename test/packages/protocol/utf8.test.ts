@@ -8,13 +8,13 @@ function byPlatform(bytes: Uint8Array): string | undefined {
   try {
     return platform.decode(bytes);
   } catch {
-    // Byte sequences that are not UTF-8.
+    // The bytes are not UTF-8.
     return undefined;
   }
 }
 
-// Cases in which lenient decoders differ: overlong forms, surrogates, above U+10FFFF, truncated, with a byte order
-// mark.
+// Cases in which lenient decoders differ: overlong forms, surrogates, code points above U+10FFFF, truncated sequences,
+// and a byte order mark.
 const awkward = ['c080', 'e0809f', 'eda080', 'f4908080', 'f09f98', '80', 'ff', 'efbbbf7b7d', 'f09f9880', ''];
 
 describe.each(['with TextDecoder', 'where there is no TextDecoder'])('UTF-8 %s', (platformName) => {

@@ -50,7 +50,7 @@ describe('a Web Push token', () => {
       fc.property(part, part, part, (host, path, query) => {
         const url = `https://${host}/${path}?${query}`;
         if (parseWebPushToken(textOf({ endpoint: url })) === undefined) return;
-        // A punycode label may be impossible; the relay finds no address for it.
+        // A punycode label may be invalid; then the relay finds no address for the host.
         if (!/xn--/.test(host)) expect(new URL(url).href).toBe(url);
       }),
       { numRuns: 3000 },

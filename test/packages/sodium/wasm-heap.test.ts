@@ -79,7 +79,7 @@ it('Only memory that was handed out is wiped, once, and memory that is already w
   expect([...memory.HEAPU8]).toEqual([7, 7, 7, 7, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 7, 7]);
   memory.HEAPU8.fill(9);
   memory._free(4);
-  // At a position without room.
+  // Address 0 means that `malloc` found no room, so nothing is wiped.
   next = 0;
   memory._free(memory._malloc(16));
   expect([...memory.HEAPU8]).toEqual(Array(16).fill(9));

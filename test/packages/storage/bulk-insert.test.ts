@@ -84,7 +84,7 @@ eachPostgres((backend) => {
       database.db.transaction().execute(async (db) => {
         await insert.run(db, [[`wren ${index}`, index]]);
         kept += 1;
-        // No connection is reused before.
+        // Each transaction keeps its connection until all have one, so that none is reused.
         await vi.waitUntil(() => kept === connections);
       });
     await Promise.all(Array.from({ length: connections }, keep));
@@ -110,7 +110,7 @@ eachPostgres((backend) => {
       });
     for (let index = 0; index < 3; index++) {
       expect(await add(`wren ${index}`, index)).toEqual([{ name: `wren ${index}`, seen: index }]);
-      // Every connection has prepared the statement by then, so the next one gets the error.
+      // Removes the prepared statement from every connection, so that the next insert gets the error.
       await Promise.all(Array.from({ length: 10 }, () => sql`deallocate all`.execute(db)));
       expect(await add(`finch ${index}`, index)).toEqual([{ name: `finch ${index}`, seen: index }]);
     }

@@ -64,7 +64,7 @@ async function listens(port: number): Promise<boolean> {
 }
 
 eachPostgres((backend) => {
-  // .ci/run installs it.
+  // .ci/run installs pgbouncer.
   const itBehind = it.runIf(existsSync(program));
 
   itBehind('pgbouncer in session mode works: the timeouts are set, and signals arrive', async () => {
@@ -115,7 +115,7 @@ eachPostgres((backend) => {
     for (const client of clients) await client.query('commit');
     for (const client of clients) client.release();
     await warm.end();
-    // Each query before it shifts which connection is used.
+    // Each earlier query changes which connection the pooler uses next.
     for (const queries of [0, 1, 2]) {
       const onConnect = async (client: pg.ClientBase) => {
         for (let query = 0; query < queries; query++) await client.query('select 1');

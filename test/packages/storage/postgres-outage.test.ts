@@ -127,9 +127,9 @@ describe('a database that goes away', () => {
       try {
         await database.signals.listen('birds', heard.listener);
         proxy.silence();
-        // The interval of the listening connection's check, and its timeout.
+        // The interval between two checks of the listening connection, and the timeout of a check.
         for (const milliseconds of [10_000, 5000]) await vi.advanceTimersByTimeAsync(milliseconds);
-        // A new connection, as soon as the old one has ended.
+        // The database connects again as soon as the old connection has ended.
         const afterAnother = async (milliseconds: number) => {
           await vi.advanceTimersByTimeAsync(milliseconds);
           return heard.all;
@@ -143,7 +143,7 @@ describe('a database that goes away', () => {
 
     it('leaves no connection behind that waits for an answer', async () => {
       const url = new URL(await backend.freshUrl());
-      // Creating its tables may take longer than a query may take then.
+      // Creates the tables before the query timeout is set, because that may take longer.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
       url.searchParams.set('query_timeout', '5000');
       const database = await backend.open<Tables>({ migrations: [notes], url: url.href, connections: 2 });
