@@ -68,7 +68,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     });
     execFileSync('tar', ['-xzf', packed.trim(), '--strip-components=1'], { cwd: app });
     await installClient(join(app, 'node_modules'));
-    // In an app, the package `expo` re-exports this.
+    // In an app, `expo/config-plugins` re-exports this package.
     const real = JSON.stringify(require.resolve('@expo/config-plugins'));
     write('node_modules/expo/config-plugins.js', `module.exports = require(${real});`);
     await prebuild();
@@ -117,7 +117,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     const extension = read('ios/NotificationService/NotificationService.entitlements');
     const shared = '$(AppIdentifierPrefix)com.example.chat.push';
     expect(keychainGroups(extension)).toEqual([shared]);
-    // iOS stores items without a group in the first one.
+    // iOS stores items without a group in the first group of this list.
     expect(keychainGroups(read(changed.entitlements))).toEqual([
       '$(AppIdentifierPrefix)com.example.chat',
       shared,

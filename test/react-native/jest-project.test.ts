@@ -70,7 +70,7 @@ describe('In a project with Jest', () => {
   it('one line lets tests import the client, which takes their fetch', async () => {
     const setupFiles = ['@waxwing/client/jest-setup'];
     expect(await jest({ setupFiles })).toEqual({ success: true, numPassedTests: 2, message: '' });
-    // What React Native's presets add. The client's build for phones would need native code.
+    // React Native's presets add these conditions. They must not select the client's build for phones (native code).
     const testEnvironmentOptions = { customExportConditions: ['require', 'react-native'] };
     const onReactNative = await jest({ setupFiles, testEnvironmentOptions });
     expect(onReactNative).toEqual({ success: true, numPassedTests: 2, message: '' });

@@ -63,7 +63,7 @@ async function installPackages(modules: string): Promise<void> {
 async function bundle(directory: string, entryFile: string): Promise<string> {
   const config = mergeConfig(await loadConfig({ cwd: directory }), {
     projectRoot: directory,
-    // Metro's own part of a bundle is in an app's project, but here in Metro's own folder.
+    // An app has Metro's runtime inside its project; here it is in the repository's node_modules.
     watchFolders: [directory, join(root, 'node_modules/metro-runtime')],
     cacheStores: [],
     fileMapCacheDirectory: directory,

@@ -1,5 +1,5 @@
-// Stands in for the native module, which is machine code for phones: the same functions on the tests' oracle. The
-// oracle is loaded lazily, because its import needs more of the platform than the client's.
+// Stands in for the native module, which is machine code for phones: the same functions, made from the tests' oracle.
+// The oracle is loaded lazily, because its import needs more of the platform than the import of the client.
 const oracle = () => require('../../noble-oracle');
 const curves = () => require('@noble/curves/ed25519.js');
 
