@@ -6,7 +6,7 @@ import { holdConnections } from './hold-connections.js';
 
 /** A process of attackers. Executes its parent's first message, until its parent exits or the attack ends. */
 const reportMilliseconds = 100;
-// The attacked processes and the measuring one share the machine's cores with this process.
+// Lowers the priority, because this process shares the cores with the attacked and the measuring processes.
 setPriority(10);
 process.once('message', (attack) => {
   const report = begin(attack as Attack);

@@ -29,7 +29,7 @@ eachBackend(({ name }) => {
   describe.each(['relay', 'server'] as const)(
     'an honest user of the %s is answered as fast as before',
     (program) => {
-      // Attacks that query no store do not depend on the store.
+      // Attacks on connections query no database, so one kind of database is enough.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
       const ofMembers: MakeAttack = (...given) => warmed[program](...given);
       it.each([...ofConnections, [everyRefusal, ofMembers] as const])(

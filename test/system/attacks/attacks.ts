@@ -131,7 +131,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     async ({ constellation, server: { port } }) => {
       const authorization = await newAuthorization(constellation);
       const first: string[] = [];
-      // Sequentially, because a slow machine would refuse some of forty concurrent ones.
+      // Opens queues sequentially, because a slow machine would refuse some of forty concurrent requests.
       for (let count = 0; count < polledQueues; count++) {
         first.push(polling(authorization, await openQueue(constellation, authorization)).request);
       }
@@ -194,7 +194,7 @@ async function warmOne(world: AttackWorld, program: Target['name']): Promise<Mak
   const { honest, port } = world[program];
   const refused = await readyAll(world, refusalsOf(program));
   await experience(honest, warmingScale.warmingRequests);
-  // Does not wait for memory to be released: a process keeps some from its first requests on.
+  // Does not wait until memory is released, because a process keeps some after its first requests.
   const attacker = await Attacker.start(floodOfAll(port, refused, warmingScale));
   try {
     await attacker.over();

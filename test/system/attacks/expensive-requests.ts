@@ -112,13 +112,13 @@ export const expensiveRequests: ExpensiveRequests = {
 
 /** Answers to several concurrent requests; the usual answer comes first. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {
-  // The topic has already been moved.
+  // 400 if another request has moved the topic.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
   'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
-  // Another request has created it.
+  // 400 if another request has created the group or changed its members.
   'another user creates groups of all users': ['200', '400 BAD_REQUEST'],
   'another user adds all users to a group and removes them': ['200', '400 BAD_REQUEST'],
-  // Opening other queues has removed it.
+  // 400 if opening other queues has removed this queue.
   'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };
 

@@ -50,7 +50,7 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     paths,
     attackerAuthorization: authorization,
   }) =>
-    // The answer names unknown parameters.
+    // The answer names unknown parameters, so it is as long as the request.
     askingWithoutReading(
       port,
       requestText(`GET ${paths.open}?${'x'.repeat(12_000)}=1`, { authorization }),

@@ -132,7 +132,7 @@ export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackRep
   }
   const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
   return [...expected].flatMap(([what, right]) => {
-    // With few answers, any of the right ones is enough.
+    // An attack without a total may have few answers, so any right one counts as usual.
     const usual = attack.total === undefined ? right : right.slice(0, 1);
     return complaintsOfRefusal(what, { right, usual }, answers[what] ?? {});
   });
@@ -146,7 +146,7 @@ function complaintsOfRefusal(
   const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const tried = usual.reduce((sum, answer) => sum + (counts[answer] ?? 0), 0);
   return [
-    // An overloaded process refuses anything with 503, but not nearly all requests: then nothing was tested.
+    // An overloaded process may refuse requests with 503. If it refuses nearly all of them, nothing was tested.
     ...strangeAnswers(what, [...right, '503 SERVICE_UNAVAILABLE'], counts),
     ...(tried > 0 && tried >= done * leastPartTried
       ? []
@@ -185,8 +185,8 @@ function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean
 async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {
   const timedOut = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {
-    // The target still accepts connections that attackers opened and closed. Garbage is collected only when that is
-    // over.
+    // At first, the target still accepts connections that the attackers have closed. `look` collects garbage, so it is
+    // called only after that.
     const isOver = timedOut();
     if (isOver || complaintsOfPlaces(await probe.glance()).length === 0) {
       const now = await probe.look();

@@ -72,7 +72,7 @@ function defineTests(): void {
         const phones = await newPhones(150);
         const honestPhone = await newPhone(world);
         const relay = attackWorld.relay.process.child;
-        // Stopped, so that none is forwarded before all are accepted.
+        // Stops the relay, so that no registration is forwarded before all are accepted.
         relay.kill('SIGSTOP');
         try {
           await registerAll(flooder, phones);

@@ -23,7 +23,7 @@ export type Refusals = Readonly<
 export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
 
 const form = 'application/x-www-form-urlencoded';
-// As many at once as a member may have, and in total no more than may be queued on all connections.
+// As many connections as a member may use at once. Times `depth`, no more requests than may be queued in total.
 const connections = 24;
 const depth = 4;
 

@@ -80,7 +80,7 @@ export const relayRefusals: Refusals = {
     const body = (count: number): string => member.notificationBody(2 ** 40, phone, count);
     await useUpQuota(constellation, member, body(mostNotifications));
     await useUpQuota(constellation, member, body(fewNotifications));
-    // A few are accepted as time passes.
+    // A few requests succeed as the quota refills.
     const answers = ['503 RATE_LIMIT_HIT', '200'];
     return {
       ...jsonRequest(answers, relayNotifyPath, member.authorization, body(fewNotifications)),

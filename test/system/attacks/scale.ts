@@ -40,7 +40,7 @@ export const fullScale: Scale = {
   silentConnections: 20_000,
   cutRounds: 20,
   memberMessages: 5000,
-  // With five channels, as many subscriptions as one request may create.
+  // In five channels, these make as many subscriptions as one request may create.
   people: 2000,
   warmingRequests: 40,
   measuredRequests: 600,

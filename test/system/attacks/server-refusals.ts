@@ -25,7 +25,7 @@ export const serverRefusals: Refusals = {
   },
   'the password of a name is guessed': () => {
     const guess = wrongSignIn('somebody@system.example');
-    // After a few attempts, which lie in the past when this request is sent again.
+    // The first few guesses get the usual answer, and later ones are refused.
     return { ...guess, answers: [tooManyTries, ...guess.answers] };
   },
   'another user registers what is no registration': async ({ constellation }) => {
@@ -47,7 +47,7 @@ export const serverRefusals: Refusals = {
       if (asked.status !== 200) throw new Error(`the server answered ${asked.status} to a registration`);
     }
     const { registration } = await newPhone(constellation);
-    // One is accepted in the next minute. Repeating it changes nothing, and costs nothing of the rate.
+    // One registration is accepted in the next minute. Repeating it changes nothing, and the rate limit ignores it.
     const answers = [tooManyTries, '200'];
     return { ...formRequest(answers, registerPushDevicePath, authorization, registration), lapses: true };
   },
