@@ -1,4 +1,4 @@
-// The app of a developer who has only this project's packages. It is compiled and bundled elsewhere.
+// An app whose developer has only this project's packages. The tests compile and bundle it outside the repository.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

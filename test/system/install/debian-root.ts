@@ -20,7 +20,7 @@ export class DebianRoot {
 
   /** @param nodejs version of the installed Node, which dpkg compares with the packages' dependency. */
   constructor(nodejs: string) {
-    // Programs run as the users that the packages create.
+    // Readable by all, because the programs run as the users that the packages create.
     chmodSync(this.dir, 0o755);
     for (const folder of ['info', 'updates'])
       mkdirSync(this.path('var/lib/dpkg', folder), { recursive: true });

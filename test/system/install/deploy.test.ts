@@ -26,7 +26,7 @@ describe('the files in deploy', () => {
     expect(relay.databaseUrl.reveal()).toBe('postgres://waxwing_relay:change-me@postgres/waxwing_relay');
     expect(server.databaseUrl.reveal()).toBe('postgres://waxwing_server:change-me@postgres/waxwing_server');
     expect(server.relay).toEqual({ kind: 'not-configured' });
-    // On the volume: `push enable` creates it, and the root file system is read-only.
+    // The key file is on the volume: `push enable` creates it, and the root file system is read-only.
     expect(server.pushAccount.keyFile).toBe('/var/lib/waxwing/waxwing-server.key');
 
     const upstreams = deploy('compose/upstreams.conf');
@@ -46,7 +46,7 @@ describe('the files in deploy', () => {
     const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
     expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
     expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
-    // The operator creates the folders with their own files.
+    // Operators create the folders of secrets and TLS files themselves.
     const mounted = [...compose.matchAll(/\.(\/[\w./-]+):\//g)].map(([, path]) => path as string);
     const own = mounted.filter((path) => !/^\/(?:secrets|tls)\b/.test(path));
     expect(own.length).toBe(3);

@@ -130,7 +130,7 @@ eachPostgres((postgres) => {
     async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
       const program = join(app, 'node_modules/.bin/waxwing-server-push');
       const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
-      // Meanwhile the stand-ins for the vendors answer in this process.
+      // Waits asynchronously, because the stand-ins for the vendors answer in this process.
       const [printed, said, [code]] = await Promise.all([
         readText(child.stdout),
         readText(child.stderr),
@@ -187,7 +187,7 @@ eachPostgres((postgres) => {
           });
           const status = await command(settings, 'status');
           expect(status.code, status.printed).toBe(0);
-          // Everything that is not push belongs to the host, including errors.
+          // The host answers all requests that are not about push, including errors.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);
           expect((await command(settings, 'disable', '--yes')).code).toBe(0);

@@ -73,7 +73,7 @@ eachPostgres(() => {
           JSON.stringify({ compilerOptions, files: [name.endsWith('commonjs') ? 'app.cts' : 'app.ts'] }),
         );
       }
-      // Half a minute on a quiet machine: npm unpacks two hundred packages.
+      // Takes half a minute on a quiet machine: npm unpacks two hundred packages.
     }, 400_000);
     afterAll(() => installation?.close());
 
@@ -258,7 +258,7 @@ eachPostgres(() => {
       expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
       for (const program of ['relay', 'server']) {
         const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
-        // Each of them would warn about an unconfigured proxy.
+        // Each program would warn about an unconfigured proxy.
         expect(log).not.toContain('TRUSTED_PROXIES');
         expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
       }
@@ -270,7 +270,7 @@ eachPostgres(() => {
         const unit = join(installation.dir, `deploy/systemd/waxwing-${program}.service`);
         const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
         expect([verify.status, verify.stderr]).toEqual([0, '']);
-        // From 0 (fully isolated) to 10; an ordinary unit has 9.6. The option counts in tenths.
+        // The exposure level is 0 (fully isolated) to 10, and 9.6 for an ordinary unit. The threshold counts in tenths.
         const flags = ['security', '--offline=true', '--no-pager', '--threshold=20', unit];
         const exposed = spawnSync('systemd-analyze', flags, { encoding: 'utf8' });
         expect(exposed.status, exposed.stdout).toBe(0);

@@ -1,4 +1,4 @@
-// A phone with the app of a developer who has the packed packages. Registers, and opens the given push.
+// Acts as a phone whose app uses the packed packages: registers, and opens the given push.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

@@ -40,7 +40,7 @@ function linkDependencies(folder: string): void {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name === '@waxwing' || name === '.bin') continue;
     const installed = join(root, 'node_modules', name);
-    // npm would pack the targets of these links into the packages that are bundled with the client.
+    // Copied, because npm would pack the targets of links into the packages that are bundled with the client.
     if (ofBundled.includes(name)) cpSync(installed, join(modules, name), { recursive: true });
     else symlinkSync(installed, join(modules, name));
   }
@@ -48,7 +48,7 @@ function linkDependencies(folder: string): void {
     for (const name of readdirSync(join(root, parent))) {
       symlinkSync(join(folder, parent, name), join(modules, '@waxwing', name));
       const nested = join(root, parent, name, 'node_modules');
-      // Packing the client makes links to the packages that it bundles, which must be the copy's.
+      // Skips the links that packing the client has made, because the copy must bundle its own packages.
       const isOfPacking = existsSync(join(nested, '@waxwing'));
       if (existsSync(nested) && !isOfPacking) symlinkSync(nested, join(folder, parent, name, 'node_modules'));
     }

@@ -34,7 +34,7 @@ it('the five lines for one machine with SQLite start both programs', async () =>
   };
   const lines = linesMarked('run by a test: sqlite');
   expect(lines.trim().split('\n').length).toBe(5);
-  // Ends both programs when its input ends.
+  // The shell ends both programs when its input ends.
   const script = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT\n${lines}\nread -r _ || true`;
   shell = spawn('bash', ['--norc', '-euc', script], { cwd: dir, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';

@@ -113,7 +113,7 @@ describe('the Helm chart', () => {
           valueFrom: { secretKeyRef: { name: object.metadata.name, key: 'database-url' } },
         },
       ]);
-      // Readable by root and the program's group alone, which is what the programs accept.
+      // Only root and the program's group can read the secret, because the programs refuse wider permissions.
       const { volumes, securityContext } = podOf(object);
       expect(volumes[0].secret).toEqual({ secretName: object.metadata.name, defaultMode: 0o440 });
       expect(securityContext.fsGroup).toBe(securityContext.runAsGroup);
