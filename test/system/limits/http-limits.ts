@@ -144,7 +144,7 @@ const numbers: readonly HttpLimit[] = [
       const connection = await door.connect(greedyAddress);
       connection.send(half(relay));
       await expect.poll(async () => (await door.counts()).requests).toBe(1);
-      // The last bytes of the body, then more pipelined requests than allowed.
+      // Sends the last bytes of the body, then more pipelined requests than allowed.
       connection.send(`12345${request(`GET ${keyListPath}`).repeat(1000)}`);
       await connection.closed;
       return { status: 0 };

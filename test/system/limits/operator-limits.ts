@@ -63,7 +63,7 @@ export const readinessLimits: readonly RelayLimit[] = [
     spares: 'health',
     async provoke(relay) {
       await relay.holdDatabase();
-      // Long enough for readiness to retry a write.
+      // Passes enough time for readiness to retry a write.
       relay.pass();
       const { status, body } = await ask({ url: `${relay.url}/health/ready` });
       expect(body).toMatchObject({ ready: false, checks: { database: 'not ok' } });

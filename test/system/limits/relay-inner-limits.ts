@@ -159,7 +159,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      // Separate accounts: a registration of another limit's account would need a later sequence.
+      // No other limit uses these accounts: registering one of those again would need a later sequence.
       const accounts = [21, 22, 23] as const;
       const devices: number[] = [];
       for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
@@ -220,7 +220,7 @@ export const relayMemoryLimits: readonly RelayLimit[] = [
       await relay.setGreedyKey(false);
       const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
       await askInCrowd(door, requests.slice(1), 200);
-      // All but one of the other entries do not evict it.
+      // The relay still remembers the key: it takes one more of the other entries to evict it.
       expect(await look()).toMatchObject({ status: 200 });
       await askInCrowd(door, requests.slice(0, 1), 200);
       return look();

@@ -53,7 +53,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
       const oneMore = relay.notification(device);
       const [authorization = ''] = isOfAnother ? await relay.addServers(1) : [relay.greedy.authorization];
       const answer = await ask({ ...oneMore, headers: { ...oneMore.headers, authorization } });
-      // The vendor is slow meanwhile; its deliveries arrive in the end.
+      // Does not wait for the deliveries that the slow vendor delays: `end` waits for them.
       void slow.catch(() => undefined);
       return answer;
     },

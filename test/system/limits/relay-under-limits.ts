@@ -149,7 +149,7 @@ export class RelayUnderLimits implements Place {
   /** All quotas are full again after a minute. */
   pass(milliseconds = 60_000): void {
     this.#terminal.now += milliseconds;
-    // The relay accepts it for a day.
+    // The relay accepts a sealed registration for a day: make a new one after half a day.
     if (this.now - this.#modestFormAt < 43_200_000) return;
     this.#modestForm = this.registration({ token: 'modest' }, this.#modest);
     this.#modestFormAt = this.now;

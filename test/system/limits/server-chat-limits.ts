@@ -227,7 +227,7 @@ export const serverChatLimits: readonly ServerLimit[] = [
     answer: [400, 'BAD_NARROW'],
     async provoke(server) {
       const open = (characters: number) => {
-        // The limit counts bytes in the server's encoding.
+        // The limit counts the narrow as the server encodes it, including the JSON around the text.
         const empty = JSON.stringify([{ operator: 'topic', operand: '', isNegated: false }]);
         const narrow = [['topic', 'x'.repeat(characters - empty.length)]];
         return server.ask('POST', 'register', { narrow: JSON.stringify(narrow) });

@@ -149,7 +149,7 @@ const numbers: readonly ServerLimit[] = [
     ...gone,
     async provoke(server) {
       const queue = await openQueue(server);
-      // As many as may be queued, minus one.
+      // Fills the queue to one event below its limit.
       await server.test.server.database.write(({ db }) =>
         db.updateTable('event_queues').set({ last_event_id: 998 }).where('queue_id', '=', queue).execute(),
       );
@@ -232,7 +232,7 @@ export const serverSizeLimits: readonly ServerLimit[] = [
         status: 200,
         body: { result: 'success', msg: '', ...list, padding: 'x'.repeat(length) },
       });
-      // An earlier answer is no longer taken for the current one.
+      // After five seconds, the server no longer uses its cached answer.
       server.test.now += 5000;
       server.test.relay.otherwise(padded(256 * 1024));
       const refused = await server.ask('GET', 'mobile_push/bouncer_keys');

@@ -24,7 +24,7 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   if (server.isOnPostgres) {
     await expect.poll(() => lockWaiters(server.test.server.database.db)).toBe(atOnce);
   }
-  // A later request is answered before them.
+  // Another request is answered while these wait.
   await expect(server.ask('GET', 'users/me')).resolves.toMatchObject({ status: 200 });
   expect(await Promise.race([...asked, 'none'])).toBe('none');
   return asked;

@@ -92,7 +92,7 @@ export const signInLimits: readonly ServerLimit[] = [
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
       await askInCrowd(door, others.slice(1).map(wrongInvitation), 404);
-      // All but one of the other entries do not evict it.
+      // The server still remembers the address: it takes one more of the other entries to evict it.
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       await askInCrowd(door, others.slice(0, 1).map(wrongInvitation), 404);
       return signIn(server, email, address);
@@ -109,7 +109,7 @@ export const signInLimits: readonly ServerLimit[] = [
       const { email } = server.greedy;
       await setPassword(server.test.server.database, Date.now, email, async () => new Secret(password));
       let answeredOthers = 0;
-      // Two are being checked, and four are queued.
+      // Two of these sign-ins are being checked, and four are queued.
       const others = Array.from({ length: 6 }, async (_, index) => {
         const { status } = await signIn(server, `${index}-${email}`, '203.0.113.11');
         answeredOthers += 1;
