@@ -159,7 +159,7 @@ export class Fleet {
     await world.idle();
     if (this.#random() < 0.5) await this.signIn(leaving);
     if (isRelayDown) await world.startRelay();
-    // The server retries a relay that was down again within an hour.
+    // The relay may have been down a second time: the server retries it within an hour.
     world.time.ahead += hour;
     await world.idle();
     await this.#forgetReportedLogouts();

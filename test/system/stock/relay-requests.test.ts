@@ -4,6 +4,7 @@ import { askRelay, RelayFailure } from './relay-requests.js';
 import { StockServer } from './stock-server.js';
 
 // Checks docs/protocol.md, "Reading the relay's answers", with requests of stock servers.
+
 const credentials = { serverId: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe', serverKey: 'k'.repeat(64) };
 let relay: RelayStandIn;
 

@@ -114,7 +114,7 @@ describe('a stock app at our server', () => {
     expect(before.map(({ body }) => app.receive(body))).toEqual(['shown']);
     expect(await notified(app)).toEqual([app.phone.token]);
     expect([...app.shown.values()]).toEqual([1, 1]);
-    // The next start marks the old key as superseded, and one 30 days later deletes it.
+    // The next start marks the old key as superseded, and a start 30 days later deletes it.
     await app.start();
     world.time.ahead += 30 * day;
     await app.start();

@@ -174,7 +174,7 @@ describe('our server at a stock relay', () => {
     world.relay.isDown = false;
     await world.pass(3_600_000);
     await settle(...apps);
-    // It names the user's other tokens, which a stock relay ignores.
+    // The registration names the user's other tokens, which a stock relay ignores.
     const bodies = world.relay.requests.map(({ body }) => new URLSearchParams(body));
     expect(bodies.some((form) => form.has('token_ids_of_user'))).toBe(true);
     expect(apps.map(({ isSettled }) => isSettled)).toEqual([true, true]);

@@ -210,7 +210,7 @@ export class StockRelay {
     for (const vendor of ['apns', 'fcm'] as const) {
       const some = live.filter(([, row]) => row.token_kind === vendor);
       counts[vendor] = this.#deliver(vendor, some, gone);
-      // The log's format string is overwritten by the first device of the vendor.
+      // The original has this bug: the first device of a vendor overwrites a format string, so a second one fails.
       if (counts[vendor] > 1) return serverError;
     }
     if (this.failuresAfterDelivery > 0 && requests.length > 0) {

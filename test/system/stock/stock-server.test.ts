@@ -105,7 +105,7 @@ describe('a stock server registers at our relay', () => {
     const line = `ERROR Push device registration request for device_id=${device.deviceId} failed.`;
     expect(unknown.log).toEqual([line, line, line, line]);
     expect(unknown.exhausted).toEqual([`registration of device ${device.deviceId}`]);
-    // The next hourly report adds it.
+    // The next hourly report adds the realm.
     await unknown.reportHourly();
     const second = await registerAt(unknown, ada, await newPhone(world, 'fcm'));
     expect(unknown.devices.rows.get(second.deviceId)?.tokenId).toBe(second.phone.tokenId);
@@ -159,7 +159,7 @@ describe('a stock server notifies through our relay', () => {
     expect(openedBy(one, deliveries)).toMatchObject([{ type: 'test', user_id: ada.userId }]);
     const dead = { vendor: 'fcm', token: one.phone.token, status: 404, reason: 'UNREGISTERED' };
     await world.setFaults([dead]);
-    // One of two is dead: if all requested ids were to be deleted, no device would be left.
+    // Only one of the two tokens is dead, so only its device loses the token.
     expect((await server.testNotification(ada)).status).toBe(200);
     expect([rowOf(one.deviceId)?.tokenId, rowOf(other.deviceId)?.tokenId]).toEqual([
       null,

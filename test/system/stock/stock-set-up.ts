@@ -55,7 +55,7 @@ export class StockSetUp {
       contact_email: 'admin@example.org',
       ...(next !== undefined && { new_org_key: next }),
     });
-    // With the old key: the new one is stored only if the whole command succeeds.
+    // Reports with the old key, because the new one is stored only if the whole command succeeds.
     await server.report.report();
     if (typeof answer.created !== 'boolean') throw new Error('the relay does not say whether it is new');
     if (next !== undefined) secrets.serverKey = next;
