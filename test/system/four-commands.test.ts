@@ -75,7 +75,7 @@ it('leads in the README’s three operator commands and one admin command to a n
   const relay = new SpawnedProcess('waxwing-relay', serve, { env: relayEnv });
   running.push(relay);
 
-  // The chat server itself, with one user.
+  // Creates the only user of the chat server.
   const ada = await runJsonCommand<ConstellationUser>(
     ...([
       'waxwing-server',

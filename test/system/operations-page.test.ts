@@ -148,7 +148,7 @@ describe('docs/operations.md', () => {
     const { PATH = '', HOME = '' } = process.env;
     const script = ['relay', 'server']
       .map((name) => `waxwing-${name}() { node ${join(root, `apps/${name}/bin/waxwing-${name}.js`)} "$@"; }`)
-      // The page's commands need a database.
+      // Migrates first, because the page's commands need a database.
       .concat('waxwing-server db migrate > migrated.txt', code as string[])
       .join('\n');
     const { status, stdout, stderr } = spawnSync('bash', ['--norc', '-euc', script], {

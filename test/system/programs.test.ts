@@ -91,8 +91,8 @@ describe('the completion', () => {
 
   it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
     const words = line.split(' ');
-    // Simulates zsh around the function: `words` and CURRENT before it, and the matching after it, for which zsh finds
-    // programs in PATH.
+    // Simulates zsh, which sets `words` and CURRENT before the call and matches the results after it. `_describe` runs a
+    // program to check that the function has not overwritten PATH.
     const found = shell(
       'zsh',
       ['-f'],

@@ -153,7 +153,7 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    // The fourth is the phone's user, who exists while it runs.
+    // The fourth user belongs to the phone, and exists while the quickstart runs.
     expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',

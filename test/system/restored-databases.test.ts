@@ -112,12 +112,12 @@ eachBackend((backend) => {
     });
     afterAll(() => world.close());
 
-    // The first one reuses ids: its counter was once far ahead, so that the time no longer raises it.
+    // The first relay reuses ids: its counter was once far ahead, so that the time no longer raises it.
     const relays: [string, boolean][] = [
       ['whose ids are handed out again', true],
       ['whose ids are not handed out again', false],
     ];
-    // Copying a database takes long on PostgreSQL.
+    // Only one relay on PostgreSQL, where copying a database takes long.
     it.each(backend.name === 'sqlite' ? relays : relays.slice(0, 1))(
       'deliver no message to another user or twice, and phones repair the rest: a relay %s',
       async (_relay, isAhead) => {

@@ -200,7 +200,7 @@ describe('a relay that starts', () => {
     const before = starts();
     await withFileLock(`${ring}.lock`, async () => {
       relay = world.spawnRelay();
-      // The relay waits for the lock with its database open.
+      // By then the relay has opened its database and waits for the lock.
       await expect.poll(starts).toBe(before + 1);
       ending = relay.end();
       await expect.poll(() => relay?.output).toContain('"msg":"closing"');

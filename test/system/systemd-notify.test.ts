@@ -37,7 +37,7 @@ describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd st
         const env = { NOTIFY_SOCKET: socket };
         const process = name === 'relay' ? world.spawnRelay(env) : world.spawnServer(env);
         await expect.poll(() => received, { timeout: 120_000 }).toContain('READY=1');
-        // Lines are written every 100 ms.
+        // The log is written every 100 ms, so the line may follow READY=1.
         await expect.poll(() => process.output).toContain('"msg":"ready"');
         expect(await process.end()).toBe(0);
         await expect.poll(() => received, { timeout: 60_000 }).toMatch(/READY=1\n[\s\S]*STOPPING=1\n/);

@@ -65,7 +65,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
         url: `http://127.0.0.1:${port}`,
         again: () => server(port),
       });
-      // The first process of each migrates the database.
+      // Starts one process after the other, because the first relay and the first server migrate the databases.
       relays = [await relay(firstRelay), await relay(secondRelay)];
       servers = [await server(firstServer), await server(secondServer)];
     }, startMilliseconds);

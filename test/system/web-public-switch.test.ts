@@ -123,7 +123,7 @@ eachBackend((backend) => {
 
       await restart();
       expect(await otherWays(temporaryUrl, etag)).toEqual([401, 401, 401, 401, 404]);
-      // Refused for the setting, not because it has expired.
+      // The URL has not expired, so it is the setting that refuses it.
       expect(Date.now()).toBeLessThan(Number(/\/\d+-\d+-(\d+)-/.exec(temporaryUrl)?.[1]));
       expect(await succeedingRequests()).toEqual(alwaysOpen);
       expect(await (await askAnonymously('/api/v1/server_settings')).json()).toMatchObject({

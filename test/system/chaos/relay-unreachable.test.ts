@@ -35,7 +35,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await pass(hour);
     const pending = { status: 'pending', error_code: null };
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, pending])));
-    // With growing delays, so that a relay that recovers is not overloaded.
+    // The delays grow, so that a relay that recovers is not overloaded.
     expect(test.relay.requests.length).toBeGreaterThan(3 * ids.length);
     expect(test.relay.requests.length).toBeLessThan(20 * ids.length);
 

@@ -28,7 +28,7 @@ export function mountScarceDisk(): ScarceDisk {
     useUp: () => fill(filler),
     giveBack: () => rmSync(filler),
     close() {
-      // Lazily: a reader of this process may hold a file until it is collected.
+      // Unmounts lazily, because a reader of this process may keep a file open until it is garbage-collected.
       spawnSync('umount', ['--lazy', folder]);
       rmSync(folder, { recursive: true, force: true });
     },

@@ -132,7 +132,7 @@ async function createLoads(
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
-  // Notifications that the vendors refuse now are queued and retried during the remaining rounds.
+  // Ends the vendors' faults halfway, so that queued notifications are retried during the remaining rounds.
   const calm = (deaths: number) =>
     deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
   const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { runCrash } from './crash-run.js';
 
-// `npm run crash` takes the number of rounds, by default twenty.
+// A short run; `npm run crash` takes the number of rounds, 20 by default.
 const rounds = 4;
 // Takes 15 seconds, but a few minutes on a shared machine.
 const timeoutMilliseconds = 360_000;
@@ -21,9 +21,9 @@ describe('relay and server that are killed at random moments under load', () => 
           tell: (sentence) => void told.push(sentence),
         });
         expect(counts, told.join('\n')).toMatchObject({ lost: 0, shownTwice: 0, unopenable: 0 });
-        // Enough load for kills to hit something.
+        // There was enough load for kills to interrupt something.
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
-        // Notifications of messages wait in jobs when a process is killed.
+        // Messages were sent too: their notifications wait in jobs when a process is killed.
         expect(counts.messages).toBeGreaterThan(10 * rounds);
         // Only deliveries that are in flight when the relay dies are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);

@@ -91,7 +91,7 @@ export class Ledger {
       const texts = new Set(messages.map(({ content }) => content));
       shownTwice += others.length - new Set(others.map((each) => stringifyJson(each))).size;
       shownTwice += shown.size - texts.size;
-      // A job that runs again after a crash encrypts again.
+      // A job that runs again after a crash encrypts the same notification again.
       repeated += messages.length - shown.size;
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }

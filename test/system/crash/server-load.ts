@@ -39,7 +39,7 @@ interface LoadUser {
 const pauseMilliseconds = 60;
 const againMilliseconds = 50;
 const mostPhonesPerUser = 40;
-// The server's limits: one per ten seconds and device, and twenty per hour and user. The last check needs one of these.
+// The server allows one test per ten seconds and device, and 20 per hour and user. The last check needs one.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
 /** Share of messages among all actions. The others request tests and register phones. */

@@ -26,7 +26,7 @@ export async function registerWithServer(phone: CrashPhone, ask: AskServer): Pro
   const created = requireSuccess(await ask(registerClientDevicePath, {}));
   const name = { device_id: String(created.device_id) };
   const registered = await ask(registerPushDevicePath, { ...name, ...phone.deviceRegistration });
-  // A request whose answer was lost has started the registration.
+  // "Already in progress": an earlier request succeeded, but its answer was lost.
   if (!String(registered.body.msg).endsWith('already in progress.')) requireSuccess(registered);
   return { phone, name };
 }

@@ -13,7 +13,7 @@ function evaluate(tests: readonly object[]): { status: number | null; output: st
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-alerts-'));
   try {
     const path = join(folder, 'tests.yml');
-    // Every JSON text is YAML.
+    // promtool reads YAML, and every JSON text is YAML.
     writeFileSync(path, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests }));
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
     return { status, output: `${stdout}${stderr}` };

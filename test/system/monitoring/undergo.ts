@@ -10,7 +10,7 @@ export async function undergo(
   expect(await relay.wrong()).toEqual([]);
   const before = relay.troubles().length;
   const end = await begin(relay);
-  // Some checks read figures that are counted from time to time.
+  // Polls, because some checks read figures that are counted only from time to time.
   const find = async () => (await relay.wrong()).find(({ name }) => name === check);
   await expect.poll(find, { timeout: 20_000, interval: 20 }).toBeDefined();
   const found = await find();

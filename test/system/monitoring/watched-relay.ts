@@ -43,7 +43,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     const ask = () => requests.ask('GET', `/admin/api${path}`, { cookie });
     let answer = await ask();
     if (answer.statusCode === 401) {
-      // Sessions last eight hours.
+      // The session has expired, after eight hours of the test's clock.
       cookie = await requests.session();
       answer = await ask();
     }
@@ -83,7 +83,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
      */
     async pass(minutes: number): Promise<void> {
       for (let minute = 0; minute < minutes; minute += 1) {
-        // A clock that passes a lease while its job runs would let the job be taken over.
+        // If the clock passed the lease of a running job, another worker would take over the job.
         if (pace.waitsForJobs) await idle(relay.database.jobs);
         time.now += 60_000;
         await look();

@@ -88,7 +88,7 @@ eachBackend((backend) => {
 
   it('push disable --forget leaves the relay, and phones learn that they must register again', async () => {
     const { db } = world.server.database;
-    // This is not a relay's address, so there is no relay to leave.
+    // A failed `push enable`, here at an address that is no relay, keeps the account at the present relay.
     expect((await world.run(['push', 'enable', '--relay', world.serverUrl])).code).toBe(1);
     const id = (await account())?.server_id;
     const left = await world.runJson<Record<string, unknown>>(['push', 'disable', '--forget', '--yes']);

@@ -51,7 +51,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
   const { constellation } = world;
   const { relayEnv, serverEnv } = constellation;
   const first = await freePort(4);
-  // nginx has the ports that clients and servers know.
+  // nginx listens on the ports that clients and servers know.
   const nginx = await startNginx(
     { port: Number(serverEnv.SERVER_PORT), processes: [first, first + 1] },
     { port: Number(relayEnv.RELAY_PORT), processes: [first + 2, first + 3] },

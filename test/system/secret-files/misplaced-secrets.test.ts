@@ -176,7 +176,7 @@ function argumentsWith(path: readonly string[], slots: readonly Slot[], at: Slot
 }
 
 beforeAll(async () => {
-  // A file of a path that a command makes without its folder must not stay in the repository.
+  // A command that creates a file at a relative path must not create it in the repository.
   process.chdir(folder);
   for (const program of Object.values(programs))
     expect(await typed(program, ['db', 'migrate'])).toMatchObject({ status: 0 });

@@ -147,7 +147,7 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     content: pem('ec'),
     async read(path) {
       const url = `postgres://a@127.0.0.1:9/a?sslmode=verify-full&sslkey=${encodeURIComponent(path)}`;
-      // The driver has read the key if it fails because nothing listens there.
+      // If the driver fails because nothing listens on the port, it has read the key.
       await open(url).catch((error: Error) => {
         if (!error.message.includes('nothing listens there')) throw error;
       });
