@@ -171,7 +171,7 @@ describe('keys move', () => {
     const stranger = await terminalWithRing();
     const mine = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
-    // `sibling` is encrypted for the identity of this ring, and the ring of `stranger` for another one.
+    // Creates a ring for the identity of this one. The ring of the other terminal has another identity.
     terminal.environment.RELAY_KEY_RING = copy;
     await terminal.json('init');
     terminal.environment.RELAY_KEY_RING = fileOf(terminal);
