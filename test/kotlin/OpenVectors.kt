@@ -62,7 +62,7 @@ private fun wrongMessages(seen: JSONObject): List<String> {
     val known = ofAccount[account] ?: SeenMessages.none
     val message = SeenMessages.SeenMessage(vector.getLong("time"), vector.getString("messageId"))
     val next = known.with(message, seen.getInt("capacity"))
-    // As the service does: every state goes through its text.
+    // Encodes and decodes every state, as the service does.
     if (next != null) ofAccount[account] = SeenMessages.decode(next.encode(), 0) { error("damaged: $vector") }
     if ((next != null) == vector.getBoolean("isNew")) null else "seen: $vector"
   }
