@@ -66,7 +66,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
           ? exportTo(process.stdout, { database, place: 'standard output', options })
           : exportToFile(database, file, options),
       );
-      // The export itself goes to standard output, so messages must not.
+      // Without a file, the export goes to standard output, so messages must go to standard error.
       const print = (text: string) => (file === undefined ? options.say(text) : options.print(text));
       printResult({ print }, { json }, { machines: counts, people: `Exported ${describe(counts)}.` });
     });

@@ -32,7 +32,7 @@ export async function exportDatabase<Tables>(
   const sets = [jobMigrations, ...migrations];
   const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');
   return await reading.execute(async (transaction) => {
-    // The table list comes from the database's own catalog.
+    // Untyped, because the tables to export are read from the database's catalog.
     const db: UntypedDatabase = transaction;
     const counts = { rows: 0, jobs: 0 };
     await writeLine(output, { waxwingExport: 1, migrations: await namesOfMigrations(db, sets) });

@@ -35,9 +35,9 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Bypasses group commit, which may run a write twice: the lines can be read only once, and this write may take long.
+  // Bypasses group commit, which may run a write twice: the lines can be read only once. The import may also take long.
   return await database.db.transaction().execute(async (transaction) => {
-    // The table list comes from the database's own catalog.
+    // Untyped, because the tables to import are read from the database's catalog.
     const db: UntypedDatabase = transaction;
     const tables = await readTables(db, bookkeepingTables(sets));
     await refuseOtherVersion(await lines.next(), await namesOfMigrations(db, sets));
@@ -100,7 +100,7 @@ class ImportWriter {
     const values = rows.map(
       (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
     );
-    // Keeps the rows' ids in identity columns, too.
+    // Without this clause, PostgreSQL refuses the exported ids in identity columns.
     const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
     await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
       this.#db,
@@ -143,7 +143,7 @@ function parseLine(text: string): TransferLine | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    // The caller reports it with the line number.
+    // The caller reports the malformed line with its number.
     return undefined;
   }
   const isLine = typeof value === 'object' && value !== null && lineKinds.some((kind) => kind in value);

@@ -57,7 +57,7 @@ export async function restoreGeneratedColumn(
   { table, column, highest }: GeneratedColumn,
 ): Promise<void> {
   if (isPostgres(db)) {
-    // SQLite records 0 for a table into which a statement inserted no rows.
+    // An export from SQLite may have 0 as the highest id, which a PostgreSQL sequence does not allow.
     await sql`
       select setval(pg_get_serial_sequence(${quoted(table)}, ${column}), ${Math.max(highest, 1)}, ${highest > 0})`.execute(
       db,
