@@ -3,7 +3,7 @@ import type { Database } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { JobTables } from './job-tables.js';
 
-// A readiness probe must answer quickly.
+// Short, because a readiness probe must answer quickly.
 const timeoutMilliseconds = 3000;
 const writeEveryMilliseconds = 5000;
 const row = { name: 'storage/write-check', due_at: 0 };

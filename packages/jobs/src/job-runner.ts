@@ -22,7 +22,7 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-// Fallback for jobs without a signal: a command of another process enqueued them on SQLite, or the signal was lost.
+// Polling finds jobs without a signal: on SQLite, another process enqueued them, or the signal was lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
 /** Grace period for jobs after `signal` was aborted. */
@@ -75,7 +75,7 @@ export class JobRunner {
     if (!this.#started) return;
     for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
     if (this.#wanted.size === 0) return;
-    // A claim takes jobs of many requests: none may join the trace of the one that woke it.
+    // Without a trace, because a claim takes jobs of many requests, not only of the request that triggered it.
     this.#claiming ??= withoutTrace(() => this.#claimWanted())
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
@@ -117,7 +117,7 @@ export class JobRunner {
   }
 
   async #claimWanted(): Promise<void> {
-    // Outcomes are recorded in batches, so jobs end in batches: claim once for all of them.
+    // Outcomes are recorded in batches, so many jobs end at once: wait a tick, to claim once for all free slots.
     await new Promise((resolve) => setImmediate(resolve));
     const since = this.#options.now();
     const looked: string[] = [];
@@ -174,7 +174,7 @@ export class JobRunner {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).then((next) => {
-      // The job may have been put back and claimed again meanwhile.
+      // If the job was put back and claimed again meanwhile, the entry belongs to the new run.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
       if (next !== undefined) this.#begin(kind, work, next);
       this.wake([kind]);
@@ -206,7 +206,7 @@ export class JobRunner {
     const begun = own.claim;
     try {
       const outcome = await this.#outcomeOf(handler, begun);
-      // The job's lease was released at shutdown: another process runs it again.
+      // The job's lease was released at shutdown, so another process runs the job again: record nothing.
       if (this.#isAbandoned) return undefined;
       if (outcome === 'handed-back') {
         await this.#release([own.claim]);
@@ -214,7 +214,7 @@ export class JobRunner {
       }
       own.isEnding = true;
       const recorded = this.#record(own, outcome);
-      // Batches the claim of the next job into the commit that records this outcome.
+      // Wakes now, so that the next claim shares the commit that records this outcome.
       this.wake([begun.job.kind]);
       return await recorded;
     } catch (error) {
@@ -238,7 +238,7 @@ export class JobRunner {
       } catch (error) {
         if (!(error instanceof DatabaseUnavailableError) || !this.#started) throw error;
         this.#options.onError(error);
-        // If its lease expires meanwhile, it continues under the next one.
+        // If the lease expires during the wait, this run can continue under a new lease.
         own.isEnding = false;
         await new Promise((resolve) => setTimeout(resolve, pollMilliseconds));
       }

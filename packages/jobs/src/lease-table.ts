@@ -43,7 +43,7 @@ export class LeaseTable {
   /** Leases the oldest due jobs of a kind, `limit` at most, to this process. Sorted by due time. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#options.now();
-    // If nothing is due, nothing is written and no fsync happens.
+    // If no job is due, the statement changes no row, so the commit needs no fsync.
     const rows = await this.#options.database.write(({ db }) =>
       this.#statements.claim(db, { kind, limit, now, leasedUntil: now + leaseMilliseconds }),
     );

@@ -41,7 +41,7 @@ export class Schedules {
     enqueue: (transaction: WriteTransaction<JobTables>, period: StartedPeriod) => Promise<void>,
   ) {
     for (const [name, schedule] of this.#schedules) {
-      // A due time more than one period ahead means that the clock was set back: do not wait for it.
+      // A due time more than one period ahead means that the clock was set back, so it is ignored.
       if (schedule.dueAt > now && schedule.dueAt <= now + schedule.everyMilliseconds) continue;
       const dueAt = await this.#readDueAt(name);
       const endsAt = now + schedule.everyMilliseconds;
