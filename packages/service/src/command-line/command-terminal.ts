@@ -92,7 +92,7 @@ async function readNamed(
   path: string,
 ): Promise<SettingsFile> {
   const file = await readSettings(path);
-  // Means no settings.
+  // `/dev/null` stands for an empty file, so it needs no setting of this program.
   if (path === '/dev/null') return file;
   const names = Object.keys({ ...file.values, ...environment });
   if (names.some((name) => name.startsWith(prefix))) return file;

@@ -111,7 +111,7 @@ if [ "$funcstack[1]" = ${quoted(own)} ]; then ${own} "$@"; else compdef ${own} $
 function fishScript(name: string, candidates: readonly Candidates[]): string {
   const own = `_${functionName(name)}_at`;
   const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  // fish escapes quotes with a backslash.
+  // Within single quotes, fish escapes a quote or a backslash with a backslash.
   const text = (plain: string) => `'${plain.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = candidates.flatMap(({ path, words }) =>
     words.map(({ word, description }) => {

@@ -8,11 +8,11 @@ export function watchOutput(name: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.stderr.write(`${name}: The result cannot be written: ${fileTrouble(error)}.\n`);
-    // At exit, because the command sets its own status earlier.
+    // Set at exit, so that the status that the command sets itself does not replace this one.
     process.once('exit', () => {
       process.exitCode = 1;
     });
   });
-  // An error of standard error cannot be reported.
+  // An error of standard error itself cannot be reported, and must not end the process.
   process.stderr.on('error', () => undefined);
 }

@@ -43,7 +43,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
     setVariables: (variables) => void Object.assign(environment, variables),
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    // Follows Node's rules: a terminal, NO_COLOR, FORCE_COLOR.
+    // `styleText` applies Node's rules for colors: whether the stream is a terminal, NO_COLOR and FORCE_COLOR.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say,

@@ -17,7 +17,7 @@ export function describeDatabaseUrlMistake(url: string): string | undefined {
   const [, scheme] = /^([a-z]*):/.exec(url) ?? [];
   if (scheme === undefined) return 'The database URL has no scheme: write sqlite:<file> or postgres://….';
   if (scheme === 'sqlite') {
-    // `sqlite://user:password@host` has the wrong scheme.
+    // `sqlite://user:password@host` is a PostgreSQL URL with the wrong scheme: its password must not be shown.
     const path = url.slice('sqlite:'.length).replace(/^\/{2,}/, 'file://');
     if (!holdsPassword(path) && !isSecretText(path)) return undefined;
     return 'The database URL begins with sqlite:, but does not go on with the path of a file, and is not shown, as it may hold a password: write sqlite:<file>, or postgres://… without sqlite:.';

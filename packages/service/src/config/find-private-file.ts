@@ -56,7 +56,7 @@ export function describeUntrustedFile(
   }
   const mayBeReadByGroup = file.uid === 0 && !isWrittenByProgram;
   if ((file.mode & (mayBeReadByGroup ? 0o037 : 0o077)) === 0) return undefined;
-  // With mode 0600, a program that runs as another user could not read root's file.
+  // With mode 0600, a program that does not run as root could not read a file that root owns.
   const remedy = mayBeReadByGroup && own !== 0 ? `chmod 440 ${path}` : `chmod 600 ${path}`;
   return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
 }

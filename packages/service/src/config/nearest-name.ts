@@ -1,7 +1,7 @@
 /** The name that is most similar to a mistyped one; `undefined` if no name is similar enough to suggest. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  // Two swapped letters count as two mistakes. If many more were allowed, a suggestion would be a guess.
+  // At least two, because two swapped letters count as two mistakes. With many more, a suggestion would be a guess.
   let allowed = Math.max(2, Math.floor(typed.length / 4));
   for (const name of names) {
     const mistakes = countMistakes(typed, name);

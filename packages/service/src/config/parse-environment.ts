@@ -71,7 +71,7 @@ function readValue(text: string): Assignment | undefined {
   if (/^["']/.test(rest)) return undefined;
   const [line = ''] = unquoted.exec(rest) ?? [];
   const trimmed = line.trimEnd();
-  // A backslash before a space keeps it.
+  // White space at the end is trimmed, but a space after a backslash belongs to the value.
   const kept = /(?<!\\)(?:\\\\)*\\$/.test(trimmed) ? line.slice(0, trimmed.length + 1) : trimmed;
   return { value: value + kept.replace(/\\([\s\S])/g, unescapeOne), rest: rest.slice(line.length) };
 }

@@ -46,7 +46,7 @@ export async function readPrivateFile(
     if (!isPrintablePath(rule.given ?? path)) {
       const hidden = `What is given as the path of a file (${purpose}) names no file that can be read. It is not shown, as it may be the secret itself`;
       const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
-      // The error's own message and path would show the secret.
+      // Only the code is kept, because the error's message and path contain the secret.
       const cause = { code: (error as NodeJS.ErrnoException).code };
       throw new ConfigurationError([`${hidden}: ${remedy}.`], { cause });
     }

@@ -19,7 +19,7 @@ export const followEvents = operation({
   answer: noAnswer,
   answerType: 'text/event-stream',
   codes: ['SERVICE_UNAVAILABLE'],
-  // One lane per request: a stream is long-lived and must not replace another.
+  // A separate lane for each request: in a shared lane, a new stream would end the previous one.
   lane: (head) => `events ${head.id}`,
   handle: async ({ streams }: DashboardParts, { actor, signal }) =>
     new RawAnswer(200, headers, streams.open(actor, signal)),

@@ -1,7 +1,7 @@
 import type { ReadinessStates } from '../http/index.js';
 import { answerWithin } from '../lifecycle/answer-within.js';
 
-// Counting the rows of a large database takes seconds.
+// Long, because counting the rows of a large database takes seconds.
 const patienceMilliseconds = 10_000;
 
 /** Caches an overview's last data from the database, to describe a database that fails. */

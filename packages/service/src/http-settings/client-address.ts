@@ -78,7 +78,7 @@ export function forwardedElement(header: string, trusted: AddressRanges): string
  * `undefined` for anything else, such as `unknown`, `_hidden` and names.
  */
 export function readForwardedAddress(element: string): string | undefined {
-  // The patterns take quadratic time.
+  // Long elements are refused, because the patterns below take quadratic time.
   if (element.length > maximumElementCharacters) return undefined;
   const text = /^"(.*)"$/.exec(element)?.[1] ?? element;
   const [, bracketed, bracketedPort = '0'] = /^\[([^\]]*:[^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];

@@ -19,7 +19,7 @@ function isProxyUrl(text: string): boolean {
   try {
     for (const part of [username, password]) decodeURIComponent(part);
   } catch {
-    // A `%` that does not start an escape.
+    // The user name or password contains a `%` that does not start an escape.
     return false;
   }
   return /^https?:$/.test(protocol);

@@ -57,9 +57,9 @@ export interface HttpAppOptions {
 
 const defaultClosePatienceMilliseconds = 6000;
 const routerOptions = {
-  // A parameter in a path may be an e-mail address.
+  // Long enough for an e-mail address in a path.
   maxParamLength: 400,
-  // Operations parse it. If a value has one bad escape, Fastify's own parser leaves the whole value undecoded.
+  // Operations parse the query: after one bad escape, Fastify's own parser would leave the whole value undecoded.
   querystringParser: (text: string) => text as unknown as Record<string, string>,
 };
 
@@ -129,7 +129,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
-    // Closes only idle connections: the abort signal makes a long poll in flight respond.
+    // Closes only idle connections: long polls in flight respond when the abort signal fires.
     forceCloseConnections: 'idle',
     // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
@@ -148,7 +148,8 @@ function endRequests(
   { connections, options, readiness }: AppParts,
   closing: AbortController,
 ): void {
-  // Before the abort, which makes long polls respond. Node does not treat a connection without any request as idle.
+  // Must precede the abort, so that the responses of long polls close their connections. Also ends connections without
+  // any request, which Node does not treat as idle.
   connections.endSoon();
   readiness.beginDraining();
   closing.abort();
@@ -168,7 +169,7 @@ function addOperations(
   const isProcessBusy = watchEventLoop();
   const takesFile = ({ declared }: ServedOperation): boolean => declared.body === 'file';
   const addTo = (part: FastifyInstance, operation: ServedOperation): void => {
-    // The duration of an upload depends on its client.
+    // By default an upload counts as waiting for others, because its duration depends on its client.
     const { lane, waitsForOthers = takesFile(operation) } = operation.declared;
     const limiter =
       lane === undefined ? new ConcurrencyLimiter({ ...options, waitsForOthers, isProcessBusy }) : undefined;
@@ -190,7 +191,8 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     scheduler,
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
-  // Fastify's onSend and onResponse hooks would cost each request more than the work that they do.
+  // Listens to the exchange instead of Fastify's onSend and onResponse hooks, which cost each request more than this
+  // work.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, shared);
@@ -217,7 +219,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     } catch (error) {
       return next(error as Error);
     }
-    // Answers here and not in Fastify's 404 handler, which runs after the body is read.
+    // Unknown paths are refused here, because Fastify's 404 handler runs only after the body is read.
     next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
 }
@@ -269,7 +271,7 @@ function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts
 function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   const { name, code } = thrown as NodeJS.ErrnoException;
-  // The second code is that of an answer's stream whose client left before its head was sent.
+  // ERR_STREAM_PREMATURE_CLOSE: the client of a streamed answer disconnected before the head was sent.
   const isEnd = name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   return isEnd && factsOf(request).received.exchange.isOver;
 }

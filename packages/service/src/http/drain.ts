@@ -18,7 +18,7 @@ export async function drain(
   if (milliseconds === 0 || skipped.aborted) return;
   readiness.beginDraining();
   await setTimeout(milliseconds);
-  // Node has just accepted all pending connections. The system resets those that are still pending when a listener closes.
+  // Lets Node accept the pending connections first: the system resets those that are pending when a listener closes.
   await setImmediate();
   app.server.close();
   await setTimeout(lingerMilliseconds);

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Created once: capturing a stack for each request would cost more than all other work at the end of most requests.
+// Created once: capturing a stack trace for each request would cost more than all other work at the request's end.
 const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
 
 /** One request and its response, until the response is sent or the client has disconnected. */
@@ -24,7 +24,7 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.isSurplus = isSurplus;
-    // A request without one of our connections, such as a test's injected request, ends only here.
+    // Ends a request that came without a connection, such as one that a test injects.
     response.once('close', () => this.end());
   }
 

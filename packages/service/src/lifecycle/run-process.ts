@@ -46,7 +46,7 @@ export async function runProcess<Service extends RunningService>(
   const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
-  // If there is a listener, Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
+  // A listener exists if Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');

@@ -21,7 +21,7 @@ interface Noted<Cause> {
 }
 
 const intervalMilliseconds = 60_000;
-// Limits the causes, because their texts may come from other systems, which invent them without bound.
+// Bounded, because the texts may come from other systems, which can send any number of different ones.
 const maximumCauses = 100;
 
 /**

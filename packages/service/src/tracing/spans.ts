@@ -73,7 +73,7 @@ function record<Result>(
     try {
       return await work();
     } catch (error) {
-      // The message may hold what a log must not.
+      // Only the code is set, because the error's message may contain data that must not be logged.
       if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {

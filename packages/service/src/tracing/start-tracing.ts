@@ -37,7 +37,7 @@ export async function startTracing(
 ): Promise<RunningService> {
   if (url === undefined) return { close: async () => undefined };
   const { sdk, exporter } = await loadSdk(setting);
-  // By the id of the trace, so that programs with the same percentage record the same traces.
+  // Samples by trace id, so that programs with the same percentage record the same traces.
   const ratio = new sdk.TraceIdRatioBasedSampler(percent / 100);
   const provider = new sdk.NodeTracerProvider({
     resource: sdk.resources.resourceFromAttributes({

@@ -72,7 +72,8 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // A reader gets the error itself. Without a reader, the error must not crash the process.
+      // A reader of the file gets the error too. This listener keeps the error from crashing the process without a
+      // reader.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {
@@ -94,14 +95,14 @@ export async function receiveUploadForm(
         }
         isFirst = false;
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
-        // Ended with the form, because a later part may still be invalid.
+        // The file ends only when the whole form has been read, because a later part may still be invalid.
         stream.pipe(content, { end: false });
         // Drains the rest if the reader stops early, so that the request can end. Runs after pipe's own `close`
         // listener, which pauses the stream.
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
-      // The parser also gets errors of the source.
+      // `pipeline` reports errors of the source as well as of the parser.
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
@@ -126,12 +127,12 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
   const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
-  // The parser would take every line that starts with two hyphens for an empty boundary.
+  // Refuses an empty boundary: the parser would then treat every line that starts with two hyphens as a boundary.
   if (!/^.{1,70}$/s.test(headerParameters(contentType).get('boundary') ?? '')) throw refused(withoutBoundary);
   const parser = new Busboy({
     headers,
     limits: { fieldSize, fileSize, parts: maximumMultipartFields },
-    // One character per byte: as UTF-8, the parser would replace invalid bytes.
+    // Latin-1 keeps each byte as one character. With UTF-8, the parser would replace invalid bytes.
     defCharset: 'latin1',
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });

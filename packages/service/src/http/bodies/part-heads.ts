@@ -60,7 +60,7 @@ function checkHead(headers: PartHeaders): void {
       message: `Unsupported content transfer encoding: ${encoding.slice(0, 100)}: send the part without encoding`,
     });
   }
-  // The bytes of a file are stored unchanged, in whatever charset they are.
+  // A file may have any charset, because its bytes are stored unchanged.
   if (parameters.has('filename') || parameters.has('filename*')) return;
   requireUtf8Type(onlyHeader(headers, 'content-type'));
   delete headers['content-type'];

@@ -19,7 +19,7 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
  * the bytes are not UTF-8.
  */
 export function percentDecode(text: string): string | undefined {
-  // Most texts are plain: a regular expression is faster than the loop.
+  // Most texts contain nothing to decode, and a regular expression detects that faster than the loop.
   if (!/[%\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');
   let length = 0;

@@ -26,8 +26,8 @@ export function acceptBodies(app: FastifyInstance): void {
       done(null, { [formBytes]: bytes });
     },
   );
-  // Buffered within Fastify's body limit: in a stream, the size of preamble, epilogue and part headers would be
-  // unlimited.
+  // Buffered, so that Fastify's body limit applies: a streamed form could have a preamble, epilogue and part headers of
+  // any size.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });
   });

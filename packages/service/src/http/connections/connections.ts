@@ -43,7 +43,7 @@ export interface ConnectionsOptions {
 const maximumSurplusConnections = 100;
 /** The fraction of all body bytes that incomplete large heads may take. */
 const partialHeadsPartOfBytes = 1 / 4;
-// A property, because a WeakMap of all requests would slow down the garbage collector.
+// The exchange is a property of its request, because a WeakMap of all requests would slow down garbage collection.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
@@ -99,22 +99,25 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
       maxHeaderSize: limits.maximumHeadBytes,
-      // Node would respond itself, without a body. A hook of the app refuses instead.
+      // Node would answer a request without a Host header itself, with an empty body. A hook of the app refuses it
+      // instead.
       requireHostHeader: false,
     });
-    // Node drops fields above its limit, perhaps Content-Length or Authorization. One extra field reveals this.
+    // Above this limit Node silently drops fields, perhaps Authorization. One more than allowed shows that there are
+    // too many.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
       else this.#refuse(request.socket, new ProtocolError('REQUEST_HEADERS_TOO_LARGE'));
     };
     server.on('request', receive);
-    // Node would respond itself and bypass the scheduler and all limits.
+    // Without this listener, Node would answer an unknown `Expect` header itself, and bypass the scheduler and all
+    // limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
-    // Node would close the connection without an answer.
+    // Without this listener, Node would close the connection of a CONNECT request without an answer.
     server.on('connect', (_request, socket) => {
-      // Node has removed its own listener, so a reset by the client would end the process.
+      // Node has removed its own error listener, so a reset by the client would end the process.
       socket.on('error', () => undefined);
       this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED'));
     });
@@ -196,14 +199,14 @@ export class Connections {
     }
     connection.refusedAt = performance.now();
     answerUnparsed(socket, error);
-    // The app is still waiting for the rest of the request's body.
+    // If the app is still reading the request's body, closing the socket ends that read.
     if (serving !== undefined) socket.destroySoon();
     else socket.resume();
   }
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
-    // The request was parsed from the same packet as the one that ended the connection.
+    // Ignores a request that arrived in the same packet as the one for which the connection was ended.
     if (connection === undefined || connection.refusedAt !== undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
@@ -279,7 +282,7 @@ export class Connections {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
       if (connection.unread !== undefined) {
-        // The rest of an answered request's body does not count as a head.
+        // The unread rest of an answered request's body must not count as a partial head.
         connection.bytesBefore = connection.socket.bytesRead;
         if (!isUnread(connection.unread)) connection.unread = undefined;
       }

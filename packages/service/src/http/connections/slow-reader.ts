@@ -34,7 +34,7 @@ export class SlowReader {
     const { socket } = request;
     const bytesBefore = socket.bytesRead;
     socket.resume();
-    // The event loop polls sockets before it runs immediates.
+    // The event loop polls sockets before it runs immediates, so by then the socket has delivered what had arrived.
     setImmediate(() => {
       if (!request.complete && !socket.destroyed) this.#pause(request);
       if (most > 1 && socket.bytesRead - bytesBefore < fewBytes) this.#readNext(most - 1);

@@ -50,7 +50,7 @@ export class StartFileWatch {
       this.#lookedAt = now;
       this.#reading = this.#readAll();
     }
-    // A file system that hangs must not make the process unready.
+    // Waits only for a short time: a file system that hangs must not make the process unready.
     await answerWithin(patienceMilliseconds, this.#reading, undefined);
     const sentences = this.#options.checks.flatMap(({ name }) => this.#problems.get(name) ?? []);
     if (sentences.length === 0) return undefined;

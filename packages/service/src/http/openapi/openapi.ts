@@ -46,7 +46,7 @@ export function openApiDocument(
       schemas: inOrderOfNames(schemas),
     },
   };
-  // Drops undefined fields, as JSON does.
+  // The round trip through JSON drops undefined fields.
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
@@ -120,7 +120,7 @@ function describeOperation(declared: AnyOperation, statuses: Statuses): Node {
 
 function operationId({ answerType, method, path }: AnyOperation): string {
   const words = path.replace(/^\/(?:api\/v1\/)?/, '').split(/[^A-Za-z0-9]+/);
-  // A file and its metadata may have the same path under different prefixes.
+  // The suffix keeps ids unique: a file and its metadata may have the same path under different prefixes.
   const kind = answerType === undefined ? [] : ['content'];
   return [method.toLowerCase(), ...words.filter((word) => word !== ''), ...kind].join('_');
 }
@@ -256,7 +256,7 @@ function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { openApi, openApiJson } = zodSchema instanceof z.ZodType ? metaOf(zodSchema) : {};
-      // Later versions may add fields to answers and bodies.
+      // Unknown fields are allowed, because later versions may add fields to answers and bodies.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
       delete (jsonSchema as Node).openApi;
       delete (jsonSchema as Node).openApiJson;

@@ -101,12 +101,12 @@ async function handle(
   if (received.actor === undefined) {
     caps.acquire(exchange, { actor: undefined, requests: 1, bodyBytes: 0 });
   }
-  // Long polls, uploads, and operations that wait for other systems take no CPU time while they run.
+  // Long polls, uploads, and operations that wait for other systems use almost no CPU time, so they are not scheduled.
   const isPiece = declared.lane === undefined && declared.body !== 'file' && !declared.waitsForOthers;
   let endPiece: (() => void) | undefined;
   let isStreaming = false;
   try {
-    // Parsing a large body blocks the event loop, so bodies that arrive in one tick are parsed in several.
+    // Parsing a large body blocks the event loop, so large bodies that arrive in one tick are parsed in separate ticks.
     if (isLarge(request)) await scheduler.nextTick(exchange, true);
     const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
     received.body = body instanceof Promise ? await body : body;
@@ -161,7 +161,7 @@ function admit(
   };
   if (actor instanceof Promise) {
     return actor.then((known) => {
-      // The database may have answered after the client gave up.
+      // The client may have disconnected while the database was read.
       facts.received.exchange.requireClient();
       acquire(known);
     });

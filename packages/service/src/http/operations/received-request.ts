@@ -82,7 +82,7 @@ export abstract class ReceivedRequest implements RequestHead {
 
   #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
-      // Extends the form's own map, because no other code reads it.
+      // Adds the query's parameters to the form's own map, because no other code reads that map.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       addUrlEncoded(this.#raw, this.queryText);
     }

@@ -96,7 +96,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
   try {
     return shape.safeParse(value).success;
   } catch (error) {
-    // Some schemas throw their own error code.
+    // Some schemas throw an error with a code of their own instead of reporting an issue.
     if (error instanceof ProtocolError) return false;
     throw error;
   }

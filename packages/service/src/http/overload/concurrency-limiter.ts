@@ -106,7 +106,7 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // A resumed request may be older, because the time before its pause counts.
+    // An approximation: a resumed request is added at the end, but counts from its start, so it may be older.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;

@@ -160,7 +160,7 @@ export class FairScheduler {
         this.#tickEndsAt = undefined;
       });
     }
-    // If all clients in the queue are paused, the timer continues.
+    // If all clients in the queue are paused, a timer continues once a pause ends.
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 

@@ -72,7 +72,7 @@ export class RequestScheduler {
   /** Rejects at the end of the exchange: a waiting request would keep its body, which no cap would count any more. */
   #waitForSlot(exchange: Exchange, actor: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
-      // The signal is aborted after these listeners.
+      // Deferred, because the signal is aborted only after these listeners have run.
       exchange.onEnd(() => queueMicrotask(() => reject(exchange.signal.reason)));
       void this.#slots.wait(actor).then((release) => (exchange.isOver ? release() : resolve(release)));
     });

@@ -26,7 +26,7 @@ export function toNodeListener(
 ): NodeListener {
   return (request, response, next) => {
     serve(handler, { request, response, next, client: clientOf?.(request) }).catch((err) => {
-      // The client has disconnected, or the body was already read. It may be impossible to respond.
+      // Happens if the client has disconnected, or if the host has already read the body.
       if (!response.destroyed) log.error({ err }, 'a request could not be answered');
       if (response.headersSent) response.destroy();
       else refuseUnrouted(response, new ProtocolError('INTERNAL_SERVER_ERROR', { cause: err }));
@@ -62,7 +62,7 @@ function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | 
   const headers = new Headers();
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    // HTTP/2 sends method and path as headers.
+    // Skips the pseudo-headers of HTTP/2, such as `:method` and `:path`.
     if (!name.startsWith(':')) headers.append(name, rawHeaders[index + 1] ?? '');
   }
   if (method === 'GET' || method === 'HEAD') return new Request(url, { method, headers, signal });

@@ -60,7 +60,7 @@ interface Head {
   readonly isHead: boolean;
 }
 
-// The Fetch API allows no body with these, not even an empty one.
+// For these statuses the Fetch API allows no body, not even an empty one.
 const statusesWithoutBody = [204, 205, 304];
 
 function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {

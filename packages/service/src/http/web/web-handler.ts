@@ -73,7 +73,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // A body that ends early also fails, but then no client waits for the answer.
+      // An aborted request also fails, because its body ends early. That is not an error of this server.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }
