@@ -5,14 +5,14 @@ import { publicKeyBytes } from './byte-sizes.js';
  * public keys, X25519 returns zero for every private key (https://cr.yp.to/ecdh.html#validate; RFC 7748 section 6.1).
  */
 const lowOrderPoints = [
-  // 0: order 2
+  // 0, a point of order 2
   '0000000000000000000000000000000000000000000000000000000000000000',
-  // 1: order 4
+  // 1, a point of order 4
   '0100000000000000000000000000000000000000000000000000000000000000',
   // Two points of order 8
   'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
   '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
-  // p - 1: order 4, on the twist
+  // p - 1, a point of order 4 on the twist
   'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
   // p and p + 1: non-canonical encodings of 0 and 1
   'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',

@@ -29,13 +29,13 @@ export async function loadFastestSodium(): Promise<FastestSodium> {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
-  // Loads this megabyte of WebAssembly only if the native backend is unavailable.
+  // Imported lazily: the megabyte of WebAssembly is needed only if the native backend is unavailable.
   const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }
 
 function reasonOf(error: unknown): string {
-  // Drops the rest of the message: a list of every path that the loader tried.
+  // Keeps the first line only: the others list every path that the loader tried.
   const [firstLine] = String(error instanceof Error ? error.message : error).split('\n');
   return `sodium-native did not load, so encryption runs about three times slower as WebAssembly: ${firstLine}.`;
 }
