@@ -151,7 +151,8 @@ function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Requi
     noteSignOut,
     lastSignOut: async (account) => (await lastSignOut(account)) ?? undefined,
     async remove(id) {
-      // In this order: without its state, a replayed notification could be opened before the key pair is deleted.
+      // The account goes first: while its key pair exists, a replayed notification could be opened without the seen
+      // state.
       await accounts.remove(id);
       await seen.forget(id);
     },

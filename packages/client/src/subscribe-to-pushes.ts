@@ -34,7 +34,7 @@ export async function subscribeToPushes(
   if (pushManager === undefined || permissions?.permission !== 'granted') return undefined;
   const existing = await pushManager.getSubscription();
   if (existing !== null && isFor(existing, vapidPublicKey)) return fromPushSubscription(existing);
-  // A subscription is bound to one VAPID key, and a browser refuses a second one with another.
+  // A subscription is bound to one VAPID key, and the browser refuses to subscribe with another key while it exists.
   await existing?.unsubscribe();
   const options = { userVisibleOnly: true, applicationServerKey: vapidPublicKey } as const;
   return fromPushSubscription(await inTime(pushManager.subscribe(options)));

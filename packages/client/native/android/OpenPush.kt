@@ -45,24 +45,24 @@ interface Boxes {
  * [readAccounts] returns the texts of `exportForExtension` for all accounts.
  */
 fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes: Boxes): OpenedPush {
-  // Step 1: both fields are present and well-formed.
+  // Step 1: the box and one of the two ids must be present and well-formed.
   val box = data["encrypted_data"]?.filterNot { it in "\t\n\u000b\u000c\r " }?.let(::decodeBase64)
   val keyId = data["push_key_id"]?.takeIf { it.toUIntOrNull()?.toString() == it }
   val accountId = data["push_account_id"]?.takeIf { it.toLongOrNull()?.toString() == it }
   if (box == null || (keyId == null && accountId == null)) return OpenedPush.Ignored("not-encrypted-push")
 
-  // Step 2: the account whose key the push names.
+  // Step 2: find the account whose key the push names.
   val accounts = readAccounts().mapNotNull(::parseObject).filter { it.opt("version") == 1 }
   val account =
     accounts.firstOrNull { if (keyId != null) pushKey(it, keyId) != null else it.optString("pushAccountId") == accountId }
       ?: return OpenedPush.Ignored("unknown-account")
 
-  // Step 3: the box must open with that key. Otherwise it is ignored, for any reason.
+  // Step 3: open the box with that key. If that fails for any reason, the push is ignored.
   val plaintext =
     (if (keyId != null) openSecret(box, pushKey(account, keyId), boxes) else openSealed(box, account, boxes))
       ?: return OpenedPush.Ignored("cannot-open")
 
-  // Step 4: the content is for this account, and of a known type.
+  // Step 4: the content must be for this account and of a known type.
   val owner = "${account.optString("realmOrigin")} ${account.optString("userId")}"
   val notification = decodeUtf8(plaintext)?.let(::parseObject) ?: return OpenedPush.Ignored("unknown-type")
   val type = notification.opt("type")
@@ -93,7 +93,7 @@ private fun openSecret(bytes: ByteArray, key: ByteArray?, boxes: Boxes): ByteArr
 }
 
 private fun pushKey(account: JSONObject, pushKeyId: String): ByteArray? {
-  // Absent in texts of older app versions.
+  // `pushKeys` is absent from accounts that an older version of the app stored.
   val keys = account.optJSONArray("pushKeys") ?: return null
   val found = (0 until keys.length()).mapNotNull(keys::optJSONObject).find { it.optString("pushKeyId") == pushKeyId }
   return found?.let { decodeBase64(it.optString("key")) }

@@ -21,7 +21,7 @@ class PushKeyStore(context: Context) {
   fun put(owner: String, text: String) {
     val cipher = Cipher.getInstance(TRANSFORMATION)
     cipher.init(Cipher.ENCRYPT_MODE, key())
-    // Binds the text to its account: one account's text cannot replace another's.
+    // Binds the text to its account: the text of one account cannot replace that of another.
     cipher.updateAAD(owner.toByteArray())
     val kept = cipher.iv + cipher.doFinal(text.toByteArray())
     texts.edit().putString(owner, Base64.getEncoder().encodeToString(kept)).apply()

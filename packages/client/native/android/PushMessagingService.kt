@@ -75,7 +75,7 @@ class PushMessagingService : FirebaseMessagingService() {
     Log.w("waxwing", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
   }
 
-  // Without permission to show notifications, Android drops it.
+  // The permission is not checked here: without it, Android drops the notification.
   @SuppressLint("MissingPermission")
   private fun show(tag: String, shown: Shown) {
     val notification =

@@ -59,7 +59,7 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
           val name = word.substringAfter(':', "")
           if (time == null || name == "") null else SeenMessage(time, name)
         }
-      // Nothing is later than an unreadable watermark, so it is replaced.
+      // An unreadable watermark counts as later than all messages, so that `consistent` replaces it.
       val watermark = if (words.first() == "-") null else words.first().toLongOrNull() ?: Long.MAX_VALUE
       return SeenMessages(watermark, messages)
     }

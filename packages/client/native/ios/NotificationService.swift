@@ -12,7 +12,7 @@ final class NotificationService: UNNotificationServiceExtension {
     withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
   ) {
     deliver = contentHandler
-    // The server's text for phones that cannot open it, which reveals nothing about the message.
+    // Shown if the push cannot be opened: the server's text, which reveals nothing about the message.
     fallback = request.content
     let userInfo = request.content.userInfo
     let push = ReceivedPush(

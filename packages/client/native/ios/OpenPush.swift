@@ -61,14 +61,14 @@ enum OpenedPush {
 /// Opens a push. Never fails because of its content.
 /// - Parameter readAccounts: returns the texts of `exportForExtension` for all accounts.
 func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush {
-  // Step 1: both fields are present and well-formed.
+  // Step 1: the box and one of the two ids must be present and well-formed.
   let keyId = push.pushKeyId.flatMap { id in UInt32(id).map { String($0) } == id ? id : nil }
   let accountId = push.pushAccountId.flatMap { id in Int64(id).map { String($0) } == id ? id : nil }
   guard keyId != nil || accountId != nil, let encryptedData = push.encryptedData,
     let box = decodeBase64(encryptedData.filter { !$0.isASCIIWhitespace })
   else { return .ignored("not-encrypted-push") }
 
-  // Step 2: the account whose key the push names.
+  // Step 2: find the account whose key the push names.
   let accounts = readAccounts().compactMap { decodeAccount($0) }
   guard
     let account = accounts.first(where: { account in
@@ -76,12 +76,12 @@ func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush 
     })
   else { return .ignored("unknown-account") }
 
-  // Step 3: the box must open with that key. Otherwise it is ignored, for any reason.
+  // Step 3: open the box with that key. If that fails for any reason, the push is ignored.
   guard
     let plaintext = keyId.map({ openSecret(box, pushKey(of: account, id: $0)) }) ?? openSealed(box, account)
   else { return .ignored("cannot-open") }
 
-  // Step 4: the content is for this account, and of a known type.
+  // Step 4: the content must be for this account and of a known type.
   guard let notification = try? JSONDecoder().decode(PushNotification.self, from: Data(plaintext)) else {
     return .ignored("unknown-type")
   }

@@ -53,7 +53,7 @@ extension SeenMessages {
   private init(readable text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let first = words.first ?? ""
-    // Nothing is later than an unreadable watermark, so it is replaced.
+    // An unreadable watermark counts as later than all messages, so that `consistent` replaces it.
     watermark = first == "-" ? nil : Int64(first) ?? .max
     messages = words.dropFirst().compactMap { word in
       let parts = word.split(separator: ":")

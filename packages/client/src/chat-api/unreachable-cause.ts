@@ -73,7 +73,7 @@ async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
     await fetch(origin, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal: abort.signal });
     return true;
   } catch {
-    // Unreachable for this request as well.
+    // The probe failed too, so the browser is not what blocks the request.
     return false;
   } finally {
     clearTimeout(timer);

@@ -56,7 +56,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // Keeps the first recovery key: a thief of the signing key would replace it with another.
+        // Keeps the first recovery key that it learned: a thief of the signing key would publish another one.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)

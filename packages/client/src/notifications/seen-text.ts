@@ -53,7 +53,7 @@ function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
   const [smallest] = sorted;
   if (watermark === undefined || smallest === undefined) return { watermark: undefined, entries: sorted };
   const rest = sorted.filter(({ time }) => time >= watermark);
-  // Evicted times are not later than any entry.
+  // A watermark later than all entries is wrong, because evicted entries were the earliest.
   return rest.length > 0 ? { watermark, entries: rest } : { watermark: smallest.time, entries: sorted };
 }
 

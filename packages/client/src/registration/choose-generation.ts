@@ -26,6 +26,6 @@ export function generationOfServer(
 
 /** The generation that an account is registered in. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
-  // An account that is moving has both, and the older one is active until the newer one is.
+  // An account that is moving has registrations of both generations. The older one stays active until the newer one is.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

@@ -25,7 +25,7 @@ export function createEventReader({ api, queue, clock, deadline }: EventReaderOp
       for (const { id } of events) lastEventId = Math.max(lastEventId, id);
       return events;
     } catch (error) {
-      // The server has the registration, so it is not a failure if the client does not learn its outcome in time.
+      // The server already has the registration, so a client that does not learn the outcome in time has not failed.
       if (error instanceof UnreachableError || error instanceof ApiError) return undefined;
       throw error;
     }

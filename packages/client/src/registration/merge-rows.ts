@@ -16,7 +16,8 @@ export async function mergeRows(
   for (const { device, pushAccountId } of others) {
     if (device === undefined) continue;
     kept = { ...kept, device: mergeDevices(kept.device ?? noDevice, device) };
-    // Before the first row has the keys: otherwise it would open replays of what the other row has opened.
+    // Copied before the first row gets the keys: otherwise it would open replays of notifications that the other row
+    // opened.
     await seen.copy(pushAccountId, first.pushAccountId);
   }
   // Stored first: a crash in between leaves an extra row, rather than a device that no row knows.

@@ -42,7 +42,8 @@ export async function notifyForgotten(
   const stored = await forgotten.list();
   const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
   const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
-  // Read first: otherwise a remaining row would stay, although its server no longer knows the account.
+  // Rows that an interrupted sign-out left are removed first: once the server is notified, nothing else would find
+  // them.
   const rows = halfForgotten(await accounts.list(), toNotify);
   await Promise.all(rows.map((row) => exclusivelyOfAccount(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));

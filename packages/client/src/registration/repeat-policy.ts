@@ -51,10 +51,10 @@ export function repeatDelaySeconds({
 }: Omit<FailedRegistration, 'retryNow'>): number {
   const repeats = sent?.repeats;
   if (repeats === undefined || repeats.errorCode !== errorCode) return 0;
-  // Another key is tried at once, and the same key once for each list.
+  // No delay, because these repeats are bounded: another key is tried at once, and the same key once for each key list.
   if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
   const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
-  // In either direction: the phone's clock may have been corrected since.
+  // A time in the future counts as well: the phone's clock may have been corrected since.
   return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
 }
 

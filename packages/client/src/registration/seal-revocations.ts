@@ -61,7 +61,7 @@ function sealOne(
 ): SealedRevocation | undefined {
   const publicKey = decodePublicKey(bouncerPublicKey);
   if (realmUuid === undefined || publicKey === undefined) return undefined;
-  // The phone's clock may be behind the clock that it followed for the registration.
+  // Not earlier than the registration, whose date may be from a clock that is ahead of the phone's own.
   const timestamp = Math.max(sentAt, Math.floor(now / 1000));
   const revocation = { token: pushToken.token, realmUuid, timestamp, ...named };
   const plaintext = encodePushRevocation(revocation, encodeBase64(sodium.randomBytes(nonceBytes)));

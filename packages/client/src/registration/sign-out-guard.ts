@@ -29,7 +29,7 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
     });
     return known;
   };
-  // The first sync throws the failure instead.
+  // Prevents an unhandled rejection. The first sync reads again, and throws the error if it persists.
   knownAtStart().catch(() => {});
 
   async function isSignedOut(): Promise<boolean> {

@@ -37,7 +37,8 @@ async function deleteQueue(api: ChatApi, queueId: string): Promise<void> {
   try {
     await api.deleteEventQueue(queueId);
   } catch (error) {
-    // The registration is sent, and the server deletes idle queues by itself.
+    // A failure to delete the queue does not matter: the registration is sent, and the server deletes idle queues
+    // itself.
     if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error;
   }
 }

@@ -20,7 +20,7 @@ export async function followClick(
     await clients.openWindow(url ?? registration.scope);
     return;
   }
-  // The order matters: the permission to focus that a click gives is used up by a navigation.
+  // Focus first: a navigation would use up the permission to focus that the click gives.
   await window.focus();
   if (url !== undefined && window.url !== url)
     await window.navigate(url).catch(() => clients.openWindow(url));

@@ -17,7 +17,7 @@ export async function renewSubscription(
       await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     }
   } finally {
-    // Also if the push service refused: the app's `sync` tries again, and shows the user why.
+    // Posted even if the push service refused: the app's `sync` tries again, and shows the user why.
     const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
     for (const window of windows) window.postMessage(subscriptionChangedMessage);
   }

@@ -2,9 +2,9 @@ import type { ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 
-// An app may implement the stores without types. In the functions below, `null` counts as `undefined`, because databases
-// and text storages return it for what they do not have. Any other wrong value is a RangeError that names the method:
-// otherwise it would fail later, with a message about something else, or drop every notification as a repeat.
+// An app may implement the stores without types. The functions below treat `null` as `undefined`, because databases and
+// text storages return it for a missing value. Any other wrong value throws a RangeError that names the method.
+// Otherwise it would cause a misleading error later, or make every notification a repeat.
 
 export function checkAccounts(accounts: PushAccountStore): PushAccountStore {
   const { addIfAbsent } = accounts;

@@ -107,7 +107,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
   const time = followedTime(context, key);
   const verdict = own === undefined ? 'failed' : verdictOn(own.state, tokenId);
   if (own !== undefined && verdict === 'active') await removeFormer(sync, own);
-  // With a wrong clock, this would destroy keys that are still needed.
+  // Skipped while the clocks differ: with a wrong clock, keys that are still needed would be destroyed.
   if (time.clocksAgree) sync.account = await destroyUnusedKeys(context, sync.account);
   const ending = { context, account: sync.account, sent: deviceOf(sync).sent, key, time };
   const errorCode = own?.state.push_registration_error_code ?? undefined;

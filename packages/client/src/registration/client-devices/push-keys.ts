@@ -41,7 +41,7 @@ async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<Pu
 
 /** Whether the newest key, which the server uses, is due for replacement by a new one. */
 export function isRotationDue({ createdAt }: PushKey, now: number): boolean {
-  // In either direction: the key may be from before the phone's clock was corrected.
+  // A date far in the future counts as well: it is from before the phone's clock was corrected.
   return Math.abs(now - createdAt) >= rotationMilliseconds;
 }
 
@@ -54,7 +54,7 @@ export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, n
   const pushKeys = device.pushKeys.map((pushKey, at) => {
     if (at < index) return pushKey.supersededAt === undefined ? { ...pushKey, supersededAt: now } : pushKey;
     if (at > index || pushKey.supersededAt === undefined) return pushKey;
-    // The server was restored, and uses this key again.
+    // The server uses a superseded key again, because it was restored from a backup.
     const { supersededAt: _supersededAt, ...used } = pushKey;
     return used;
   });

@@ -54,7 +54,7 @@ async function dateToken(sync: DeviceSync): Promise<number> {
   const date = dateAfter(sent, time, sync.registrations > 0);
   if (sent !== undefined) return date;
   const signedOutAt = await sync.context.accounts.lastSignOut(sync.account);
-  // A sign-out in the future predates a correction of the phone's clock.
+  // A sign-out time in the future was recorded before the phone's clock was corrected, so it is ignored.
   if (signedOutAt === undefined || signedOutAt > time.device) return date;
   return Math.max(date, Math.floor(signedOutAt / 1000) + 1);
 }

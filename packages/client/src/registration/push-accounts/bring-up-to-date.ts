@@ -28,7 +28,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   const chooseKey = () => context.bouncerKeys.choose({ fetchKeyList: () => context.api.getBouncerKeys() });
   let key = await chooseKey();
-  // With a wrong clock, this would destroy keys that are still needed.
+  // Skipped while the clocks differ: with a wrong clock, keys that are still needed would be destroyed.
   if (followedTime(context, key).clocksAgree) account = await destroyUnusedKeys(context, account);
 
   for (let registrations = 0; ; ) {

@@ -49,7 +49,7 @@ export function reasonToRegister(facts: RegistrationFacts): ReasonToRegister | u
   }
   if (isSealedToFormerKey(sent, key)) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
-  // By then a relay would answer REQUEST_EXPIRED even after a day of downtime, so the server no longer retries.
+  // After this time, even a relay that was down for a day answers REQUEST_EXPIRED, so the server no longer retries.
   if (known.status === 'pending' && ageSeconds > livenessTimeoutSeconds) return 'stuck';
   return ageSeconds >= renewalAgeSeconds ? 'old' : undefined;
 }
