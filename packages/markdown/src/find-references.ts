@@ -1,8 +1,8 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// Accepts a name after any character: before the renderer reads a name, it has removed the preceding quote or table
-// mark.
+// A space makes the syntax accept a name after any character: the renderer removes quote and table marks before it
+// reads names.
 const anyPredecessor = ' ';
 
 /** The names in a text, as typed and without duplicates. */

@@ -75,7 +75,7 @@ export class ResolvedFacts {
     this.defaultCodeLanguage = facts.defaultCodeLanguage ?? '';
     this.linkifiers = facts.linkifiers ?? [];
     this.#usersById = new Map(users.map((user) => [user.userId, user]));
-    // An active user wins over deactivated ones with the same name.
+    // The last user of a name wins, so active users come after deactivated ones with the same name.
     const activeLast = [...users].sort((one, other) => Number(one.isActive) - Number(other.isActive));
     this.#usersByName = new Map(activeLast.map((user) => [fold(user.fullName), user]));
     this.#groups = new Map((facts.groups ?? []).map((group) => [fold(group.name), group]));

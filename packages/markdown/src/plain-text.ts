@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
  * `(…)`.
  */
 export function plainText(html: string): string {
-  // Greedy on purpose: hides too much rather than too little.
+  // Greedy on purpose: with two spoilers it hides the text in between, but it never shows a nested one.
   const shown = html.replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)');
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {
@@ -46,7 +46,7 @@ class Lines {
   add(text: string): void {
     const end = text.trim() === '' ? text.lastIndexOf('\n') + 1 : 0;
     if (end > 0) {
-      // One line break between two elements is enough.
+      // White space that follows other white space is dropped: one line break between two elements is enough.
       if (this.#indentation === undefined) this.#pieces.push(text.slice(0, end));
       this.#indentation = text.slice(end);
       return;
@@ -73,6 +73,6 @@ class Lines {
 function shownEmoji(html: string): string | undefined {
   const code = /^<span class="emoji emoji-([0-9a-f-]+)"/.exec(html)?.[1];
   if (code === undefined) return undefined;
-  // Phones show these as text without the emoji selector.
+  // Without the emoji variation selector, phones show these characters as text.
   return emojiCharacters(code).replace(/^(\P{Emoji_Presentation})(\u20E3?)$/u, '$1\uFE0F$2');
 }

@@ -34,7 +34,7 @@ const groupMention = /@(_?)\*([^*\n]+)\*/y;
 const channelReference = /#\*\*([^*\n]+)\*\*/y;
 const mayComeBefore = /[\s'"({[/<]/;
 
-// A number represents integers of up to fifteen digits exactly.
+// At most fifteen digits, which a JavaScript number represents exactly.
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 

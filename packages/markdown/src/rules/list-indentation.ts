@@ -23,7 +23,7 @@ export function listIndentation(md: MarkdownIt): void {
   md.core.ruler.before('block', 'list_indentation', (state) => {
     if (/^ *[0-9*+-]/m.test(state.src)) state.src = indentLists(state.src);
   });
-  // An ordered list may interrupt a paragraph with any first number; CommonMark allows only 1.
+  // Lets an ordered list with any first number interrupt a paragraph. CommonMark allows only the number 1.
   md.block.ruler.before(
     'list',
     'list_after_text',
