@@ -1,5 +1,4 @@
-// The length must also be a multiple of four. A separate check is simpler and twice as fast as a pattern of groups of
-// four.
+// Callers must also check that the length is a multiple of four. That is twice as fast as a pattern of groups of four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 // Accepts what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -10,7 +9,7 @@ interface NodeBuffer {
   from(buffer: ArrayBufferLike, offset: number, length: number): { toString(encoding: 'base64'): string };
 }
 
-// Twenty times as fast as `atob` where it exists. Browsers and React Native have only `atob`.
+// Node's `Buffer` is twenty times as fast as `atob`. Browsers and React Native have only `atob`.
 const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 
 /** Whether `text` is canonical standard base64 (RFC 4648 section 4): padded, no other characters, unused bits zero. */

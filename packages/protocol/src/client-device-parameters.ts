@@ -24,7 +24,7 @@ const pushKeyId = z
   .transform((value, context): PushKeyId => {
     const id = parsePushKeyId(value);
     if (id !== undefined) return id;
-    // Phones compare this message with the one of stock servers.
+    // The same message as on stock servers, because phones may compare it.
     context.addIssue({ code: 'custom', message: 'Value error, Not a valid unsigned 32-bit integer' });
     return z.NEVER;
   })

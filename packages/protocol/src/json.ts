@@ -28,8 +28,7 @@ function parseNumber(text: string): number | bigint {
  */
 export function parseJson(text: string): JsonValue {
   try {
-    // Only a run of 16 digits can be an integer that a double rounds. Otherwise the much faster platform parser is
-    // safe.
+    // A double can round only integers of 16 digits or more. Without them, the much faster platform parser is safe.
     if (!/\d{16}/.test(text)) return JSON.parse(text) as JsonValue;
     if (canHideLongIntegers(text)) return parseLongIntegers(text, parseNumber) as JsonValue;
     return parse(text, null, parseNumber) as JsonValue;
@@ -54,7 +53,7 @@ function offsetOfMistake(content: string): number {
   } catch (error) {
     const { message } = error as Error;
     const offset = Number(/at position (\d+)$/.exec(message)?.[1] ?? 0);
-    // A character that may begin or end a value is a mistake only because of what precedes it.
+    // A character that may begin or end a value is wrong only because of the text before it, so point there.
     const isMisplaced = /["\d[\]{}]/.test(content.charAt(offset));
     if (!isMisplaced || message.startsWith('Expected end of input')) return offset;
     return content.slice(0, offset).trimEnd().length;
@@ -80,8 +79,8 @@ export function parseJsonOrUndefined(
 /** Writes compact JSON. A `bigint` is written as its digits. */
 export function stringifyJson(value: JsonValue): string {
   try {
-    // The platform's writer is four times as fast. It throws on a bigint: searching for one first takes as long as
-    // writing.
+    // The platform's writer is four times as fast, but throws on a bigint. To search for a bigint first takes as long
+    // as to write.
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
     if (!hasBigint(value)) throw error;

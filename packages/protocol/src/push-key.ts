@@ -11,7 +11,7 @@ export const pushKeyBytes = 32;
 
 const maximumPushKeyId = 0xffff_ffff;
 const decimalText = /^(?:0|[1-9]\d{0,9})$/;
-// The first byte on the wire names the cipher. This one, the character "1", is XSalsa20-Poly1305.
+// The first byte on the wire names the cipher: the character "1" stands for XSalsa20-Poly1305.
 const secretBoxPrefix = 0x31;
 
 /** Parses an untrusted number or decimal text. Returns `undefined` if it is not an integer from 0 to 4294967295. */

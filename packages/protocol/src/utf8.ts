@@ -8,7 +8,7 @@ export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return typeof TextDecoder === 'undefined' ? decodePercentEncoded(bytes) : platformDecoder().decode(bytes);
   } catch {
-    // Both throw for invalid UTF-8; the caller gets `undefined`.
+    // Both decoders throw for invalid UTF-8; the caller gets `undefined`.
     return undefined;
   }
 }
@@ -18,7 +18,8 @@ function platformDecoder(): TextDecoder {
   return decoder;
 }
 
-// Available in every engine: `decodeURIComponent` decodes as strictly as UTF-8 demands (ECMA-262, Decode).
+// For engines without `TextDecoder`: `decodeURIComponent` exists everywhere, and throws for invalid UTF-8 (ECMA-262,
+// Decode).
 function decodePercentEncoded(bytes: Uint8Array): string {
   let encoded = '';
   for (const byte of bytes) encoded += `%${byte < 16 ? '0' : ''}${byte.toString(16)}`;

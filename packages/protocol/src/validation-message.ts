@@ -30,7 +30,7 @@ export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  // With an error map, zod takes four times as long for a valid value.
+  // Parses without the error map first, because with it zod takes four times as long for a valid value.
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed : schema.safeParse(value, { error: validationMessage });
 }

@@ -88,15 +88,15 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  // A relay whose clock was ahead within the tolerance continues from the sequence that clients have followed. Takes
-  // the list's date into account, too: otherwise a client whose clock lags would follow the list days later than
-  // others.
+  // A sequence may be ahead: a relay whose clock was ahead within the tolerance continues from the sequence that
+  // clients already have. The list's date counts too: otherwise a client whose clock lags would accept the list days
+  // later than others.
   const latestSeconds = Math.max(list.issued_at, trust.nowSeconds) + clockLagSeconds;
   if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';
   return undefined;
 }
 
-// Valid if endorsements lead from a trusted key to the last one.
+// A chain is trusted if endorsements lead from a trusted key to its last key.
 function isTrusted(chain: KeyListDocument['signing_keys'], trust: KeyListTrust): boolean {
   let trusted = false;
   let previous: string | undefined;

@@ -19,7 +19,7 @@ const publicKeyBytes = 65;
 const authenticationSecretBytes = 16;
 const uncompressedPoint = 0x04;
 
-// Exactly the URLs that a URL parser (https://url.spec.whatwg.org) writes as it reads them. A pattern, because the URL
+// Matches exactly the URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. A pattern, because the URL
 // class of React Native changes some of them. No user, no fragment, no port 443, no IPv6 address, no trailing dot.
 const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
 const host = `(?:${label}\\.)*${label}`;
@@ -27,7 +27,7 @@ const httpsUrl = new RegExp(
   `^https://(${host})(?::([1-9][0-9]{0,4}))?(/[!$%&'()*+,./0-9:;=@A-Z_a-z~|\\[\\]-]*)(?:\\?[!$%&()*+,./0-9:;=?@A-Z_a-z~|\\[\\]-]*)?$`,
 );
 const ipv4Address = /^(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$/;
-// URL parsers read a name with such a last label as an IPv4 address, in one of its many spellings.
+// URL parsers treat a host name with such a last label as an IPv4 address, which has many spellings.
 const numericLastLabel = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
