@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely';
 import { rowsOfText } from './run-at-once.js';
 
-// Few statement shapes, so that each stays prepared; the larger ones amortize a round trip.
+// Few statement shapes, so that each stays prepared. The large ones save round trips.
 const rowsPerStatement = [64, 16, 4, 1] as const;
 
 /** A statement for any number of rows, run in as few executions as its prepared shapes (64, 16, 4, 1 rows) allow. */

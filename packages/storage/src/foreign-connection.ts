@@ -59,7 +59,7 @@ function sqliteDialect(connection: SqliteConnection): SqliteDialect {
     const statement = connection.prepare(text);
     const valuesOf = (values: readonly unknown[]) => values as never[];
     return {
-      // Only `better-sqlite3` reports whether a statement returns rows.
+      // Detected from the SQL text, because only `better-sqlite3` reports whether a statement returns rows.
       reader: /^\s*select\b|\breturning\b/i.test(text),
       run: (values: readonly unknown[]) => statement.run(...valuesOf(values)),
       all: (values: readonly unknown[]) => statement.all(...valuesOf(values)),

@@ -150,7 +150,8 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // The write may have failed because of another write of the batch. Run alone, any failure is its own.
+      // The write may have failed because of another write of the batch. If it also fails alone, the failure is its
+      // own.
       if (culprit !== undefined) await this.#commitSingle(culprit);
     }
     for (const waiting of rest) await this.#commitSingle(waiting);
@@ -207,7 +208,7 @@ export class GroupCommit<Tables> {
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
-      // Revoked at the end: a late query must not run in the next transaction.
+      // `stop` revokes this at the end of the transaction, so that a late query does not run in the next one.
       const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
       try {
         const results: unknown[] = [];

@@ -12,7 +12,7 @@ export async function repeatConflicts<Result>(
   act: () => Promise<Result>,
   { connections, isConflict }: RepeatConflictsOptions,
 ): Promise<Result> {
-  // Each connection may have lost a prepared statement.
+  // One more attempt per connection, because each of them may have lost a prepared statement.
   const mostAttempts = maximumConflicts + connections;
   for (let attempt = 1; ; attempt++) {
     try {

@@ -2,8 +2,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 import { arrayText } from './postgres/array-text.js';
 
-// PostgreSQL's planner knows the length of an array, but assumes that any JSON has 100 rows. For 100 rows it would
-// scan a table of 10,000 rows.
+// Passes arrays to PostgreSQL instead of JSON. The planner knows the length of an array, but assumes 100 rows for any
+// JSON, and for so many it would scan a table of 10,000 rows.
 
 /** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';

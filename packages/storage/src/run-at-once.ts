@@ -3,8 +3,8 @@ import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 /** Runs a query synchronously; returns `undefined`, without running it, if it would have to wait. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
-// A property, because a WeakMap of all transactions slows down garbage collection. On the executor, because
-// `withTables` keeps it, and every transaction has its own executor.
+// The function is a property, because a WeakMap of all transactions slows down garbage collection. The property is on
+// the executor, because every transaction has its own one and `withTables` keeps it.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 

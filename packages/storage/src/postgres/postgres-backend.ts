@@ -98,7 +98,7 @@ async function withPatience<Tables>(
 }
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // The role may set its own statement timeout.
+  // Waits without a timeout even if the database role sets a statement timeout of its own.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }

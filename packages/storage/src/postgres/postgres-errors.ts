@@ -5,7 +5,7 @@ const unavailableClasses = ['08', '53', '57', '58'];
 const unavailableStates = ['25006', '55P03'];
 const conflictStates = ['40001', '40P01'];
 const lostStatementStates = ['26000'];
-// The error's SQLSTATE, 0A000, covers every unsupported feature, so the routine is compared instead.
+// Names the routine that raises the error, because its SQLSTATE, 0A000, covers every unsupported feature.
 const changedAnswerRoutine = 'RevalidateCachedQuery';
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;

@@ -14,7 +14,7 @@ export interface PostgresPoolOptions {
 }
 
 const statementTimeoutMilliseconds = 30_000;
-// Covers a network that drops all packets, so that the server's own timeout never arrives.
+// For a network that drops all packets, in which the server's own timeout error never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const idleTransactionTimeoutMilliseconds = 60_000;
 /** Disables the statement timeout for the rest of the transaction. */
@@ -27,7 +27,7 @@ const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
 
 const timeouts: pg.PoolConfig = {
   query_timeout: answerTimeoutMilliseconds,
-  // Sent as a query, because pgbouncer refuses them as startup parameters. The pool awaits the result.
+  // The timeouts are set with a query, because pgbouncer refuses them as startup parameters. The pool awaits the query.
   onConnect: (client) => client.query(setTimeouts),
 };
 
@@ -91,7 +91,8 @@ function resultOf<Row>({
   rowCount,
   rows,
 }: Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>): PostgresQueryResult<Row> {
-  // Kysely's type lists only commands whose row count it reads; PostgreSQL returns others, too.
+  // The cast is needed because Kysely's type lists only commands whose row count it reads. PostgreSQL returns others,
+  // too.
   return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
 }
 

@@ -60,7 +60,7 @@ function clientOf(finder: PrimaryFinder): typeof pg.Client {
       Object.assign(this, { host, port });
       try {
         await super.connect();
-        // A failover may have made the host a standby since it was found.
+        // A failover may have made this host a standby since it was found to be the primary.
         if (!(await isStandby(this))) return this;
         this.connection.stream.destroy();
       } catch (error) {

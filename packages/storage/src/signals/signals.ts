@@ -23,7 +23,7 @@ export interface Signals {
   listen(channel: string, listener: SignalListener): Promise<() => void>;
 }
 
-// PostgreSQL's limit for a notification is 7,999 bytes, including our channel name.
+// PostgreSQL limits a notification to 7,999 bytes, which include the name of our channel.
 const maximumSignalBytes = 7000;
 
 /** Refuses, on every backend, a signal that one of the backends could not deliver. */

@@ -17,7 +17,7 @@ export const checkpointBytes = 32 * 1024 * 1024;
 
 /** Log size from which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
 const fullBytes = 128 * 1024 * 1024;
-// While the log is full, retries at this interval to empty it. In between, writes are refused at once.
+// Interval of the attempts to empty a full log. Between them, writes are refused at once.
 const triesAgainAfterMilliseconds = 1000;
 
 export interface LogCheckpointsOptions {
@@ -115,7 +115,7 @@ export class LogCheckpoints {
 
   async #empty(): Promise<boolean> {
     if (!this.#isOver && (await this.#ask('empty'))) return true;
-    // Also true if the thread ended, or failed to start, just now.
+    // `#isOver` is also true if the thread has just ended or failed to start.
     return this.#isOver && this.#options.emptyInline();
   }
 
@@ -128,7 +128,7 @@ export class LogCheckpoints {
 
   async #copy(): Promise<void> {
     try {
-      // A reader with a snapshot blocks the entire rest, so retry only after the log has grown much more.
+      // A reader's snapshot blocks the rest of the checkpoint, so retry only after the log has grown much more.
       if (await this.#ask('copy')) await this.#finish();
       this.#nextBytes = logBytesOf(this.#options.path) + checkpointBytes / 2;
     } catch (error) {
@@ -159,7 +159,7 @@ export class LogCheckpoints {
       this.#giveUp(error);
       return false;
     }
-    // Writes wait for the answer: an otherwise idle process must not exit before them.
+    // Writes wait for the answer, so an otherwise idle process must not exit before it arrives.
     this.#worker.ref();
     this.#worker.postMessage(order);
     return new Promise((resolve) => this.#waiting.push(resolve));

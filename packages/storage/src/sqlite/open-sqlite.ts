@@ -39,11 +39,11 @@ export function openSqlite(
 ): SqliteFile {
   refuseUnusable(path);
   try {
-    // SQLite gives the -wal and -shm files the mode of the database file.
+    // Create the file with a private mode: SQLite gives the -wal and -shm files the same mode.
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
-    // Checked before anything in the file changes.
+    // A file of another program must be refused before anything in it changes.
     refuseForeign(writer, path, { units, remedyIfMissing, mayHoldOthers });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
@@ -134,7 +134,7 @@ export function lockForServing(path: string): () => void {
 function lockPathOf(path: string): string {
   try {
     makePrivateFile(path);
-    // A symbolic link is another name of the same database.
+    // The real path, because a symbolic link is another name of the same database.
     return `${realpathSync.native(path)}.serving`;
   } catch (cause) {
     throw cannotLock(path, `${path}.serving`, cause);

@@ -118,7 +118,7 @@ export class SharedConnections {
   /** Keeps the connection and its prepared statements for the next snapshot: opening one costs milliseconds. */
   returnSnapshotReader(reader: StatementCache): void {
     const isFull = this.#idleSnapshotReaders.length >= maximumIdleSnapshotReaders;
-    // An open transaction, after a failed commit, would keep its snapshot in the log.
+    // After a failed commit the transaction is still open, and would keep its snapshot in the log.
     if (this.#isClosed || isFull || reader.database.isTransaction) reader.close();
     else this.#idleSnapshotReaders.push(reader);
   }
@@ -140,7 +140,7 @@ export class SharedConnections {
     try {
       this.file.writer.prepare('pragma wal_checkpoint(truncate)').get();
     } catch (error) {
-      // The data is still in the log, which the next start reads.
+      // No data is lost: the log still contains it, and the next start reads the log.
       this.#options.onError(error);
     }
   }

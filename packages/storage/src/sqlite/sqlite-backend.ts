@@ -41,7 +41,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         try {
           return await work();
         } finally {
-          // Also runs after a failure, which may have happened after a write.
+          // Needed after a failure too, because it may have happened after a write.
           connections.committed();
           release();
         }

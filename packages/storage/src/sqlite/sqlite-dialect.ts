@@ -126,7 +126,7 @@ class SqliteSession implements DatabaseConnection {
   /** Lets other requests run between two statements of a long write transaction, or of long reads. */
   async #letOthersRun(): Promise<void> {
     if (this.#transaction !== this.#shared.writer) {
-      // Only once: under load, newer requests may use up the next tick as well.
+      // Yields only once: under load, newer requests could use up every following tick as well.
       if (this.#shared.isReadingLong) await setImmediate();
     } else if (this.#shared.isBlocking) {
       await setImmediate();

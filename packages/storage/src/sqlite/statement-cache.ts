@@ -32,7 +32,7 @@ export class StatementCache {
     if (prepared.reader !== undefined) {
       // `setReturnArrays` makes it return arrays, but the library's types do not reflect that.
       const rows: readonly (readonly unknown[])[] = statement.all(...values);
-      // After a migration by this process or another, a `select *` may return more columns.
+      // After a migration by any process, a `select *` may return more columns than before.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {
         prepared.reader = rowReader(statement);
       }
