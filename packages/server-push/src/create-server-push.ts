@@ -100,7 +100,7 @@ export interface ServerPush extends ServedPush {
   close(): Promise<void>;
 }
 
-// 50 jobs per second and kind. Even a relay that has just recovered can handle that from each of its servers.
+// 50 jobs per second and kind, which a relay that has just recovered can handle from each of its servers.
 const recoverySpacingMilliseconds = 20;
 const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
@@ -113,7 +113,8 @@ const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 export async function createServerPush<Tables extends ServerPushTables>(
   options: MountOptions<Tables>,
 ): Promise<ServerPush> {
-  // Push uses only its own tables, but its callbacks receive transactions of the server's whole database.
+  // The cast is needed because push knows only its own tables, but its callbacks get transactions of the whole
+  // database.
   const complete = (await withDefaults(options)) as unknown as ServerPushOptions;
   const { ownEvents = options.publish === undefined } = options;
   return assemble(complete, ownEvents ? ownEventOperations : []);
@@ -238,7 +239,7 @@ async function notify(
   { userIds, notification, within }: ToNotify,
 ): Promise<void> {
   const now = options.clock();
-  // Completed once, so that a user's phones and a retry of the write get the same notification.
+  // Completed once, so that all users, and a retry of the transaction, get the same notification.
   const content = completeContent(notification.content, now);
   const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {

@@ -7,7 +7,7 @@ import type { PushTransaction } from './tables.js';
 
 type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 
-// Keeps transactions short on a server with very many phones.
+// Small, to keep transactions short on a server with very many phones.
 const batchSize = 200;
 
 /**

@@ -3,5 +3,5 @@ export const maximumRealmUrlBytes = 500;
 
 export type { AdminNames } from './admin-names.js';
 export { type AccountSettings, readAccountSettings } from './settings/account-settings.js';
-// Needed by settings, the database and commands. Imports none of the push code.
+// Settings, the database and commands need the tables. This module imports none of the push code.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

@@ -192,7 +192,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0006-no-relay-device-index': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // Relay devices are looked up by their account.
+        // The index is no longer used: relay devices are looked up by their account.
         await db.schema.dropIndex('push_devices_relay_device').execute();
       },
     },

@@ -142,7 +142,7 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
     db
       .deleteFrom('client_devices')
       .where('id', 'in', longestUnused)
-      // Repeats the condition: a phone can register between the two statements.
+      // Repeats the subquery's condition: a phone can register between the two reads.
       .where('push_token_id', 'is', null)
       .where('pending_encrypted_registration', 'is', null)
       .returning(deletedColumns)

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-// Clients compare these texts with those of stock servers.
+// These texts are the same as on stock servers, because clients may compare them.
 
 /** The device does not exist or belongs to another user. */
 export function invalidDevice(): ProtocolError {

@@ -5,8 +5,9 @@ import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 
-// A relay may hold notifications for a registration of the older generation that a token replaces. The phone still has
-// its key, so the relay keeps the registration until it holds none, unless the phone signs out.
+// A token may replace a registration of the older generation for which the relay still holds notifications. The phone
+// still has the key to open them, so the registration is removed only when the relay holds none, or at once if the
+// phone signs out.
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 

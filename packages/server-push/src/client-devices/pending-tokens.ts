@@ -86,7 +86,7 @@ export async function activateToken(
   const [tokenId] = tokenIds;
   const locked = await lockTokens(transaction, userId, tokenIds);
   const own = locked.find(({ id }) => id === key.id);
-  // No longer pending, so no device uses the token that the relay has just stored.
+  // The registration is no longer pending, so no device uses the token that the relay has just stored.
   if (own?.generation !== key.generation || own.pending_encrypted_registration === null) {
     return { events: [], freed: [{ tokenId, pushKeyId: null }], isInForce: false, losers: [] };
   }

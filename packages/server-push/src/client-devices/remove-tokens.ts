@@ -76,8 +76,8 @@ function devicesWith(db: Kysely<ServerPushTables>, tokens: readonly TokenId[]): 
     .select(sql<number>`1`.as('is_pending'))
     .where('pending_push_token_id', 'in', tokens)
     .where('pending_encrypted_registration', 'is not', null);
-  // Uses one statement, which sees one state. With two, a token that comes into force in between would be in neither
-  // result, and would be removed.
+  // One statement reads one consistent state. With two, a token that becomes active in between would be in neither
+  // result, and would be removed by mistake.
   return used.unionAll(pending).execute();
 }
 

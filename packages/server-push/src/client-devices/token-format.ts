@@ -7,7 +7,7 @@ import {
 import { charactersOfUser, readSameToken, type SameToken } from '../registrations/same-token.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
-// Field names, quotes, a key and a token's id.
+// Overhead per registration: field names, quotes, a key and a token id.
 const charactersAround = 256;
 
 /**

@@ -45,7 +45,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
   const account = await disableAccount(database, clock());
   if (account === undefined) throw notEnabled();
   const { url } = account;
-  // A stock relay's operator must help a deactivated server to return.
+  // The server does not leave a stock relay, because only that relay's operator could let it return.
   const isStock = account.signing_public_key === null;
   const trouble = isStock ? undefined : await leave(program, work, account);
   if (trouble === undefined) await markLeft(database, url, clock());
@@ -73,7 +73,7 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
   const { database } = work;
   const accounts = await allAccounts(database.db);
   if (accounts.length === 0) throw notEnabled();
-  // Done first, so that no process sends with credentials that are about to end.
+  // Disable push here first, so that no process uses credentials that the relay is about to revoke.
   const current = await disableAccount(database, clock());
   const leftovers: string[] = [];
   const returns: string[] = [];

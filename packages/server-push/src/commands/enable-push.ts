@@ -90,7 +90,7 @@ async function readRequest(
 
 function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }: AdminNames): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  // Other parts of a URL would be stored and printed, or be read as a part of each path.
+  // Credentials in the URL would be stored and printed. A query or a fragment would become part of every path.
   if (url === undefined || !/^https?:$/.test(url.protocol) || /[@?#\s]/.test(text)) {
     throw new CommandError(
       `--relay is not the address of a relay: give a URL such as https://relay.example.com.`,
@@ -101,7 +101,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
       `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if the network is your own.`,
     );
   }
-  // Uses one spelling of the URL, because two would be two accounts.
+  // Normalized, because two spellings of one URL would be two accounts.
   return url.href.replace(/\/+$/, '');
 }
 

@@ -11,9 +11,9 @@ import { compareDates } from '../registrations/compare-dates.js';
 import type { SameToken } from '../registrations/same-token.js';
 import type { PushTransaction } from '../tables.js';
 
-// Registrations of one user with the same token are the same phone, which would get every notification once for each.
-// The one that the phone made last stays. In both generations, devices of the older one are locked first, as in the
-// removal of a user's devices.
+// Registrations of one user with the same token belong to one phone, which would get every notification once per
+// registration. Only the newest one stays. Rows of the older generation are locked before those of the newer one, as
+// when a user's devices are removed: another order could deadlock.
 
 /** A pending registration of the older generation, and the user's registrations with the same token. */
 export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
@@ -46,7 +46,7 @@ export async function dropOlderOfPhone(
   const older = await lockPushDevices(transaction, userId, [pushAccountId, ...sameTokenAccounts]);
   const newer = await lockTokens(transaction, userId, sameTokenIds);
   const own = older.find((row) => row.id === id);
-  // Replaced or settled meanwhile: the relay compared a token that the phone no longer has.
+  // The registration was replaced or settled meanwhile, so the relay compared a token that the phone no longer has.
   if (own?.generation !== generation || own.pending_token_kind === null) return nothing;
   const date = registeredAt(own);
   const others = older.filter((row) => row !== own);

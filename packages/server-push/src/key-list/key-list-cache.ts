@@ -27,7 +27,7 @@ export class KeyListCache {
    */
   async get(): Promise<RelayOutcome<KeyListAnswer>> {
     const age = this.#newest === undefined ? undefined : this.#clock() - this.#newest.at;
-    // A negative age means that the clock was set back. It must not freeze the cache.
+    // A negative age means that the clock was set back, which must not freeze the cache.
     const isFresh = age !== undefined && age >= 0 && age < keyListMaximumAgeSeconds * 1000;
     if (this.#newest !== undefined && isFresh) return this.#newest.outcome;
     this.#asking ??= this.#ask().finally(() => {

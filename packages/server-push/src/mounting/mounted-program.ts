@@ -40,7 +40,7 @@ async function withPush<Result>(
     mayHoldOthers: true,
     remedyIfMissing,
     now: terminal.clock,
-    // A visiting process runs no jobs. Background errors after the commit do not fail a command.
+    // This process runs no jobs, so such an error is from background work after a commit. It does not fail the command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

@@ -62,7 +62,8 @@ export async function enqueueNotification(
   { userId, content: given, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
   const content = completeContent(given, clock());
-  // Checked here, so that the caller gets the error. Content of other types is shortened until it fits.
+  // Encoded only to check the size, so that the caller gets the error. Content of other types is shortened until it
+  // fits.
   if (content.type === 'payload') encodeNotification(realm, userId, content);
   const payload = encodePayload({ userId, content, reportId, traceparent: currentTraceparent() });
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
@@ -98,14 +99,14 @@ export function deliverNotificationHandler(
     const { userId, content, taken: before = [], again } = payload;
     const sender = options.sender();
     if (sender === undefined) return { kind: 'done' };
-    // Dropped, as on stock servers: the relay may leave push off for days.
+    // While push is off, notifications are dropped, as on stock servers: the relay may leave push off for days.
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
     // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
     // its removal.
     const isStillWanted = async () =>
       content.type !== 'message' || (await isWanted(userId, content.messageId));
     if (!(await isStillWanted())) return { kind: 'done' };
-    // In this order: a registration that the relay confirms in between is seen by the second.
+    // Pending registrations are read first: if the relay confirms one between the two reads, the second read finds it.
     const isWaiting = again !== undefined && (await isRegistering(database.db, again));
     const left = (await sender.recipientsOf(userId)).filter((recipient) => {
       const name = rowName(recipient);
@@ -157,7 +158,7 @@ async function concludeSending(
 ): Promise<JobOutcome<ServerPushTables>> {
   const { database, clock } = options;
   const { userId, taken: before = [], reportId } = payload;
-  // If push is off, the notification is dropped, as on stock servers, even if push is soon on again.
+  // If push is off, the notification is dropped without a retry, as on stock servers.
   const outcome = failure && !isSwitchedOff ? judgeFailure(options, job, failure, signal) : undefined;
   if (outcome !== undefined && taken.length === 0) return outcome;
   const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
@@ -188,7 +189,7 @@ function awaitRegistration(
 ): JobOutcome<ServerPushTables> {
   const reason = "the phone's new registration waits for the relay";
   const retry = retryLater(job, { reason }, { ...options, capMilliseconds });
-  // The queue would report the job as dead, which would ask an admin to do something.
+  // A job past its deadline would become a dead letter, although there is nothing for an admin to do.
   return retry.at < job.giveUpAt ? retry : endUnsent(options, payload);
 }
 

@@ -52,7 +52,7 @@ export async function replaceQueued(
     .set(({ eb }) => ({ devices: eb('devices', '-', 1) }))
     .where('id', 'in', queued)
     .executeTakeFirstOrThrow();
-  // Does not recreate a report that was deleted in the meantime.
+  // Only for a report that still exists: one that was deleted meanwhile must not be recreated.
   if (numUpdatedRows === 1n) await addToReport(transaction, reportId, [result], now);
 }
 

@@ -14,7 +14,7 @@ export interface DeliveryResultsOptions {
   readonly metrics: Metrics;
 }
 
-// Limits the labels, because a relay could invent reasons without bound.
+// Bounded, because a relay could send any number of different reasons.
 const maximumLabels = 100;
 
 /** Records the relay's result for each device: counts it, logs rejections, and stores the newest one for the admin. */
@@ -28,7 +28,7 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // All faults except dead and throttled phones can be fixed by an admin or the relay's operator.
+    // An error is a fault that an admin or the relay's operator can fix: all but dead and throttled phones.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {

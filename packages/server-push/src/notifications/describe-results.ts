@@ -63,7 +63,7 @@ const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', reje
  */
 export function describeResults(results: readonly CountedResult[]): string {
   const parts = new Map<string, number>();
-  // If a cause contains commas, a following "1 sent" would seem to belong to it.
+  // `sent` comes first: after a cause with commas, "1 sent" would seem to be part of the cause.
   const isSent = ({ status }: CountedResult) => status === 'sent';
   for (const result of [...results].sort((a, b) => Number(isSent(b)) - Number(isSent(a)))) {
     const { status, devices } = result;

@@ -103,7 +103,7 @@ function shortened(fields: Fields, excess: number, content: NotificationContent)
     replace(name, text, shortenToJsonBytes(text, Math.max(0, jsonStringBytes(text) - remaining)));
   }
   const { sender_avatar_url: avatar } = fields;
-  // A truncated URL shows no picture.
+  // The URL is removed, because a truncated URL shows no picture.
   if (remaining > 0 && typeof avatar === 'string') replace('sender_avatar_url', avatar, '');
   if (remaining > 0 && content.type === 'remove')
     shorter.message_ids = keepNewest(fields.message_ids, remaining);

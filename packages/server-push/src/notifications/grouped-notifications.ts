@@ -48,7 +48,7 @@ export class GroupedNotifications {
   notify(requests: readonly WrittenPushRequest[], signal?: AbortSignal): Promise<Outcome> {
     if (!this.kind.isOurs) return this.#link.notify(requests, signal);
     const ask = boundToTrace((...given: Parameters<RelayLink['notify']>) => this.#link.notify(...given));
-    // The second part of a traceparent.
+    // The trace id is the second part of a traceparent.
     const traceId = currentTraceparent()?.split('-')[1];
     return this.#batcher.add({ requests, signal, traceId, ask });
   }
@@ -75,7 +75,7 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
   const outcome = await first.ask(requests, signalOfAll(groups));
   if (groups.length === 1) return [outcome];
   if (outcome.kind === 'accepted') return divide(groups, outcome.answer);
-  // One notification may be the cause. Each is then asked for alone.
+  // One notification may be the cause of the failure, so each is then sent again alone.
   const mayConcernOne = outcome.kind === 'refused-for-good' || outcome.httpStatus === 500;
   if (!mayConcernOne) return groups.map(() => outcome);
   return Promise.all(groups.map(({ requests: own, signal, ask }) => ask(own, signal)));

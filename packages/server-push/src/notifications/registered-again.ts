@@ -43,13 +43,14 @@ export async function registeredAgain(
   for (const { recipient, result } of taken) {
     if (result.status !== 'gone') continue;
     const { row, only, address } = recipient;
-    // In this order: a registration that the relay confirms in between is seen by the second.
+    // Pending registrations are read first: if the relay confirms one between the two reads, the second read finds it.
     const isAgain = async () =>
       (await isRegistering(db, row)) ||
       (await sender.recipientsOf(userId, only)).some(
         (current) => rowName(current) === rowName(recipient) && current.address !== address,
       );
-    // Without the database's answer, the device's own job looks again: a retry would notify the living devices twice.
+    // If the database is unavailable, assume yes: the device's own job checks again, and a retry of this job would
+    // notify the other devices twice.
     if (await isAgain().catch(whenUnavailable)) rows.push(row);
   }
   return rows;

@@ -16,8 +16,8 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// APNs headers and payload of each type (docs/protocol.md#remotespushe2eenotify). Stock servers send the same, but
-// without `content-available`, so that iOS does not wake the app for a removal.
+// APNs headers and payload of each type (docs/protocol.md#remotespushe2eenotify). Stock servers omit only
+// `content-available`, and iOS then does not wake the app for a removal.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },

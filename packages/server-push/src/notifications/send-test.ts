@@ -31,7 +31,7 @@ export type SentTest =
 /** Sends a test notification to a user's devices and waits for the relay's result for each. Stores nothing. */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
-  // Needed only to drop devices, which a test does not do.
+  // Events are published only when devices are dropped, which a test does not do.
   const publish = async () => undefined;
   const reading = { ...options, publish };
   const recipients = await recipientsOf(reading, userId);

@@ -25,10 +25,10 @@ export async function takeTestNotification(
   const { alone } = await db
     .selectNoFrom(tryLockExclusive(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
-  // Another transaction is recording a test notification of this user.
+  // Another transaction is recording a test notification of this user: try again in a second.
   if (!alone) return 1;
   const lastTestAt = await lastTestOf(db, recipients, now);
-  // Ignores later timestamps: they are from before the clock was set back.
+  // Timestamps in the far future are from before the clock was set back, so they are ignored.
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
@@ -72,7 +72,7 @@ async function lastTestOf(
       .selectFrom(table)
       .select((is) => is.fn.max('last_test_at').as('at'))
       .where('id', 'in', ids)
-      // A later timestamp is from before the clock was set back, and must not lock users out.
+      // A later timestamp is from before the clock was set back. It is ignored, so that users are not locked out.
       .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
       .executeTakeFirstOrThrow();
     if (at !== null) found.push(Number(at));

@@ -23,8 +23,8 @@ export async function readDeviceStates(
   return { push_devices: await pushDevicesOf(db, userId), devices: await clientDevicesOf(db, userId) };
 }
 
-// There are no event queues: the id of an event holds a digest of the client's state after it. So a client can poll
-// any process, and misses nothing between two polls.
+// There are no event queues. Instead, an event's id contains a digest of the client's state after the event. A client
+// can therefore poll any process, and misses no change between two polls.
 
 /** The `last_event_id` of a client that has this state. */
 export function firstEventId(states: DeviceStates): number {

@@ -60,7 +60,7 @@ export class DeviceWatch {
     try {
       await this.#listening;
     } catch (error) {
-      // The next poll retries.
+      // Forget the failed attempt, so that the next poll tries again.
       this.#listening = undefined;
       throw error;
     }

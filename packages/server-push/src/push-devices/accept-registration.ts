@@ -201,7 +201,7 @@ async function removeOldestFailed(
     .select('id')
     .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
-    // Deletes a device whose previous registration still works last.
+    // Devices without a working registration first: one whose previous registration still works is the last choice.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
     .orderBy('changed_at')
     .orderBy('id')

@@ -225,7 +225,7 @@ export async function deleteLongFailed(
   const deleted = await db
     .deleteFrom('push_devices')
     .where('id', 'in', failed)
-    // Repeats the subquery's condition: a new registration can replace the row between the two.
+    // Repeats the subquery's condition: a new registration can replace the row between the two reads.
     .where('error_code', 'is not', null)
     .where('changed_at', '<', before)
     .returning('id')

@@ -7,14 +7,14 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { noOthers, type OtherRegistrations } from './same-token.js';
 
-// A registration fails after this time. The relay refuses older ones anyway.
+// A registration fails after this time, because the relay refuses older ones.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 /** Error code of a registration that the relay did not accept in that time. */
 export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
-// Low, so that these jobs delay no other users, neither here nor on the connections to the relay.
+// Low, so that one user's many registrations do not delay other users, here or on the connections to the relay.
 const furtherConcurrency = 4;
 /** More phones than a person has. Further registrations of a user go into a separate queue. */
 const maximumPending = 10;
@@ -51,7 +51,7 @@ export async function enqueueForwardingJob(
 ): Promise<void> {
   const kind = waitingBefore < maximumPending ? jobKinds.common : jobKinds.further;
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  // Dated in the past, so that all jobs are due at once and an idle server delays none.
+  // Dated in the past: all jobs are due at once, so the offset only sets their order, and an idle server delays none.
   const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * timeSliceMilliseconds;
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
@@ -95,8 +95,9 @@ export function handleForwardingJobs<Key, Found extends OtherRegistrations, Regi
       const isCompared = forwarding.comparesTokens();
       const outcome = await forwarding.register(isCompared ? found : { ...found, ...noOthers }, signal);
       if (isCompared && outcome?.kind === 'accepted') {
-        // The relay compared it with the registrations that the request names. If the user has registered since, it must
-        // compare again. A registration accepted after this check names this one, and the relay finds it.
+        // The relay has compared this registration with those named in the request. If the user has registered again
+        // since, the relay must compare again. A registration accepted after this check names this one, so the relay
+        // compares the two.
         const current = await pending.add(key);
         if (current !== undefined && !isNamedBy(found, current)) {
           return { kind: 'retry', at: options.clock(), reason: 'the user registered again meanwhile' };

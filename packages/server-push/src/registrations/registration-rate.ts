@@ -67,7 +67,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
     eachMilliseconds,
     nextFullAt: now + eachMilliseconds,
     latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // A later value is from before the clock was set back. It must not lock users out.
+    // A later value is from before the clock was set back. It is ignored, so that users are not locked out.
     credibleUntil: now + 2 * mostMilliseconds,
   };
   const asked = rows
@@ -134,7 +134,7 @@ export async function deleteFullRates(
   const deleted = await db
     .deleteFrom('registration_rates')
     .where('user_id', 'in', full)
-    // Repeats the subquery's condition: a registration can be counted between the two.
+    // Repeats the subquery's condition: a registration can be counted between the two reads.
     .where('full_at', '<=', now)
     .returning('user_id')
     .execute();

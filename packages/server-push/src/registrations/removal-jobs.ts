@@ -7,7 +7,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-// A relay that is unreachable for this long drops devices itself once the vendors report them dead.
+// After this time the job gives up. The relay drops the devices itself once the vendors report them dead.
 const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
@@ -97,7 +97,7 @@ export function handleRemovalJobs<Name>(
     const sorted = await removing.sort(database.db, freed);
     const { free, undecided, ended = [] } = sorted;
     const outcome = free.length + ended.length > 0 ? await remove(sorted, signal) : undefined;
-    // Also after a failed request, because the relay may have processed it.
+    // Also repairs after a failed request, because the relay may have processed it.
     const apply = (transaction: PushTransaction) => repair?.(transaction, free) ?? Promise.resolve();
     const mayBeGone = free.length > 0 && outcome?.kind !== 'refused-for-good';
     const repairing = mayBeGone ? { apply } : {};

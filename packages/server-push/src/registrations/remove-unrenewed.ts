@@ -60,7 +60,8 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   removing: RemovingUnrenewed<Id>,
 ): void {
   database.jobs.schedule(removing.name, 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // Phones could not register while the server was off, and a clock that jumped may be wrong: both get a week.
+    // After downtime or a jump of the clock, wait a week: phones could not register meanwhile, or the clock may be
+    // wrong.
     if (!isContinued) return;
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;

@@ -22,9 +22,9 @@ export interface SameToken {
   readonly sameTokenIds: readonly TokenId[];
 }
 
-// Digits, sign and comma.
+// An account id of up to 19 digits, a sign and a comma.
 const charactersPerAccount = 21;
-// Twelve of the id, quotes and comma.
+// A token id of 12 characters, two quotes and a comma.
 const charactersPerTokenId = 15;
 
 /** Number of characters of the user's registrations in a request, rounded up. */

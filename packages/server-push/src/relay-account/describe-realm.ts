@@ -11,8 +11,8 @@ export function describeRealm({ uuid, url, name }: PushRealm, secretKey: Secret<
   return {
     id: 1,
     uuid,
-    // Stock relays store it on the first report. Derived from values that no rotation changes, so that it stays the
-    // same.
+    // Stock relays store this secret on the first report, so it must not change. No rotation changes the values that it
+    // is derived from.
     uuid_owner_secret: createHmac('sha256', secretKey.reveal()).update(`realm ${uuid}`).digest('hex'),
     host: new URL(url).host,
     url,

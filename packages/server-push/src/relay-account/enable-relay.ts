@@ -70,7 +70,7 @@ export interface EnabledRelay {
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  // A server that the relay already knows may have been deactivated since.
+  // A server that has joined before may have been deactivated since, so ask for reactivation.
   const asked = { ...request, reactivate: stored.state !== 'joining' };
   const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);
@@ -104,7 +104,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   await withAccountLink({ relay, realm, clock }, async (link) => {
     let rotated = await link.join({ ...registration, newKey });
     if (isRefused(rotated)) {
-      // The relay may already have accepted the new key, and may have forgotten the former one since.
+      // An earlier attempt may have rotated the key, and the relay may have forgotten the former key: try the new one.
       link.useServerKey(newKey);
       const repeated = await link.join(registration);
       if (repeated.kind === 'accepted') rotated = repeated;
@@ -193,7 +193,7 @@ async function pin(
   const pinned = row.signing_public_key ?? undefined;
   if (fetched.kind === 'retry') throw keyListTrouble(fetched);
   if (fetched.kind === 'refused-for-good') {
-    // Stock relays publish no list.
+    // Stock relays publish no key list.
     if (pinned === undefined) return undefined;
     throw lostKeyList(row.url, names);
   }

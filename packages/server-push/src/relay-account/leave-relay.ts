@@ -32,7 +32,7 @@ function whyNotLeft(
 ): string | undefined {
   if (outcome.kind === 'accepted') return undefined;
   if (outcome.kind === 'refused-for-good') {
-    // The address was mistaken for that of a relay: this server never joined there.
+    // The address is not that of a relay, so this server never joined there.
     return state === 'joining' && outcome.code === 'NOT_FOUND' ? undefined : outcome.message;
   }
   const hasLeft = outcome.httpStatus === 401 && /deactivated|is not registered/.test(outcome.reason);

@@ -18,7 +18,7 @@ import { sealServerKey } from './seal-server-key.js';
 export async function transferServer(options: RelayAccountOptions, request: JoinRequest): Promise<void> {
   const { database, network, realm, clock } = options;
   const { url, hostname } = request;
-  // Both requests are sent without credentials.
+  // The id and the key are empty, because both requests are sent without credentials.
   const relay = { kind: 'configured', url, serverId: '', serverKey: new Secret(''), network } as const;
   await withAccountLink({ relay, realm, clock }, async (link) => {
     const verificationSecret = requireAccepted(await link.startTransfer(hostname), request);

@@ -28,7 +28,7 @@ const maximumRequests = 32;
 
 /** If the relay does not know the batch request, it is not sent again for this long. */
 const oneByOneMilliseconds = 60 * 60_000;
-// The realm and the field names around the list.
+// Overhead per request: the realm and the field names around the list.
 const charactersAround = 256;
 
 /**
@@ -112,7 +112,7 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // Also done if the whole batch was refused, so that in the end only the bad registration is refused.
+    // After a refusal of the whole batch, each registration is sent alone, so that only the bad one is refused.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );

@@ -96,7 +96,7 @@ export class LinkMonitor {
     try {
       const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
-      // Not awaited: the exchange that detected the recovery must not wait for it.
+      // Not awaited: the exchange that detected the recovery must not wait for the jobs to be brought forward.
       if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
@@ -116,7 +116,7 @@ export class LinkMonitor {
   }
 
   async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
-    // Another process may have seen the failure, or this process before a restart.
+    // The failure is read from the database if another process saw it, or this process before a restart.
     const failingSince =
       seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;

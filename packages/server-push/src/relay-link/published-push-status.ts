@@ -54,7 +54,7 @@ export class PublishedPushStatus {
       .values({ id: 1, ...columnsOf(before) })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    // Locked, so that a concurrent process sees this change, and does not publish it again.
+    // Read with a lock, so that a concurrent process sees this change and does not publish it again.
     const published = (await this.#published(db, true)) ?? before;
     const current = await this.current(db);
     if (isSame(published, current)) return;

@@ -59,7 +59,7 @@ export class RealmPushStatusRecord {
     if (status === undefined) return;
     const { clock, database, log } = this.#options;
     const age = clock() - this.#seenAt;
-    // The happy path reads nothing.
+    // On the happy path push is on and unchanged, and the database is not read.
     if (status.canPush && isSame(status, this.#seen) && age >= 0 && age < rereadAfterMilliseconds) return;
     try {
       const stored = await readRealmPushStatus(database.db);
@@ -88,7 +88,7 @@ export class RealmPushStatusRecord {
           conflict
             .column('id')
             .doUpdateSet(change)
-            // If two processes learn it at once, only one publishes it.
+            // Changes no row if another process has stored the same change, so that only one process publishes it.
             .where(sql<boolean>`coalesce(relay_link.can_push, 1) <> ${change.can_push}
               or coalesce(relay_link.push_end_timestamp, -1) <> ${endTimestamp ?? -1}`),
         )

@@ -43,7 +43,7 @@ export function registrationFormat<Registration, Registered>(
     .transform((registered) => ({ result: 'success' as const, registered }));
   const results = z.array(z.union([succeeded, refused]));
   const answerFor = (count: number) => z.object({ results: results.length(count) });
-  // Cached per count: building a schema is slow.
+  // Schemas are cached per count, because building one is slow.
   const answers = new Map<number, ReturnType<typeof answerFor>>();
   return {
     ...described,

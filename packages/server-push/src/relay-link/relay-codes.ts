@@ -42,7 +42,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   REQUEST_CONFUSING_VAR: final('BAD_REQUEST'),
   INVALID_REMOTE_PUSH_DEVICE_TOKEN: final('BAD_REQUEST'),
   PAYLOAD_TOO_LARGE: final('BAD_REQUEST', 413),
-  // Only the relay's operator can move the organization, and phones register again afterwards.
+  // Final, because only the relay's operator can move the organization. Phones register again afterwards.
   REMOTE_REALM_SERVER_MISMATCH_ERROR: { ...final('BAD_REQUEST', 403), check: 'realm' },
   MISSING_REMOTE_REALM: retried('realm', [403]),
   PUSH_NOTIFICATIONS_DISALLOWED: retried('permission', [400]),

@@ -35,7 +35,7 @@ export class RelayAccountWatch {
   static async open(options: RelayAccountWatchOptions): Promise<RelayAccountWatch> {
     const watch = new RelayAccountWatch(options);
     await watch.read();
-    // The settings take precedence, and change only with SIGHUP.
+    // Nothing to watch: an account in the settings takes precedence, and changes only on SIGHUP.
     if (options.settings.relay.kind === 'configured') return watch;
     watch.#stop = await options.database.signals.listen(relayAccountChannel, () => void watch.#readQuietly());
     watch.#timer = setInterval(() => void watch.#readQuietly(), readEveryMilliseconds).unref();
