@@ -1,3 +1,3 @@
-// A relay needs all of these modules anyway, and `require` loads them in four fifths of the time that `import()` takes.
+// `serve` needs all of these modules at once, and `require` loads them in 20% less time than `import()`.
 if (process.argv[2] === 'serve' && process.features.require_module) require('../dist/start-relay.js');
 import('../dist/main.js');

@@ -85,7 +85,8 @@ function scheduleRegistrationJobs(
     countRemoved('expired-relay-device', await removeInBatches(removeSome, signal));
   });
   jobs.schedule('registrations/remove-unrenewed', 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // Phones could not register while the relay was off, and a clock that jumped may be wrong: both get a week.
+    // After downtime or a jump of the clock, wait a week: phones could not register meanwhile, or the clock may be
+    // wrong.
     if (!isContinued) return;
     const before = clock() - renewalDeadlineMilliseconds;
     countRemoved('unrenewed-relay-device', await deleteUnrenewed(database, before, signal));

@@ -23,7 +23,7 @@ async function checkKeyRing(
   clock: Clock,
 ): Promise<string | undefined> {
   const isInFile = keyRing.location.kind === 'file';
-  // Opening the database would create or migrate it.
+  // A database that is missing or outdated is not opened, because opening would create or migrate it.
   if (isInFile || !(await isUpToDate(url.reveal()))) return checkStoredRing(keyRing, clock, undefined);
   const database = await openRelayDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
   try {

@@ -30,7 +30,7 @@ export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void>
 }
 
 function storable(text: string): string {
-  // Does not use the job queue's pattern: help must load neither that nor the database.
+  // The job queue has a pattern for this, but importing it would load the database, which `--help` must not wait for.
   return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 

@@ -48,7 +48,7 @@ export async function askAdminSocket<Answer extends z.ZodObject>(
 }
 
 async function ask(socket: Socket, { declared, form, operatorName }: AdminQuestion): Promise<Answer> {
-  // Lazy import: needed only if a relay is running.
+  // Lazy import: undici is needed only if a relay is running.
   const { Client } = await import('undici');
   const client = new Client('http://localhost', {
     connect: connectOnce(socket),

@@ -10,7 +10,7 @@ export function connectToSocket(path: string): Promise<Socket | undefined> {
     const socket = connect(path);
     socket.once('connect', () => {
       socket.removeAllListeners('error');
-      // Later errors surface as the end of the connection.
+      // A later error destroys the socket, so the caller sees it as the end of the connection.
       socket.on('error', () => socket.destroy());
       resolve(socket);
     });

@@ -39,7 +39,7 @@ export async function openAdminSocket(
   options: AdminSocketOptions,
 ): Promise<RunningService | undefined> {
   requireSocketPath(path);
-  // Locked: of two relays that start together, one could otherwise remove the socket that the other has just created.
+  // Locked: otherwise, if two relays start together, one could remove the socket that the other has just created.
   return withFileLock(`${path}.lock`, () => openUnlessOpen(path, options));
 }
 
@@ -54,7 +54,7 @@ async function openUnlessOpen(
   await listenPrivately(app.server, path);
   return {
     async close() {
-      // Fastify closes only a server that it started itself.
+      // Closed here, because Fastify closes only a server that it started itself.
       const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
       await Promise.all([closed, app.close()]);
     },
@@ -70,7 +70,7 @@ async function isServed(path: string): Promise<boolean> {
   if (other === undefined) return false;
   other.destroy();
   const there = readSocketFacts(path);
-  // The listener went away after the connect.
+  // The other relay has removed its socket since the connect.
   if (there?.socket === undefined) return false;
   const distrust = describeDistrust(path, there, ownUid);
   if (distrust !== undefined) throw new ConfigurationError([distrust]);
@@ -90,7 +90,7 @@ function requireSocketPath(path: string): void {
       `${path} is the path of the relay's socket, but it is not a socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
     ]);
   }
-  // Commands would refuse a socket in this folder.
+  // Refuse a folder that others can write to, because commands would refuse a socket in it.
   const problem = describeOpenFolder(path, there.folder, ownUid);
   if (problem !== undefined) throw new ConfigurationError([problem]);
 }

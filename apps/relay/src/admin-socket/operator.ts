@@ -28,7 +28,7 @@ export const operator: ActorKind<unknown, Operator> = {
       const message = `Name the operator in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
       throw new ProtocolError('UNAUTHORIZED', { message });
     }
-    // Omits the operator's name: it may be an email address, which belongs in the audit log only.
+    // A constant instead of the operator's name, which may be an email address and belongs in the audit log only.
     head.setActor('operator');
     return { name };
   },
@@ -39,7 +39,7 @@ function decodeName(text: string): string | undefined {
     const name = decodeURIComponent(text);
     return name !== '' && name.length <= maximumNameCharacters ? name : undefined;
   } catch {
-    // Malformed percent-encoding: the refusal says what is expected.
+    // The percent-encoding is malformed. The caller's refusal says what is expected.
     return undefined;
   }
 }

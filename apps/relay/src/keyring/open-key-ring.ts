@@ -35,7 +35,7 @@ export interface OpenKeyRing {
   close(): Promise<void>;
 }
 
-// A change must take effect within two seconds for a ring in a file, within a minute for a shared ring.
+// A change must take effect within two seconds for a ring in a file, and within a minute for a shared ring.
 const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
@@ -114,7 +114,7 @@ export function createKeyAdmin(
       try {
         await database.write((transaction) => recordAct(transaction, act));
       } catch (err) {
-        // The change stands, and the audit log of the ring has it.
+        // Only logged, because the change is stored and the ring's own audit log has it.
         log?.warn({ err }, 'a change of the key ring is missing in the audit log of the dashboard');
       }
     },

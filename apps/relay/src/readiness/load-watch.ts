@@ -127,7 +127,7 @@ export class LoadWatch {
 
   async #findLateJobs(): Promise<LoadProblem | undefined> {
     const { clock, oldestDueAt } = this.#options;
-    // Readiness has its own check of the database.
+    // A failed read is no load problem: readiness has its own check of the database.
     const reading = oldestDueAt().catch(() => undefined);
     const dueAt = await answerWithin(patienceMilliseconds, reading, undefined);
     if (dueAt === undefined || clock() - dueAt < lateMilliseconds) return undefined;

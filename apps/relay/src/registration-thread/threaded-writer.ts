@@ -112,7 +112,7 @@ export class ThreadedWriter implements RegistrationWriter {
 
   #start(): void {
     if (this.#thread !== undefined || this.#isOver) return;
-    // A separate port: a busy event loop may delay a worker's `message` events for a second.
+    // A separate port, because a busy event loop may delay a worker's `message` events for a second.
     const { port1: answers, port2: toThread } = new MessageChannel();
     try {
       const thread = this.#options.startThread(toThread);
@@ -124,7 +124,7 @@ export class ThreadedWriter implements RegistrationWriter {
       thread.on('error', (error) => {
         reason = error;
       });
-      // SQLite releases the thread's locks only at its exit.
+      // Wait for the thread's exit, because SQLite releases its locks only then.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
         // The exit event may arrive before the last answer: receive that first.

@@ -23,7 +23,7 @@ export const deactivateServer = operation({
   path: serverDeactivatePath,
   summary: 'Deactivates a server.',
   actor: server,
-  // A stock server sends an empty object.
+  // Stock servers send an empty JSON object as the body.
   body: 'json',
   parameters: noParameters,
   answer: noAnswer,

@@ -58,7 +58,7 @@ export class QuotaExchange {
   }
 
   async #reportLast(): Promise<void> {
-    // An exchange in flight collected its counts before the last requests were answered.
+    // An exchange in flight may miss the last requests, so another one follows it.
     await this.#running;
     await this.exchange();
   }

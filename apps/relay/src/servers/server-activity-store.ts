@@ -34,7 +34,7 @@ export class ServerActivityStore {
       hour,
       last_seen_at: lastSeenAt,
     }));
-    // A fixed lock order: two transactions would otherwise deadlock.
+    // Sorted, because without a fixed lock order two transactions could deadlock.
     rows.sort((left, right) => (left.server_id < right.server_id ? -1 : 1));
     for (let offset = 0; offset < rows.length; offset += rowsPerStatement) {
       await this.#database.write(({ db }) => addRows(db, rows.slice(offset, offset + rowsPerStatement)));

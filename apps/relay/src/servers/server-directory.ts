@@ -20,7 +20,7 @@ export interface KnownRealm {
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
-// Bounds how long one query may take.
+// A limit, so that no single query takes long.
 const maximumLookupsPerQuery = 256;
 
 type ServerRow = Omit<

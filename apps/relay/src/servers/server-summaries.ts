@@ -148,7 +148,7 @@ async function devicesOf(db: Reader, ids: Ids): Promise<Map<string, DeviceCounts
   const devices = new Map<string, DeviceCounts>();
   for (const { server_id, token_kind, generation, count } of rows) {
     const counts = devices.get(server_id) ?? noDevices();
-    // A later version may have stored other kinds.
+    // Skips unknown kinds, which a later version may have stored.
     if (Object.hasOwn(counts[generation], token_kind)) {
       counts[generation][token_kind as TokenKind] += Number(count);
     }

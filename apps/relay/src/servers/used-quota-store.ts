@@ -24,7 +24,7 @@ export class UsedQuotaStore {
   /** Adds usage since `since` to the stored usage, which decays as quotas refill. Each server occurs once in `used`. */
   async add(used: readonly UsedQuota[], since: number): Promise<void> {
     if (used.length === 0) return;
-    // A fixed lock order: two transactions would otherwise deadlock.
+    // Sorted, because without a fixed lock order two transactions could deadlock.
     const sorted = [...used].sort((left, right) => (left.serverId < right.serverId ? -1 : 1));
     const rows = sorted.map(({ serverId, usedMilliseconds }) => [serverId, usedMilliseconds, since]);
     await this.#database.write(({ db }) => this.#add.run(db, rows));
@@ -36,7 +36,7 @@ export class UsedQuotaStore {
       .selectFrom('server_quotas')
       .selectAll()
       .where(fullAt, '>', now)
-      // Skips rows from the future: their clock was set back since, so their refill is unknown.
+      // Skips rows dated in the future: the clock was set back since, so it is unknown how much has been refilled.
       .where('counted_at', '<=', now + clockDifferenceMilliseconds)
       .orderBy(fullAt, 'desc')
       .limit(maximumServers)
@@ -61,7 +61,7 @@ export function forgetFullQuotas(database: RelayDatabase, now: number, signal: A
       const { numDeletedRows } = await db
         .deleteFrom('server_quotas')
         .where('server_id', 'in', full)
-        // Repeated, because another process may add usage between select and delete.
+        // Repeats the subquery's condition: another process may add usage between the two reads.
         .where(fullAt, '<=', now)
         .executeTakeFirstOrThrow();
       return Number(numDeletedRows);
@@ -81,7 +81,8 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
           when ${passed} <= 0 then server_quotas.used_milliseconds
           when ${passed} < server_quotas.used_milliseconds then server_quotas.used_milliseconds - (${passed})
           else 0 end`,
-        // `counted_at` never moves back for a clock that is slightly behind: the same seconds would refill the quota twice.
+        // A clock that is slightly behind must not move `counted_at` back: the same seconds would refill the quota
+        // twice.
         counted_at: sql<number>`case
           when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
           else excluded.counted_at end`,

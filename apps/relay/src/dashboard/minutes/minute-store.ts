@@ -17,7 +17,7 @@ export async function addMinutes(
   database: RelayDatabase,
   minutes: ReadonlyMap<number, MinuteAmounts>,
 ): Promise<void> {
-  // A fixed lock order, by minute and cell: two transactions would otherwise deadlock.
+  // Sorted by minute and cell, because without a fixed lock order two transactions could deadlock.
   const sorted = [...minutes].sort(([left], [right]) => left - right);
   const rows = sorted.flatMap(([minute, amounts]) =>
     minuteCells
@@ -72,7 +72,7 @@ export function forgetOldMinutes(database: RelayDatabase, now: number, signal: A
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {
       const old = db.selectFrom('minute_counts').select('minute').where('minute', '<', first);
-      // Whole minutes, the oldest first: a minute has fewer rows than a batch.
+      // Deletes whole minutes, the oldest first. A batch gets only a little larger, because a minute has few rows.
       const { numDeletedRows } = await db
         .deleteFrom('minute_counts')
         .where('minute', 'in', old.orderBy('minute').limit(limit))

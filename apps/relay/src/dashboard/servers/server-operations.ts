@@ -46,7 +46,7 @@ export const listServers = operation({
   async handle({ relay, deliveries }: DashboardContext, { parameters: { search, after, limit } }) {
     const { database, clock } = relay;
     const found: ServerSummary[] = [];
-    // Reads one more than shown, to know whether there is a next page.
+    // Reads one more server than it shows, to know whether there is a next page.
     const filter = { text: search, limit: limit + 1, after: readPosition(after, serverIds) };
     for await (const some of summarizeServers(database, clock(), filter)) found.push(...some);
     const servers = found.slice(0, limit);

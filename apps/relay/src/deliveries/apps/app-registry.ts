@@ -280,7 +280,8 @@ async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOpt
   const apps = await readConfiguredApps(configuration);
   const names = apps.webpush.map(({ name }) => name);
   const made = await vapidKeys.ensure(names, clock());
-  // A warning: after a restore of an older key ring, phones that subscribed with the lost key must subscribe again.
+  // A warning, because after a restore of an older key ring, phones that subscribed with a lost key must subscribe
+  // again.
   if (made.length > 0) log.warn({ apps: made }, 'new VAPID keys of Web Push apps: see "apps vapid"');
   return apps;
 }

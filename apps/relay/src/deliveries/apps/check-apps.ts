@@ -30,7 +30,7 @@ export interface CheckAppsOptions {
   readonly topic: string | undefined;
 }
 
-// Tokens that no vendor issues: Google's are longer, and Apple's are random.
+// No phone has these tokens: Google's tokens are longer, and Apple's are random.
 const impossibleFcmTokens = { token: 'no-phone-has-this-token', fid: 'f000000000000000000000' };
 const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;

@@ -23,7 +23,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     );
   }
   const { clock } = terminal;
-  // A new provider token is not a change worth reporting.
+  // Changes are not reported, because the check can store only a new provider token.
   return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
     const { tokenVault, vapidKeys } = await readKeysOfRing(keyRing, { sodium, clock, database });
@@ -31,7 +31,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
       configuration,
       clock,
       timings: productionTimings,
-      // Silent: the answers contain the same information.
+      // Silent, because the results of the check contain the same information.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       authorities: await OutgoingAuthorities.open(caFile),
       providerTokens: new ProviderTokenStore(database, tokenVault),

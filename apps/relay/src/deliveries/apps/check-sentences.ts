@@ -69,7 +69,7 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'BadDeviceToken':
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
-      // Apple gives the same answer to a token that is dated in the future.
+      // Names the clock, because Apple refuses a token that is dated in the future with the same reason.
       return `Apple refuses ${key} with ${reason}: see that this machine's clock is right, that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
     case 'MissingProviderToken':
     case 'Forbidden':

@@ -82,7 +82,7 @@ function parseAccount(file: string, text: string): JsonValue {
   if (foreign !== undefined && foreign !== googleAccount) {
     throw new ConfigurationError([`The file ${file} is ${foreign}, not ${googleAccount}: ${googleRemedy}.`]);
   }
-  // Line breaks from echo or a template instead of `\n`: JSON allows none inside a string.
+  // `echo` or a template may have turned `\n` into line breaks, which JSON does not allow inside a string.
   const mended = text.replace(/"-----BEGIN[^"]*"/, (pem) => pem.replace(/\r\n?|\n/g, '\\n'));
   try {
     return parseJson(mended);

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// Names of the files that belong here.
+// Names of the two files that the settings do ask for.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 
@@ -43,7 +43,7 @@ const textFiles: readonly Recognize<string>[] = [
   [contains(/:APA91/), "a key of FCM's former interface"],
   [hasPem('PGP [A-Z ]+'), 'a file of OpenPGP'],
   [contains(/^PuTTY-User-Key-File/), 'an SSH key'],
-  // The starts of PEM and of JSON.
+  // Begins with the base64 form of `-----BEGIN` (PEM) or of `{` (JSON).
   [
     contains(/^(?:LS0tLS1CRUdJTi|ew(?:o|0K)|ey[A-DI-L])[A-Za-z0-9+/\s]*={0,2}$/),
     'still encoded in base64 (decode it with base64 -d)',
@@ -60,7 +60,7 @@ export function recognizeFile(text: string): string | undefined {
   if (content === '') return 'empty';
   const json = parseJsonOrUndefined(content);
   if (isJsonObject(json)) return nameOf(jsonFiles, json);
-  // Damaged JSON may contain anything.
+  // Text that starts like JSON but does not parse is not recognized: damaged JSON may contain anything.
   return /^\{(?!\\rtf)/.test(content) ? undefined : nameOf(textFiles, content);
 }
 

@@ -34,19 +34,19 @@ export async function readSigningKey(
   text: string,
   algorithm: SigningAlgorithm,
 ): Promise<SigningKey | UnusableKey | undefined> {
-  // A word processor's own format may contain the lines of a key.
+  // Rich Text Format, which word processors write, may contain the lines of a key but is not a key file.
   if (text.startsWith('{\\rtf')) return undefined;
   const found = findPrivateKey(text.replace(/\\+[rn]/g, '\n'));
   if (found === undefined || 'problem' in found) return found;
   const mismatch = describeMismatch(found, algorithm);
   if (mismatch !== undefined) return { problem: mismatch };
   try {
-    // Normalized to the one format that every library reads.
+    // Normalized to PKCS #8, which every library reads.
     const pem = found.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicKey = createPublicKey(found).export({ type: 'spki', format: 'der' });
     return { privateKey: new Secret(await importPKCS8(pem, algorithm)), publicKey };
   } catch {
-    // For example, the private and the public half do not belong together.
+    // For example, the key's private and public half do not belong together.
     return damaged;
   }
 }
@@ -66,7 +66,7 @@ function parseKey(base64: string): KeyObject | undefined {
   const digits = base64.replace(/[\s"']/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(digits)) return undefined;
   const key = Buffer.from(digits, 'base64');
-  // Detects the format by content: the label may be wrong.
+  // Tries each format, because the label may be wrong.
   for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
     try {
       return createPrivateKey({ key, format: 'der', type });

@@ -149,7 +149,7 @@ export class DeliveryAttempts {
   }
 
   #coolDown({ notification, device }: Delivery, at: number): Outcome {
-    // A notification that expires earlier is not queued, and replaces no other one.
+    // A notification that expires before the retry is not queued, so it must not replace another one.
     if (at < keptUntil(notification)) {
       this.#cooldowns.hold(device.id);
       this.#replaced.note(notification);
@@ -166,7 +166,7 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
-      // Recorded for this app now, because the next answer may come from Apple's other environment.
+      // The success is recorded before the repeat, whose answer may come from Apple's other environment.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);

@@ -22,7 +22,7 @@ interface Outage {
 
 // Shorter failures are normal: vendors restart servers and limit bursts.
 const reportAfterMilliseconds = 60_000;
-// After so long without an attempt, the vendor's state is unknown.
+// After this time without an attempt, the vendor's state is unknown.
 const forgetAfterMilliseconds = 30 * 60_000;
 const statusPages: Readonly<Record<Vendor, string>> = {
   fcm: 'https://status.firebase.google.com',

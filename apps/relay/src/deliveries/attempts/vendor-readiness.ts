@@ -18,7 +18,7 @@ export function vendorReadiness(options: VendorReadinessOptions): string | Readi
   const troubles = [...credentials.troubles(), ...outages.troubles()];
   if (troubles.length === 0) return undefined;
   const sentence = troubles.map((trouble) => trouble.sentence).join('; ');
-  // A credential may fail for only one of its apps.
+  // Leaves out credentials that have worked since, because a credential may fail for only one of its apps.
   const failing = troubles.filter(({ credential, since }) => !outages.hasWorkedSince(credential, since));
   const names = new Set(failing.map(({ credential }) => credential));
   return apps.credentials.every((credential) => names.has(credential)) ? sentence : { warning: sentence };

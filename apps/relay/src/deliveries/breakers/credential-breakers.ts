@@ -43,7 +43,7 @@ interface Refusal {
   readonly notBefore: number;
 }
 
-// Spreads out held notifications when they resume: the vendor has only just accepted the credential again.
+// Held notifications resume at this interval, because the vendor has only just accepted the credential again.
 const suspensionMilliseconds = 2;
 const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
@@ -75,7 +75,7 @@ export class CredentialBreakers {
     const now = clock();
     const probeAt = this.#mayProveOtherwise(appId, device, breaker)
       ? now
-      : // A suspect device's refusal proves nothing while another device can probe.
+      : // A suspect device must wait longer: its refusal would prove nothing, so another device should probe first.
         breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;

@@ -104,7 +104,7 @@ export class DeathShare {
 
   #pass(now: number): void {
     const elapsed = now - this.#agedAt;
-    // After the clock was set back, the elapsed time is unknown.
+    // A negative time means that the clock was set back. The elapsed time is then unknown.
     if (elapsed >= ageAtLeastMilliseconds || elapsed < 0) {
       this.#agedAt = now;
       if (elapsed > 0) this.#age((elapsed / hourMilliseconds) * memoryOutcomes);

@@ -85,14 +85,15 @@ export class DeletionBreakers {
   /** Counts a dead token. Resolves to whether it may be deleted. */
   async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
     await this.takeUpChanges();
-    // Before counting: a thaw resets the counts.
+    // Review before counting, because a thaw resets the counts.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
     this.#noteDead(scopes, new OwnerOfDelivery(delivery));
     if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
     for (const scope of scopes) {
       if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
-      // Another process may have frozen it already, and an operator confirmed.
+      // Another process may have frozen this scope already, and an operator may have confirmed it: read the stored
+      // state.
       await this.#reload();
       if (this.#isConfirmed(scope.key)) continue;
       if (!this.#frozen.has(scope.key)) await this.#freezeOnce(scope);

@@ -149,8 +149,8 @@ function judgeRetry(
   if (Math.ceil(delay) >= left) return rejected;
   const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
-  // The vendor asks for more time than is left. Retry after half of it: waiting as asked would let the notification
-  // expire.
+  // If the vendor asks for more time than the notification has left, retry after half of the time left: after the full
+  // delay it would have expired.
   const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }

@@ -49,25 +49,26 @@ const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as con
  */
 export const fcmPolicy = {
   UNREGISTERED: { ...gone, sparesNewInstallations: true },
-  // INVALID_ARGUMENT blames the token: FCM accepts the rest of the message every day.
+  // Stands for an INVALID_ARGUMENT that blames only the token: FCM accepts the rest of the message every day.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
   FAILED_PRECONDITION: ourMistake,
-  // The token belongs to another Firebase project. Never deletes: the relay may be configured with the wrong project.
+  // The token belongs to another Firebase project. The device is kept: the relay may be configured with the wrong
+  // project.
   SENDER_ID_MISMATCH: configuration,
   UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
-  // Firebase's own key for APNs or web push is wrong. Only some tokens need it.
+  // The key for APNs or Web Push that the app's project has at Firebase is wrong. Only some tokens need that key.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
   // The service account may not send any message for the project.
   PERMISSION_DENIED: credential,
-  // Without an FcmError: either the project or the token does not exist.
+  // The answer has no FcmError: either the project or the token does not exist.
   NOT_FOUND: perhapsCredential,
   QUOTA_EXCEEDED: { outcome: 'retry', schedule: 'fcmQuota' },
   RESOURCE_EXHAUSTED: { outcome: 'retry', schedule: 'fcmQuota' },
   INTERNAL: fcmUnavailable,
   UNSPECIFIED_ERROR: fcmUnavailable,
   UNAVAILABLE: fcmUnavailable,
-  // From the token endpoint, before FCM was called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+  // Answers of the OAuth token endpoint, before FCM was called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
   OAUTH_REFUSED: credential,
   OAUTH_UNAVAILABLE: fcmUnavailable,
 } as const satisfies Record<string, PolicyRow>;
@@ -77,7 +78,8 @@ export const apnsPolicy = {
   Unregistered: goneSince,
   ExpiredToken: goneSince,
   BadDeviceToken: { repeatAtOnce: 'other-environment', ...gone },
-  // The registration chose the topic. Never deletes: an app configured with the wrong team's key gets the same answer.
+  // The phone's registration chose the topic. The device is kept, because an app configured with another team's key
+  // gets the same answer.
   DeviceTokenNotForTopic: registration,
   BadTopic: registration,
   TopicDisallowed: configuration,
@@ -95,7 +97,7 @@ export const apnsPolicy = {
   MethodNotAllowed: ourMistake,
   IdleTimeout: { repeatAtOnce: 'again', ...apnsUnavailable },
   ExpiredProviderToken: { repeatAtOnce: 'fresh-token', ...credential },
-  // A key may be restricted to an environment and apps. The phone chose both.
+  // Apple can restrict a key to one environment and some apps. The phone chose both, so the key may still be right.
   UnrelatedKeyIdInToken: { repeatAtOnce: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
@@ -117,7 +119,8 @@ export const apnsPolicy = {
 export const webPushPolicy = {
   SUBSCRIPTION_UNKNOWN: gone,
   SUBSCRIPTION_GONE: gone,
-  // The clock is wrong, or the subscription is bound to another key pair. Never deletes: the relay may have lost its key.
+  // The clock is wrong, or the subscription is bound to another key pair. The device is kept: the relay may have lost
+  // its key.
   UNAUTHORIZED: webPushSuspected,
   FORBIDDEN: webPushSuspected,
   // Some push services answer with this status when they refuse a VAPID token.
@@ -125,7 +128,7 @@ export const webPushPolicy = {
   BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
   TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
   SERVICE_UNAVAILABLE: webPushUnavailable,
-  // A redirect, or a status that is no answer to a POST. The relay follows no redirect.
+  // A status that makes no sense after a POST, or a redirect, which the relay does not follow.
   UNEXPECTED_ANSWER: { outcome: 'rejected', fault: 'vendor' },
 } as const satisfies Record<string, PolicyRow>;
 

@@ -87,7 +87,7 @@ export class DeliveryQueue {
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
     const { clock, attempts, database, servers } = this.#options;
-    // Checked at each use: an operator may have suspended the server meanwhile.
+    // Checked at each attempt, because an operator may have suspended the server meanwhile.
     if (!(await servers.isActive(notification.serverId))) {
       return attempts.refuse(notification, 'SERVER_DEACTIVATED');
     }

@@ -123,7 +123,7 @@ export class ReceiptStore {
                 .$asTuple(...keyColumns),
             ),
           )
-          // Repeated, because another process may requeue the notification between select and delete.
+          // Repeats the subquery's condition: another process may requeue the notification between the two reads.
           .where('status', 'in', statuses)
           .where('updated_at', '<', before)
           .executeTakeFirstOrThrow(),

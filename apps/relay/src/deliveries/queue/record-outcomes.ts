@@ -54,7 +54,7 @@ export class RecordOutcomes {
     const now = clock();
     if (outcome.kind === 'retry') {
       const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
-      // The stored retry waits until this time.
+      // A retry is already stored. `notBefore` in the receipt makes it wait for as long as this outcome asks.
       if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
       return;
     }

@@ -98,7 +98,7 @@ export class DeliverNotifications {
     const now = this.#options.clock();
     const items = requests.map((request) => {
       const notification = readPushRequest(request, requester, tokens, now);
-      // Device ids are safe integers, so another id has no device and no receipt.
+      // Device ids are safe integers, so any other id has neither a device nor a receipt.
       const hasOwnId = request.notification_id != null && Number.isSafeInteger(notification.relayDeviceId);
       return new DeliveryItem(notification, hasOwnId);
     });
@@ -142,7 +142,7 @@ export class DeliverNotifications {
       const devices = await this.#lookUps.find(notifications, tokens);
       const withId = items.filter(({ hasOwnId }) => hasOwnId);
       const remembered = withId.length > 0 ? await this.#recall(serverId, withId) : nothing;
-      // The database may have answered after the server gave up.
+      // The server may have disconnected while the database was read.
       server.requireClient();
       const tries = new Tries();
       for (let start = 0; start < items.length; start += itemsAtOnce) {
@@ -151,7 +151,7 @@ export class DeliverNotifications {
       }
       const waiting = this.#waits.wait(tries);
       if (waiting !== undefined) await waiting;
-      // This answer may report another request's outcome only after that outcome is durable.
+      // An outcome of another request may be reported here only after that request has stored it.
       for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
       for (const item of items) item.outcome = this.#settle(item, now);
@@ -199,7 +199,7 @@ export class DeliverNotifications {
       } else if (tokens?.hasEndedKey(notification)) {
         item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
-        // Includes a token that was dead and has registered again: it gets another try.
+        // This includes a token that was dead and has been registered again, which gets another try.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
@@ -224,7 +224,8 @@ export class DeliverNotifications {
       await stored;
       item.ended = first.outcome;
     } catch (err) {
-      // The other request could not store its outcome. The notification may have been delivered, so retry it.
+      // The other request could not store its outcome, so it is unknown whether the notification was delivered: retry
+      // it.
       this.#options.failures.note('repeat', err, item.notification.relayDeviceId);
       item.isRepeat = false;
       item.ended = this.#retrySoon();

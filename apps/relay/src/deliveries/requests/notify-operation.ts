@@ -60,7 +60,7 @@ export const notify = operation({
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     requireTokenIds(pushRequests);
-    // Parsing thousands of notifications has used up the tick.
+    // Parsing thousands of notifications has used up this tick, so deliver them in the next one.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const requester = { serverId, realmId, realmUuid, traceparent: currentTraceparent() };
     const results = await deliveries.deliver(requester, pushRequests, waitingServer(request));

@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`: a waiting request's connection keeps the process alive; the timer alone must not.
+    // `unref`, because the timer alone must not keep the process alive: the connection of a waiting request does that.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

@@ -55,7 +55,7 @@ export class SendGate {
     const left = (this.#underWayOf.get(sender) ?? 1) - 1;
     if (left === 0) this.#underWayOf.delete(sender);
     else this.#underWayOf.set(sender, left);
-    // More than one, because the limit may have grown.
+    // Admits as many as there is room for, because the limit may have grown.
     while (this.#underWay < this.#limit()) {
       const next = this.#takeNext();
       if (next === undefined) return;

@@ -48,7 +48,7 @@ export class StaleConnections {
 
   #watch(socket: Socket): void {
     this.#receivedBefore.set(socket, 0);
-    // The request fails with the same error.
+    // Only takes note of the error: the request itself fails with the same error.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!closedByPeer.has(error.code)) return;
       const received = this.#receivedBefore.get(socket) ?? 0;

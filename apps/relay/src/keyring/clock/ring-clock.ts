@@ -120,7 +120,7 @@ function mendKey(
 
 function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
   const mayBeFollowed = published.sequence <= now + followedAheadMilliseconds;
-  // `issuedAt` 0 forces a new signature, with the next sequence.
+  // `issuedAt: 0` makes the list stale, so that it is signed again with the next sequence.
   return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 

@@ -9,7 +9,7 @@ import type { ChangeFlags } from './output.js';
 
 /** `keys add-recovery-key FILE`. */
 export async function giveRecoveryKey(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
-  // Checked first, so that no useless file is created.
+  // Checked first, so that no useless key file is created.
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
     throw new CommandError(
@@ -58,7 +58,7 @@ async function isKnownNotToBeStored(terminal: Terminal, publicKey: string): Prom
     const { recovery_public_key: stored } = await runKeyOperation(terminal, exportPublic);
     return stored !== publicKey;
   } catch {
-    // Keep the file, and report the original error.
+    // Unknown, so the caller keeps the file and reports the original error.
     return false;
   }
 }

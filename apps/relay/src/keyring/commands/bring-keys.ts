@@ -63,7 +63,7 @@ async function storeRing(
   try {
     isStored = await keeper.create({ ...ring, recoveryPublicKey }, actorName());
   } catch (error) {
-    // `create` may have failed after it stored the ring, while writing the audit log.
+    // If `create` failed only in writing the audit log, the ring is stored and its recovery key must be kept.
     if ((await keeper.readStored()) === undefined) await forgetRecoveryKey();
     throw error;
   }

@@ -42,7 +42,7 @@ export async function makeChange<Parameters extends z.ZodObject>(
   const { runKeyOperation } = await import('./admin-session.js');
   const run = (isDry: boolean) => runKeyOperation(terminal, operation, { ...form, dry_run: String(isDry) });
   if (!flags.dryRun && question !== undefined) {
-    // Dry run first: an invalid change fails before the prompt.
+    // The dry run comes first, so that an invalid change fails before the prompt.
     const { changes } = await run(true);
     await requireConsent(terminal, `${formatChanges(changes)}\n${question}`, flags.yes);
   }

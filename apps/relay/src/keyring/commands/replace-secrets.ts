@@ -30,7 +30,7 @@ export async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<vo
   const next = isOther
     ? ` Set RELAY_KEY_RING_${unlock.kind.toUpperCase()}_FILE=${unlock.path} and restart every relay of this ring: until then they keep the ring that they have.`
     : '';
-  // First, because later messages show the path, and it may be the passphrase itself.
+  // Must come first: later messages show the path, and a user may have typed the passphrase itself instead of a path.
   if (isOther && unlock.kind === 'passphrase') await makeIdentityFile(unlock);
   await withKeyAdmin(terminal, configuration, async ({ keeper }) => {
     await keeper.look(() => undefined);

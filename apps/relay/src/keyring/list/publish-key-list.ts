@@ -59,7 +59,7 @@ export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }
 
-// A list from the future was issued under a wrong clock, and phones refuse it.
+// A list dated in the future was issued with a wrong clock. Phones refuse it, so it does not count as fresh.
 function isFresh(issuedAt: number, policy: RotationPolicy, now: number): boolean {
   return issuedAt <= now && now < renewalDue(issuedAt, policy);
 }

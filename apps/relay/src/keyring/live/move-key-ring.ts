@@ -37,7 +37,7 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
     await options.keeper.open(stored);
     await requireRoom(options, stored);
     await keepCopy(options, stored);
-    // Retry: another process may have changed the ring since it was read.
+    // A transfer that returns false is repeated: another process has changed the ring since it was read.
     if (await audited(options, () => transfer(options, stored, isTaken))) return true;
   }
 }

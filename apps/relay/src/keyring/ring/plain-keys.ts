@@ -84,7 +84,7 @@ function parseForm<S extends z.ZodType>(form: S, json: object): z.infer<S> {
   const parsed = parseWithMessages(form, json);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  // In a stock map the path is the public key itself, which may be shown.
+  // In a stock relay's map the path is the public key itself, which is not secret.
   const place = issue?.path.join('.') || 'its top level';
   throw new CommandError(`The file is not in the form of keys.example: ${place} ${issue?.message}.`);
 }
@@ -94,7 +94,7 @@ function parseObject(text: string): object {
   try {
     json = JSON.parse(text);
   } catch {
-    // The platform's message quotes the text, which holds private keys.
+    // The JSON parser's own message quotes the text, which contains private keys.
     throw new CommandError(
       `The file is not JSON from line ${lineOfJsonMistake(text)} on: keys.example shows the form.`,
     );
@@ -106,7 +106,7 @@ function parseObject(text: string): object {
 }
 
 function concealed(base64: string): Secret<Uint8Array> {
-  // A separate buffer: Node's pool and V8's heap would keep a copy.
+  // A separate ArrayBuffer: Node's buffer pool and V8's heap would keep a copy of the key.
   const bytes = new ArrayBuffer(32);
   Buffer.from(bytes).write(base64, 'base64');
   return new Secret(new Uint8Array(bytes));

@@ -25,7 +25,7 @@ export function newVapidKey(name: string, createdAt: number): VapidKey {
   const publicKey = pair.generateKeys('base64url');
   const scalar = pair.getPrivateKey();
   const privateKey = new Uint8Array(scalarBytes);
-  // OpenSSL omits leading zeros.
+  // Padded on the left, because OpenSSL omits leading zeros.
   privateKey.set(scalar, scalarBytes - scalar.length);
   scalar.fill(0);
   return { name, publicKey, privateKey: new Secret(privateKey), createdAt };
@@ -37,13 +37,13 @@ export function isVapidPair({ publicKey, privateKey }: VapidKey): boolean {
   try {
     pair.setPrivateKey(privateKey.reveal());
   } catch {
-    // Zero, or not below the order of the curve.
+    // The scalar is zero, or not below the order of the curve.
     return false;
   }
   return pair.getPublicKey('base64url') === publicKey;
 }
 
-// PKCS #8 (RFC 5958) around an ECPrivateKey (RFC 5915) of P-256, before the scalar and between scalar and point.
+// The bytes of a PKCS #8 key (RFC 5958) with a P-256 ECPrivateKey (RFC 5915): before the scalar, and before the point.
 const beforeScalar = Buffer.from(
   '308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420',
   'hex',

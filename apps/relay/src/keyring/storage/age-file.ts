@@ -23,7 +23,7 @@ export async function encryptAgeFile(
   const fileKey = new Uint8Array(16);
   const encrypter = new Encrypter();
   encrypter.addRecipient(recipient);
-  // Captures the file key and adds nothing to the header.
+  // This recipient only captures the file key, and adds nothing to the header.
   encrypter.addRecipient({
     async wrapFileKey(key) {
       fileKey.set(key);

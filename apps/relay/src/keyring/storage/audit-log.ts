@@ -26,8 +26,8 @@ export function auditFile(path: string): AuditLog {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died while writing leaves half a line. Start a new one, so that it does not corrupt this
-        // entry.
+        // A process that died while writing leaves half a line. A line break keeps this entry from being appended to
+        // it.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

@@ -25,7 +25,7 @@ const bytes = (length: number) =>
   z.string().refine((text) => decodeBase64(text)?.length === length, `must be ${length} bytes in base64`);
 const bouncerPublicKey = bytes(32).transform((text) => text as BouncerPublicKey);
 const signingPublicKey = bytes(32).transform((text) => text as SigningPublicKey);
-// Placeholder of a private key while the document is text.
+// While the document is text, a placeholder stands for each private key.
 const secret = (length: number) =>
   z.string().regex(placeholderPattern(length), `must be ${length} bytes in base64`);
 const facts = { public_key: bouncerPublicKey, created_at: instant };
@@ -65,7 +65,7 @@ const document = z.strictObject({
       oldest_form: z.literal(tokenFormat),
     }),
   ),
-  // Absent from a ring without Web Push apps, as relays without Web Push write it.
+  // Optional, because relays without Web Push apps write no such keys.
   vapid_keys: z
     .array(
       z.strictObject({
@@ -263,7 +263,7 @@ function parseJsonObject(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The platform's message quotes the text, which may hold a private key.
+    // The JSON parser's own message quotes the text, which may contain a private key.
     throw new Error('the document: not JSON');
   }
 }

@@ -64,8 +64,8 @@ function refuseOtherNames(path: string, file: Stats): void {
   }
 }
 
-// A process that died while writing leaves its new file behind. This is an encrypted ring whose keys may have been
-// retired since.
+// A process that died while writing leaves its new file behind: an encrypted ring whose keys may have been retired
+// since.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

@@ -32,7 +32,8 @@ export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): 
 export function readBase64(text: Uint8Array): Uint8Array | undefined {
   const paddings = text.at(-1) !== padding ? 0 : text.at(-2) !== padding ? 1 : 2;
   const digits = text.subarray(0, text.length - paddings);
-  // V8 keeps short typed arrays on its heap and leaves a copy behind when it moves them.
+  // An explicit ArrayBuffer, because V8 keeps short typed arrays on its heap, and leaves a copy behind when it moves
+  // them.
   const bytes = new Uint8Array(new ArrayBuffer(Math.floor((digits.length * 6) / 8)));
   if (text.length !== base64Length(bytes.length)) return undefined;
   let isSound = true;

@@ -10,7 +10,7 @@ export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
 const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
 
-// Upper bound of the time between sealing a token and committing its row.
+// Upper bound for the time from sealing a token to the commit of its row.
 const settlingMilliseconds = 60_000;
 
 /**

@@ -202,7 +202,7 @@ export class RegistrationBatches {
   #openOne(registration: SealedRegistration, now: number): OpenedRegistration {
     const { realmId, addressee, encryptedPushRegistration, bouncerPublicKey } = registration;
     const { sodium, keyRing } = this.#options;
-    // Looked up only here: while a registration was queued, the key may have been retired and its private half wiped.
+    // Looked up only now: while the registration was queued, the key may have been retired and its private half wiped.
     const keyPair = keyRing.find(bouncerPublicKey);
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
@@ -215,7 +215,7 @@ export class RegistrationBatches {
       throw invalidRegistration();
     const device = { realmId, addressee, target, registeredAt: now, datedAt: target.timestamp * 1000 };
     const mark = markSealedRegistration(sealed, target);
-    // Users of one phone share its token, but each user has a separate sequence.
+    // A token has no sequence: the users of one phone share the token, but each of them counts separately.
     const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;
     return { device, bouncerPublicKey, mark, sequence };
   }

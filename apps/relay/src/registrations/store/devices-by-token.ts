@@ -41,7 +41,8 @@ const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, KeyedDev
 
 /** Devices, read with one index lookup per wanted token, never with a full scan. */
 function devicesOf(db: Kysely<RelayTables>) {
-  // SQLite keeps the order of a `cross join`. PostgreSQL expects 10,000 tokens and would hash all devices for them.
+  // SQLite keeps the order of a `cross join`. PostgreSQL estimates 10,000 tokens and would hash all devices: the
+  // lateral subquery makes it use the index for each token.
   if (!isPostgres(db)) return sql`relay_devices as device`;
   return sql`lateral (
     select * from relay_devices
@@ -58,7 +59,7 @@ export class FoundTokenDevices extends FoundRelayDevices {
   constructor(rows: readonly KeyedDeviceRow[], vault: TokenVault) {
     super(rows, vault);
     for (const { id, realm_id, push_account_id, push_key_id, key_ended_at } of rows) {
-      // While token keys are being rotated, a device may have two rows; the later one is current.
+      // While token keys are being rotated, a device may have two rows. The later row is current.
       const name = `${realm_id} ${push_account_id}`;
       if (id > (this.#ids.get(name) ?? beforeAllDevices)) this.#ids.set(name, id);
       if (key_ended_at !== null) this.#endedKeys.set(`${name} ${push_key_id}`, key_ended_at);

@@ -134,7 +134,7 @@ export async function deleteLongExpired(
   const deleted = await db
     .deleteFrom('relay_devices')
     .where('id', 'in', expired)
-    // Repeated because a registration may revive a row between the subquery and the delete.
+    // Repeats the subquery's condition: a registration may revive a row between the two reads.
     .where('expired_at', '<', before)
     .returning('id')
     .execute();
@@ -168,7 +168,7 @@ export async function deleteUnrenewed(
       db
         .deleteFrom('relay_devices')
         .where('id', 'in', ids)
-        // Repeated because a device may register between the read and the delete.
+        // Repeats the condition of the read: a device may register before the delete.
         .where('registered_at', '<', before)
         .executeTakeFirstOrThrow(),
     );

@@ -68,7 +68,7 @@ export class Revocations {
       await storeRevocations(db, names, revokedAt);
       await this.#deleteDevices(db, revocation);
     });
-    // Delete again: a registration that was stored meanwhile has not seen the revocation.
+    // Delete again, because a registration that was being stored meanwhile has not seen the revocation.
     await this.#options.database.write(({ db }) => this.#deleteDevices(db, revocation));
   }
 
@@ -153,7 +153,7 @@ export async function forgetRevocations(
   const deleted = await db
     .deleteFrom('revocations')
     .where('name', 'in', old)
-    // Repeats the subquery's condition: a later revocation can extend a row between the two.
+    // Repeats the subquery's condition: a later revocation can extend a row between the two reads.
     .where('forget_at', '<=', now)
     .returning('name')
     .execute();

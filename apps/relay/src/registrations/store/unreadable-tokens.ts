@@ -65,7 +65,7 @@ export class UnreadableTokens {
       await this.#lookAgain();
       this.#databaseTroubleLog.end(() => undefined);
     } catch (err) {
-      // Readiness has its own check of the database, which logs an error, and when it is back.
+      // Logged only as information: readiness has its own check of the database, which logs failure and recovery.
       const say = () => this.#options.log.info({ err }, 'the stored tokens could not be looked at');
       this.#databaseTroubleLog.begin('unavailable', say);
     }
@@ -84,7 +84,7 @@ export class UnreadableTokens {
       unread.delete(row.id);
       this.note(row.id, device.unreadable);
     }
-    // Drop entries that are readable again or deleted.
+    // Drop entries whose tokens are readable again or deleted.
     for (const id of unread) this.#known.delete(id);
     this.#gauge.set(this.#known.size);
   }

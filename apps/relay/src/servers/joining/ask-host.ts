@@ -78,7 +78,7 @@ export class HostAsker {
     }
     const dispatcher = await this.#connectTo(addresses);
     try {
-      // Lazy import: most relays never need an HTTP client here. It follows no redirects.
+      // Lazy import: most relays never need an HTTP client here. `request` follows no redirects.
       const { request } = await import('undici');
       const { statusCode, body } = await request(url, { dispatcher, signal });
       return { status: statusCode, text: await readAnswerText(body, maximumAnswerBytes) };

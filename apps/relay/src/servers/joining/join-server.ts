@@ -69,7 +69,7 @@ async function updateServer(
       fields: { role: serverId },
     });
   }
-  // Does not end a suspension: only the operator can do that.
+  // Rejoining ends a deactivation, but not a suspension: only the operator can end that.
   const deactivated_at = returns ? null : known.deactivated_at;
   requireActive(stateOf({ ...known, deactivated_at }));
   await requireFreeHostname(db, hostname, serverId);

@@ -73,7 +73,7 @@ export const verifyChallenge = operation({
   actor: anyone,
   parameters: z.object({
     hostname,
-    // Becomes a part of the path that is requested from the host.
+    // Restricted characters, because the token becomes part of the path that is requested from the host.
     access_token: z
       .string()
       .regex(/^[\w-]{1,128}$/, 'must be at most 128 letters, digits, hyphens and underscores'),

@@ -51,9 +51,9 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-// A server reports more fields of each realm, and later versions may add others.
+// Servers report more fields of each realm, which are ignored, and later versions may add others.
 const realm = z.object({ uuid });
-// Strings here, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
+// Declared as strings, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
 const auditLogText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows).nullable() });
 const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumRealmsPerServer).nullable() });

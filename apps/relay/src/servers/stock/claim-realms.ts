@@ -47,7 +47,7 @@ export async function claimRealms(
       .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
       .onConflict((conflict) => conflict.column('uuid').doNothing())
       .execute();
-    // Read after the insertion: another server may have claimed a realm meanwhile.
+    // Read again after the insertion, because another server may have claimed a realm meanwhile.
     if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) throw duplicate();
   });
 }

@@ -30,7 +30,7 @@ export async function readReportedList(text: string, options: ReadListOptions): 
     await nextTick();
     const end = endOfChunk(list, start, name);
     const rows = parseRows(list.slice(start, end), name);
-    // A chunk has a comma before or after it, unless it is the whole list.
+    // Only a list without entries may be empty. An empty chunk next to a comma is malformed.
     const isWhole = start === 1 && end === list.length - 1;
     if (rows.length === 0 && !isWhole) throw invalid(name, 'must be JSON');
     if (count + rows.length > maximumRows) throw invalid(name, `must have at most ${maximumRows} entries`);

@@ -84,7 +84,8 @@ export class ApnsConnection {
 
   /** Number of further requests that it can take now. */
   get room(): number {
-    // A broken session emits `close` late: its streams end first, and a new request on it would throw.
+    // Checked here, because a broken session emits `close` only after its streams end, and a new request on it would
+    // throw.
     const { closed, destroyed } = this.#session;
     if (this.isRetired || this.#isDoubtful || closed || destroyed) return 0;
     const allowed = this.#isProven ? Math.min(this.#announcedStreams, maximumStreams) : 1;
@@ -139,7 +140,7 @@ export class ApnsConnection {
 
   /** Called by its streams: the stream is closed. */
   ended(exchange: ApnsExchange): void {
-    // Requests that timed out are already removed.
+    // A request that timed out is no longer in the set.
     if (!this.#flights.delete(exchange)) return;
     this.#options.onEnded(exchange, this.#endingOf(exchange), this);
     this.#options.onRoom();
@@ -157,7 +158,7 @@ export class ApnsConnection {
   destroy(): void {
     this.#isAbandoned = true;
     this.#session.destroy();
-    // A closed session detaches from its socket, which would wait for the peer to close it.
+    // The session has detached from its socket, which would otherwise stay open until the peer closes it.
     this.#socket?.destroy();
   }
 
@@ -167,7 +168,7 @@ export class ApnsConnection {
       this.#socket = socket as Socket;
     });
     session.on('remoteSettings', ({ maxConcurrentStreams = maximumStreams }) => {
-      // A peer that allows no streams is useless: the connect deadline closes the connection.
+      // If the peer allows no streams, the connection is useless: the connect deadline keeps running and closes it.
       if (maxConcurrentStreams > 0) clearTimeout(this.#connectDeadline);
       this.#announcedStreams = maxConcurrentStreams;
       this.#lastHeardAt = this.#options.clock();
@@ -228,7 +229,7 @@ export class ApnsConnection {
       this.#isDoubtful = true;
       onEnded(exchange, { kind: 'unanswered', why: 'TIMED_OUT' }, this);
     }
-    // All requests have ended by then, and the peer should have closed the connection.
+    // After this time all requests of a retired connection have ended, and the peer should have closed it.
     const patience = timings.requestTimeoutMilliseconds + timings.pingTimeoutMilliseconds;
     if (this.#retiredAt !== undefined && now - this.#retiredAt >= patience) this.destroy();
     if (this.#pingSentAt !== undefined) {

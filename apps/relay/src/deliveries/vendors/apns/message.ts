@@ -48,7 +48,7 @@ export function buildApnsNotification(
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
   const isBackground = urgency.pushType === 'background' && urgency.isForwarded !== true;
   const isFiltered = isBackground && hasFilteringEntitlement;
-  // APNs refuses a background notification with priority 10.
+  // Priority 10 is lowered, because APNs refuses a background notification that has it.
   const priority = isBackground && urgency.priority === 10 ? 5 : urgency.priority;
   const headers: ApnsHeaders = {
     'apns-topic': target.iosAppId,

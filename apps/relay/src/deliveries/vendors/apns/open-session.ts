@@ -20,7 +20,7 @@ export function openSession({ url, ca, proxy }: ApnsHost): ClientHttp2Session {
   const createConnection = () =>
     connectTls({
       socket: proxy.stream(`${hostname}:${port || 443}`),
-      // Server Name Indication does not allow addresses (https://www.rfc-editor.org/rfc/rfc6066#section-3).
+      // Server Name Indication does not allow IP addresses (https://www.rfc-editor.org/rfc/rfc6066#section-3).
       servername: isIP(hostname) === 0 ? hostname : '',
       host: hostname,
       ALPNProtocols: ['h2'],

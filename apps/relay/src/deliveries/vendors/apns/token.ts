@@ -11,7 +11,7 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple: replace a token at least once every 60 minutes, and not more often than every 20 minutes.
+// Apple requires a new token at least every 60 minutes, and at most every 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
@@ -62,7 +62,7 @@ export class ProviderToken {
     try {
       this.#cached = await this.#takeOrMint(maximumAgeMilliseconds);
     } catch (error) {
-      // The database is unavailable: keep the cached token for as long as Apple accepts it.
+      // If the database is unavailable, the cached token is used for as long as Apple accepts it.
       if (this.#cached === undefined || this.#ageOf(this.#cached) >= usableMilliseconds) throw error;
     }
     return this.#cached;

@@ -130,7 +130,7 @@ export class AccessToken {
         body: grant.toString(),
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
-        // Needed once an hour: a kept connection would be stale by then.
+        // Closes the connection after the answer: the next request is due in an hour, and would find it stale.
         reset: true,
       });
       return { statusCode, headers, text: await readBody(body) };

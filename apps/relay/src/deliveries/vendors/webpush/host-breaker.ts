@@ -55,7 +55,7 @@ export class HostBreaker {
   }
 
   settle(isAnswered: boolean): void {
-    // A request that began before the breaker opened: it says nothing new, and must not raise the back-off.
+    // A failure of a request that began before the breaker opened says nothing new, and must not raise the back-off.
     if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;

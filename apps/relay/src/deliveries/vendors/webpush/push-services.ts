@@ -25,7 +25,7 @@ const maximumHosts = 1000;
 const connectTimeoutMilliseconds = 5000;
 // Hosts without an answer yet share few slots, because phones can name any number of hosts that never answer.
 const unprovenRequests = 64;
-// A server whose phones name silent hosts must not delay the first notifications of the others.
+// A server whose phones name silent hosts must not delay other servers' first notifications to a host.
 const unprovenRequestsOfServer = 32;
 const provenRequests = 512;
 
@@ -102,7 +102,8 @@ export class PushServices {
   #connectorFor(mayBePrivate: boolean): buildConnector.connector {
     const { ca, proxy, resolve = resolvePublicName } = this.#options;
     const tls = { timeout: connectTimeoutMilliseconds, ...(ca === undefined ? {} : { ca }) };
-    // A proxy resolves names itself: with one, each entry of the apps file must list its hosts.
+    // A proxy resolves names itself, so the addresses cannot be checked here. The apps file must list the hosts
+    // instead.
     if (proxy !== undefined) return connectThrough(proxy, tls);
     return buildConnector({
       ...tls,

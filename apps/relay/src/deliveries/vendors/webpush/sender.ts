@@ -57,7 +57,7 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
-    // Rejects before a slot is taken: a missing key says nothing about the host.
+    // Throws for a missing key before a slot is taken, because that failure says nothing about the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
@@ -93,7 +93,7 @@ export class WebPushSender implements VendorSender {
     { notAfter }: SendOptions,
     send: () => Promise<VendorAnswer>,
   ): Promise<VendorAnswer> {
-    // An open breaker refuses before the request waits, and again after it has waited.
+    // An open breaker refuses the request before it waits for a slot, and again after it has waited.
     if (service.breaker.refuses) return overloaded;
     if (!(await service.gate.enter(notAfter, serverId))) return overloaded;
     const shared = this.#services.sharedGate(service);
@@ -142,7 +142,7 @@ export class WebPushSender implements VendorSender {
     } catch (error) {
       if (error instanceof ForbiddenAddressError) return refusedEndpoint;
       const { code, name } = error as NodeJS.ErrnoException;
-      // Closed: this host was the least recently used one while the request waited.
+      // UND_ERR_CLOSED: the host was evicted as the least recently used one while the request waited.
       if (service.connectionErrors.has(error as Error) || code === 'UND_ERR_CLOSED') {
         return { kind: 'unanswered', why: 'NOT_CONNECTED' };
       }
