@@ -7,7 +7,7 @@ export function showPayload(payload: string, shownFields: readonly string[]): un
   try {
     value = JSON.parse(payload);
   } catch {
-    // A payload that is not JSON has no field names that tell what may be shown, so all of it is hidden.
+    // A payload that is not JSON has no field names, so any part of it may be secret: hide all of it.
     return hidden(payload);
   }
   return show(value, new Set(shownFields), false);

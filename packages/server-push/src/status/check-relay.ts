@@ -108,7 +108,8 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   } = options;
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
-  // To the holder of the key, relays report this state with the error code of a wrong key, so the text must tell.
+  // Relays report this state only to the holder of the key, and with the error code of a wrong key: only the text
+  // differs.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
     const remedy = remedyIfRefused(state, options);
