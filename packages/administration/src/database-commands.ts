@@ -171,7 +171,7 @@ async function exportTo(
   output: Writable,
   { database, place, options }: ExportTarget,
 ): Promise<TransferCounts> {
-  // The next write reports the error. Without a listener it would crash the process first.
+  // The next write reports the error. Without this listener, the error event would crash the process first.
   output.on('error', () => undefined);
   const { exportDatabase } = await import('./transfer/export-database.js');
   try {
