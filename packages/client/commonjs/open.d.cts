@@ -1,4 +1,4 @@
-// With `module` node16 or node18, TypeScript refuses to import an ECMAScript module here. Node itself can from 20.19 on.
+// TypeScript with `module` node16 or node18 refuses to import an ECMAScript module here, but Node 20.19 and newer can.
 // @ts-ignore
 import open = require('../dist/open.js');
 

@@ -12,7 +12,8 @@ const { appendText } = require('./append-text.cjs');
 const packageName = 'waxwing.push';
 const reactPackage = `add(${packageName}.PushPackage())`;
 
-// react-native-libsodium and lazysodium-android both contain a libsodium.so. Gradle refuses duplicates without a choice.
+// react-native-libsodium and lazysodium-android both contain a libsodium.so. Gradle refuses duplicates unless one is
+// chosen.
 const gradle = `
 android {
     packagingOptions {

@@ -146,7 +146,7 @@ function withExtensionTarget(config, { bundleId, developmentTeam }) {
     for (const settings of extensionSettings(project)) {
       Object.assign(settings, {
         CODE_SIGN_ENTITLEMENTS: `${extensionName}/${extensionName}.entitlements`,
-        // Apple requires the extension's version to be the app's.
+        // Apple requires the extension to have the same version as the app.
         CURRENT_PROJECT_VERSION: `"${config.ios.buildNumber ?? '1'}"`,
         IPHONEOS_DEPLOYMENT_TARGET: '15.1',
         MARKETING_VERSION: `"${config.version ?? '1.0'}"`,

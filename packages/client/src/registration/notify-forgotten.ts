@@ -81,7 +81,8 @@ async function isNotified(
   const connection = { clock, timeoutMilliseconds, fetch: fetch ?? platformFetch };
   const api = createChatApi({ realmUrl, email, apiKey, ...connection });
   const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
-  // Sent both ways: the server may not forward it, and the phone's network may not reach the relay.
+  // Revocations go to both the server and the relay: the server may not forward them, and the phone may not reach the
+  // relay.
   const requests = [
     ...generations.map((generation) => isFinal(generation.remove(api, account))),
     ...revocations.map((revocation) => isFinalIfKnown(api.revokePush(revocation))),

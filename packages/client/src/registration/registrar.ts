@@ -104,7 +104,8 @@ async function syncUnlessSignedOut(
   const { accounts, identity, seen, signIn, signOuts } = options;
   const rows = async () => rowsOf(await accounts.list(), identity);
   await signOuts.finish(await rows());
-  // Merges rows that another client added at the same time. Their devices would deliver every notification again.
+  // Merges rows that another client added at the same time: otherwise each row's device would deliver every
+  // notification.
   await signOuts.forget(await mergeRows({ accounts, seen }, await rows()), signIn);
   signOuts.notifyConcurrently();
   const status = await syncRegistration(options, given);

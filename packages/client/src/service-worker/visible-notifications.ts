@@ -31,7 +31,7 @@ export async function show(
   const tag = tagOf(notification, account);
   const [visible] = await registration.getNotifications({ tag });
   const id = notification.type === 'message' ? String(notification.message_id) : '';
-  // Only messages become further lines: a second test replaces the first.
+  // Only messages are added as further lines. A second test notification replaces the first.
   const before = visible === undefined || id === '' ? [] : (dataOf(visible)?.messages ?? []);
   const messages = [...before, { id, body: described.body }].slice(-mostKeptMessages);
   const { title, icon, url } = described;
