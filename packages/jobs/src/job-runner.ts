@@ -22,7 +22,7 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-// Polling finds jobs without a signal: on SQLite, another process enqueued them, or the signal was lost.
+// Polling finds jobs that came without a signal: from another process on SQLite, or because the signal was lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
 /** Grace period for jobs after `signal` was aborted. */
