@@ -1,4 +1,4 @@
-// Callers must also check that the length is a multiple of four. That is twice as fast as a pattern of groups of four.
+// Callers also check that the length is a multiple of four, which is twice as fast as a pattern of groups of four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 // Accepts what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
