@@ -24,7 +24,7 @@ export async function registerClientPush(
   const { device_id: deviceId } = parameters;
   const change = readPushChange(parameters);
   if (change === undefined) {
-    // Stock servers look up the device before they check for missing parameters.
+    // As on stock servers, an unknown device is reported before missing parameters.
     await requireDevice(database.db, actor.userId, deviceId);
     throw missingGroups();
   }

@@ -19,7 +19,7 @@ export async function checkJobs(
     const listed = pushJobKinds.map((kind) => jobs.list({ kind, state, limit: maximumListed }));
     return (await Promise.all(listed)).flat();
   };
-  // Includes all kinds, because a notification begins as a job of the message.
+  // Includes jobs of all kinds, because a notification begins as the job of its message.
   const due = await jobs.list({ state: 'due', limit: maximumListed });
   const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
   return [checkQueue({ due, ofPush }, names, now), checkDead(await list('dead'), names, now)];
