@@ -28,7 +28,7 @@ const securityHeaders = {
 
 const notBuilt =
   'The page of the dashboard is not built: run "npm run page" in the checkout, then restart this program.\n';
-// Files with this cache header never change: Vite puts a hash of the content into their names.
+// A cached file never becomes stale, because Vite puts a hash of the content into the file's name.
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);
 

@@ -72,8 +72,8 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // A reader of the file gets the error too. This listener keeps the error from crashing the process without a
-      // reader.
+      // A reader of the file gets the error, too. If there is no reader, this listener keeps it from crashing the
+      // process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {

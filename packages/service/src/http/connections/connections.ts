@@ -206,7 +206,7 @@ export class Connections {
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
-    // Ignores a request that arrived in the same packet as the one for which the connection was ended.
+    // Ignores a request that arrived in the same packet as the request for which the connection was ended.
     if (connection === undefined || connection.refusedAt !== undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;

@@ -106,7 +106,7 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // An approximation: a resumed request is added at the end, but counts from its start, so it may be older.
+    // An approximation: a resumed request is last in the set, but it may be older, because its start time is unchanged.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;

@@ -26,7 +26,7 @@ export function toNodeListener(
 ): NodeListener {
   return (request, response, next) => {
     serve(handler, { request, response, next, client: clientOf?.(request) }).catch((err) => {
-      // Happens if the client has disconnected, or if the host has already read the body.
+      // Serving fails if the client has disconnected, or if the host has already read the body.
       if (!response.destroyed) log.error({ err }, 'a request could not be answered');
       if (response.headersSent) response.destroy();
       else refuseUnrouted(response, new ProtocolError('INTERNAL_SERVER_ERROR', { cause: err }));
