@@ -57,7 +57,7 @@ function find(path: string): FoundPrivateFile | undefined {
   try {
     return findPrivateFile(path, { isWrittenByProgram: true });
   } catch {
-    // Missing or inaccessible: opening it reports why.
+    // The file is missing or inaccessible: opening it reports why.
     return undefined;
   }
 }

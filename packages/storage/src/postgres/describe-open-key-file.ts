@@ -12,7 +12,7 @@ export function describeOpenKeyFile(url: string): string | undefined {
     const { problem } = findPrivateFile(path);
     return problem === undefined ? undefined : `The file ${path} (sslkey of the database URL) ${problem}.`;
   } catch {
-    // Missing or inaccessible: the driver's own error reports which.
+    // The file is missing or inaccessible: the driver's own error says which.
     return undefined;
   }
 }
