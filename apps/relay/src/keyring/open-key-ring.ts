@@ -70,7 +70,7 @@ export async function openKeyRing(
   // Signed again, because the ring may be from a backup: phones refuse a list whose sequence is older than one they
   // have seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
-  // Set only now, because the ring has just confirmed the clock.
+  // Set only after the change above, which checked the clock against the ring.
   wallAtZero = clock() - monotonic();
   const keyRing = new LiveKeyRing(started, {
     keeper,

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// Names of the two files that the settings do ask for.
+// Exported for the readers of these two kinds of file, to which they are not foreign.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 

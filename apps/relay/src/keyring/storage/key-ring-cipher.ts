@@ -55,7 +55,7 @@ export async function openKeyRingCipher(
 ): Promise<KeyRingCipher> {
   const text = await readPrivateFile(path, `the key ring's ${kind}`);
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
-  // Blanks around an identity are a slip; in a passphrase they are significant.
+  // Only identities are trimmed: blanks around an identity are a mistake, but in a passphrase they count.
   const secrets =
     kind === 'identity' ? lines.map((line) => line.trim()).filter((line) => !line.startsWith('#')) : lines;
   const [first] = secrets;

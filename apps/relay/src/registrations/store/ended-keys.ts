@@ -23,7 +23,7 @@ export async function endKeys(
       return [`${row.push_account_id} ${pushKeyId}`, { ...row, ended_at: now }];
     }),
   );
-  // A global order: otherwise two transactions could deadlock.
+  // Sorted, because without a fixed lock order two transactions could deadlock.
   const sorted = [...rows].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, row]) => row);
   await db
     .insertInto('ended_keys')

@@ -126,7 +126,7 @@ async function storeRevocations(
   revokedAt: number,
 ): Promise<void> {
   const forgetAt = revokedAt + livenessMilliseconds + 1000;
-  // A global order: otherwise two transactions could deadlock.
+  // Sorted, because without a fixed lock order two transactions could deadlock.
   const rows = [...names].sort().map((name) => ({ name, revoked_at: revokedAt, forget_at: forgetAt }));
   await db
     .insertInto('revocations')

@@ -58,7 +58,7 @@ export class PresentedRegistrations {
     while (waiting.length > 0) {
       const round = new Map<string, PresentedRegistration>();
       for (const each of waiting) if (!round.has(each.hash)) round.set(each.hash, each);
-      // A global order: otherwise two transactions could deadlock.
+      // Sorted, because without a fixed lock order two transactions could deadlock.
       const sorted = [...round.values()].sort((left, right) => (left.hash < right.hash ? -1 : 1));
       const values = sorted.map((each) => [each.forgetAt, each.hash, each.realmId, listed(each)]);
       for (const row of await this.#claim.run(db, values)) rows.set(row.hash, row);

@@ -56,7 +56,7 @@ export class RegistrationSequences {
     }
     const numbered = [...highest.values()].filter(({ sequence }) => sequence > 0);
     const unnumbered = [...highest.values()].filter(({ sequence }) => sequence === 0);
-    // A global order: otherwise two transactions could deadlock.
+    // Sorted, because without a fixed lock order two transactions could deadlock.
     const rows = numbered
       .sort((left, right) => (nameOf(left) < nameOf(right) ? -1 : 1))
       .map(({ realm_id, push_account_id, sequence }) => [realm_id, push_account_id, sequence, now]);

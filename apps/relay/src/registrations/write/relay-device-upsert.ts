@@ -67,7 +67,7 @@ export class RelayDeviceUpsert {
   }
 }
 
-// A global order: otherwise two transactions for the same devices could deadlock.
+// The order of rows in a statement: without a fixed lock order, two transactions for the same devices could deadlock.
 function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }

@@ -11,7 +11,7 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple requires a new token at least every 60 minutes, and at most every 20 minutes.
+// Apple requires a new token at least every 60 minutes, and refuses new ones more often than every 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;

@@ -15,7 +15,7 @@ export interface PushServiceOptions {
 
 const provenConnections = 64;
 const unprovenConnections = 4;
-// Requests to a host that is new to this process wait for its first answer. All of them end when the breaker opens.
+// Requests to a host that is new to this process wait for its first answer. They are refused when the breaker opens.
 const maximumWaiting = { proven: 4096, fresh: 1024, failing: 64 };
 
 /** One push service: its connections, its concurrency limit and its circuit breaker. */
