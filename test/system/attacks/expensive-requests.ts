@@ -103,7 +103,17 @@ export const expensiveRequests: ExpensiveRequests = {
     get('users/me/subscriptions', data, { include_subscribers: 'true' }),
   ],
   'another user lists the members of a channel': (data) => [get(`streams/${data.crowd.id}/members`, data)],
+  'another user lists many files': (data) => [get('attachments', data)],
+  'another user sends links to many files': (data) => [
+    post('messages', data, {
+      type: 'channel',
+      to: JSON.stringify(data.crowd.name),
+      topic: 'crowd',
+      content: data.fileLinks,
+    }),
+  ],
   ...crowdRequests,
+  'another user lists groups of all users': (data) => [get('user_groups', data)],
   'another user opens queues with everything': (data) => [post('register', data, {})],
   'another user types to many subscribers': (data) => [
     post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),

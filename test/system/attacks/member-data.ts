@@ -1,10 +1,11 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
 import { openServerDatabase } from '#server/open-database.js';
-import type { ServerDatabase, ServerTables } from '#server/tables.js';
 import { addUsers } from '../../support/add-users.js';
 import type { Constellation } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization } from '../crash/ask.js';
+import { addFiles } from './member-files.js';
+import { type Db, insertAll } from './member-rows.js';
 import type { Scale } from './scale.js';
 
 /** Data of an organization with a member who requests as much of it as possible. */
@@ -26,8 +27,10 @@ export interface MemberData {
   readonly oftenEdited: MessageId;
   /** A queue with as many events as one answer may have. */
   readonly queueId: string;
-  /** A group that the member created. */
+  /** A group that the member created, which has no members. */
   readonly groupId: number;
+  /** A text with as many links to the member's files as fit into a message. */
+  readonly fileLinks: string;
 }
 
 interface MemberChannel {
@@ -36,14 +39,11 @@ interface MemberChannel {
   readonly messages: readonly MessageId[];
 }
 
-type Db = ServerDatabase['db'];
-type Table = 'messages' | 'message_edits' | 'users' | 'subscriptions' | 'profile_values';
-
 const channelNames = ['library', 'crowd', 'moving', 'edited'] as const;
 /** Channels that many users join and leave. */
 export const revolvingNames = ['door0', 'door1', 'door2', 'door3', 'door4'];
-const rowsPerStatement = 200;
 const mostEvents = 500;
+const messagesPerFile = 100;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
 /** Words with this many characters in total; each seed gives other words. */
@@ -149,7 +149,8 @@ async function addRows(db: Db, userId: UserId, { memberMessages: count, people: 
   await addEdits(db, userId, [oftenEdited], 1000, 2700);
   await addEdits(db, userId, edited, 10, 1400);
   const people = await addPeople(db, crowd.id, subscribers);
-  return { library, crowd, people, moving, edited, oftenEdited };
+  const fileLinks = await addFiles(db, userId, count, moving.messages.slice(0, messagesPerFile));
+  return { library, crowd, people, moving, edited, oftenEdited, fileLinks };
 }
 
 async function addMessages(
@@ -261,15 +262,4 @@ async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<U
     })),
   );
   return users.map(({ id }) => id);
-}
-
-/** Inserts in a separate transaction per statement, so that the server can write meanwhile. */
-async function insertAll(db: Db, table: Table, rows: readonly Partial<ServerTables[Table]>[]): Promise<void> {
-  for (let from = 0; from < rows.length; from += rowsPerStatement) {
-    const some = rows.slice(from, from + rowsPerStatement);
-    await db
-      .insertInto(table)
-      .values(some as never)
-      .execute();
-  }
 }

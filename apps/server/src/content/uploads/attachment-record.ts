@@ -1,6 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { unixSeconds } from '@waxwing/service/lifecycle';
-import { amongNumbers } from '@waxwing/storage';
+import { amongNumbers, ascendingNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { z } from 'zod';
 import type { PublishedEvent } from '../../platform/event-queues/published-event.js';
@@ -32,23 +32,21 @@ export async function writeAttachments(
 ): Promise<AttachmentRecord[]> {
   if (uploads.length === 0) return [];
   const ids = uploads.map(({ id }) => id);
+  const newest = sql`(
+    select message_id from attachment_messages where attachment_id = attachments.id
+    order by message_id desc limit ${sql.lit(messagesPerFile)}
+  )`;
   const rows = await db
-    .selectFrom((inner) =>
-      inner
-        .selectFrom('attachment_messages as reference')
-        .select(['reference.attachment_id', 'reference.message_id'])
-        .select(
-          sql<number>`row_number() over (partition by attachment_id order by message_id desc)`.as('place'),
-        )
-        .where('reference.attachment_id', 'in', amongNumbers(db, ids))
-        .as('placed'),
+    .selectFrom('attachments')
+    .where('id', 'in', amongNumbers(db, ids))
+    .select('id')
+    .select(
+      sql<string | null>`(select ${ascendingNumbers(db, 'message_id')} from ${newest} as reference)`.as(
+        'messages',
+      ),
     )
-    .select(['placed.attachment_id', 'placed.message_id'])
-    .where('placed.place', '<=', messagesPerFile)
-    .orderBy('placed.message_id')
     .execute();
-  const messageIds = new Map<number, number[]>(ids.map((id) => [id, []]));
-  for (const { attachment_id, message_id } of rows) messageIds.get(attachment_id)?.push(message_id);
+  const messageIds = new Map(rows.map(({ id, messages }) => [id, JSON.parse(messages ?? '[]') as number[]]));
   return uploads.map(({ id, fileName, pathId, sizeBytes, createdAt }) => ({
     id,
     name: fileName,

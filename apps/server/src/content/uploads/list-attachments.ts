@@ -1,14 +1,14 @@
-import { noParameters, operation } from '@waxwing/service/http';
+import { ListAnswer, noParameters, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { attachmentRecord, writeAttachments } from './attachment-record.js';
 import { readUsedBytes } from './upload-account.js';
-import { listUploads } from './upload-store.js';
+import { uploadPages } from './upload-store.js';
 
 /**
  * `GET /api/v1/attachments`: the files that the user uploaded, each with the newest 100 messages that refer to it, and
- * the total bytes of all users' files.
+ * the total bytes of all users' files. Streams the list in pages; each page is current when it is read.
  */
 export const listAttachments = operation({
   method: 'GET',
@@ -19,7 +19,9 @@ export const listAttachments = operation({
   answer: z.object({ attachments: z.array(attachmentRecord), upload_space_used: z.number().int() }),
   codes: [],
   async handle({ database: { db } }: ServerContext, { actor }) {
-    const attachments = await writeAttachments(db, await listUploads(db, actor.id));
-    return { attachments, upload_space_used: await readUsedBytes(db) };
+    const pages = async function* () {
+      for await (const uploads of uploadPages(db, actor.id)) yield await writeAttachments(db, uploads);
+    };
+    return new ListAnswer('attachments', pages(), { upload_space_used: await readUsedBytes(db) });
   },
 });

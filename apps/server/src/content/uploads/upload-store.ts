@@ -47,9 +47,24 @@ export async function findUploads(db: Db, ids: readonly number[]): Promise<Uploa
   return rows.map(toUpload);
 }
 
-/** The files of a user, oldest first. */
-export async function listUploads(db: Db, ownerId: UserId): Promise<Upload[]> {
-  return (await stored(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
+/** Small enough that a page with the messages that refer to its files does not noticeably delay other requests. */
+const uploadsPerPage = 50;
+
+/** The files of a user, oldest first, in pages. Each page is current when it is read. */
+export async function* uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Upload[]> {
+  let after = 0;
+  for (;;) {
+    const rows = await stored(db)
+      .where('owner_id', '=', ownerId)
+      .where('id', '>', after)
+      .orderBy('id')
+      .limit(uploadsPerPage)
+      .execute();
+    yield rows.map(toUpload);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < uploadsPerPage) return;
+    after = last.id;
+  }
 }
 
 /** The files with these paths, in ascending order of ids. Locked until the transaction ends. */
