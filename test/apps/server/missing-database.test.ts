@@ -67,6 +67,20 @@ eachBackend((backend) => {
     expect(stderr).toBe('waxwing-server: Push notifications do not work: see database.');
   });
 
+  it.each([
+    'users add --email ada',
+    'users add --email ada@system.invalid',
+    'users add --email ada@example.com --name Notification-Bot',
+    'users add --email ada@example.com --owner bob@example.com',
+    'users add --email ada@example.com --bot --owner bob@example.com',
+  ])('%s, which fails, leaves no database', async (text) => {
+    const url = await backend.freshUrl();
+    expect(await run(url, text)).toMatchObject({ status: 1, stdout: '' });
+    const { stdout } = await run(url, 'db status');
+    expect(stdout).toContain('Pending: jobs/0001-jobs');
+    if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
+  });
+
   it('the first "users add" creates the database, and names it as each later change does', async () => {
     const url = await backend.freshUrl();
     const { pathname } = new URL(url);

@@ -4,7 +4,7 @@ import { CommandError } from '@waxwing/service/command-line';
 import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { subscribeToDefaults } from '../../conversations/channels/default-channels.js';
-import { createUser } from '../../people/users/create-user.js';
+import { checkedIdentity, createUser } from '../../people/users/create-user.js';
 import { lockDetails } from '../../people/users/user-details.js';
 import {
   findUser,
@@ -41,6 +41,18 @@ export interface UserAdministration {
 }
 
 /**
+ * Checks what needs no database, so that a mistake does not leave an empty one.
+ * @throws CommandError for an address that is invalid or reserved, and for a bad name.
+ */
+export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
+  try {
+    checkedIdentity(wanted, realm);
+  } catch (error) {
+    rethrow(error);
+  }
+}
+
+/**
  * Adds a user or bot, subscribes it to the default channels, and publishes events to clients.
  * @throws CommandError for an address that is invalid or taken, a bad name, or an unknown owner.
  */
@@ -71,8 +83,12 @@ export async function addUser(
     });
     return { user, apiKey };
   } catch (error) {
-    throw error instanceof ProtocolError ? new CommandError(error.message) : error;
+    rethrow(error);
   }
+}
+
+function rethrow(error: unknown): never {
+  throw error instanceof ProtocolError ? new CommandError(error.message) : error;
 }
 
 /** Yields pages of the matching active users and bots, oldest first. */

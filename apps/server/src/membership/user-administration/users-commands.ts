@@ -72,7 +72,11 @@ function addAddCommand(users: Command, terminal: Terminal): void {
         terminal,
         async (database, { realm }) =>
           (await manage()).addUser(database, { clock: terminal.clock, realm }, profile),
-        { mayCreate: true },
+        {
+          // A new database has no user who could own a bot.
+          mayCreate: flags.owner === undefined,
+          check: async (configuration) => (await manage()).checkUserToAdd(profile, configuration),
+        },
       );
       printResult(terminal, flags, provisioned('Added', added));
     });

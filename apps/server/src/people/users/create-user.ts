@@ -42,12 +42,7 @@ export async function createUser(
 ): Promise<User> {
   const { db } = transaction;
   await lockGroups(transaction);
-  const email = wanted.email.normalize('NFC');
-  requireOwnAddress(email);
-  if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
-    throw refused('This is not an e-mail address that a user can have: write one such as ada@example.com.');
-  }
-  const fullName = checkedFullName(wanted.fullName);
+  const { email, fullName } = checkedIdentity(wanted, realm);
   if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
   const id = await insertUser(db, { ...wanted, email, fullName }, now);
   if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
@@ -62,6 +57,22 @@ export async function createUser(
   );
   const { apiKeyHash: _, ...user } = wanted;
   return { ...user, email, fullName, id };
+}
+
+/**
+ * The address and name of a new user as they are stored.
+ * @throws ProtocolError BAD_REQUEST for an address that is invalid or reserved, and for an invalid name.
+ */
+export function checkedIdentity(
+  wanted: Pick<NewUser, 'email' | 'fullName'>,
+  realm: Pick<PushRealm, 'url'>,
+): Pick<NewUser, 'email' | 'fullName'> {
+  const email = wanted.email.normalize('NFC');
+  requireOwnAddress(email);
+  if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
+    throw refused('This is not an e-mail address that a user can have: write one such as ada@example.com.');
+  }
+  return { email, fullName: checkedFullName(wanted.fullName) };
 }
 
 async function detailsOf({ db }: ServerTransaction, user: Pick<User, 'id' | 'role'>): Promise<UserDetails> {
