@@ -61,6 +61,8 @@ describe('a system bot’s name', () => {
     'Welcome ᛒot',
     'Welcome Ⴆoʇ',
     'Welcome Boꞇ',
+    ...[...'ʘⵙꙩꙫꚙ𐌏⊕⊗⊛⏺◍◐☉⚆❍⦿⨀⨂⭘🌑🔘🔴🟢'].map((circle) => `Notificati${circle}n Bot`),
+    ...['Notificɐtion Bot', 'Notificatᴉon Bot', 'Welcoɯe Bot', 'ʍelcome Bot', 'Weꞁcome Bot'],
     ...[
       'We!come Bot',
       'W3lcome Bot',

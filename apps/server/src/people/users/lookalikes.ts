@@ -54,6 +54,9 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
   Z: 'ΖᏃꓜ𐋵𑢩𑣥',
 };
 
+/** Letters, signs and discs that look like a filled or marked o. */
+const circles = 'ʘⴲⵀⵙꙩꙫꙭꙮꚙ𐌏⊕⊗⊛⊜⌽⌾⍉⍟⏺◍◐◑◒◓◔◕◙☉⚆⚇⚈⚉⚬✪❂❍⦵⦶⦷⦸⦹⦻⦾⦿⧀⧁⨀⨁⨂⨷⨸⬤⭗⭘⭙⚽🌑🌕🏀🔘🔴🔵🔾🔿🞄🞅🞆🞇🞈🞉🞊🟠🟡🟢🟣🟤';
+
 /**
  * Characters that look like a Latin letter at a glance, by that letter in lower case. They include letters that UTS 39
  * maps to it with a stroke or hook, small capitals, white and flag forms, turned letters, letters of a similar shape,
@@ -61,30 +64,30 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
  * and Thai letters. The long s looks like an f, but is compared as the s that NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
-  a: '∆△▲4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦卂ልค',
+  a: '∆△▲4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦卂ልคɐɒ',
   b: '฿86ßᛒႦƀƃɓʙбъѣҍᵬᶀꞗ🅑🅱🇧乃ጌ๒',
   c: '⊂ᑕ(¢ƈȼɕєҫ₡ꞓꞔ𝼝🅒🅲🇨匚ርς',
   d: '∂ðđƌȡɖɗдᴅᵭᶁᶑ₫ꟈ𝼥🅓🅳🇩ዕժ๔',
   e: '∑3€əǝɘɇɛзэєҿᴇᶒⱸꬴ🅔🅴🇪乇ቿ三',
   f: '£ſʃƒғᵮᶂꜰ🅕🅵🇫千ቻ',
-  g: '69ǥɠɢꞡ🅖🅶🇬ኗ\u{feee}',
-  h: '#ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭卄ዘђ',
-  i: '¡ɨᵻᵼᶖ⍸𝼚🅘🅸🇮丨ጎเ工エ',
+  g: '69ǥɠɢꞡ🅖🅶🇬ኗ\u{feee}ᵷ',
+  h: '#ħɦʜћңӈӊᏺⱨꚕꞕ🅗🅷🇭卄ዘђɥ',
+  i: '¡ɨᵻᵼᶖ⍸𝼚🅘🅸🇮丨ጎเ工エᴉ',
   j: 'ɉᴊ🅙🅹🇯フጋ',
-  k: 'ƙқҟᴋᶄ₭ⱪꝁꝃꝅꞣ🅚🅺🇰ҝጕ',
-  l: '£łƚȴɨɫɬɭʟ\u{673}ᶅⱡꝉꞎꬷꬸꬹ𝼑𝼓𝼦🅛🅻🇱ㄥረレ',
-  m: 'ʍɱӎᴍᵯᶆ₥ꬺ𑜀𑣣🅜🅼🇲爪ጠ๓从',
+  k: 'ƙқҟᴋᶄ₭ⱪꝁꝃꝅꞣ🅚🅺🇰ҝጕʞ',
+  l: '£łƚȴɨɫɬɭʟ\u{673}ᶅⱡꝉꞎꬷꬸꬹ𝼑𝼓𝼦🅛🅻🇱ㄥረレꞁ',
+  m: 'ʍɱӎᴍᵯᶆ₥ꬺ𑜀𑣣🅜🅼🇲爪ጠ๓从ɯ',
   n: '∩ᑎ₦ŋƞȵɲɳɴηилпᵰᶇꞑꞥꬻ𐆎𝼧🅝🅽🇳几ክղภん',
-  o: '°○◌◦●◯⚪⚫⭕◎◉⊙⊚⊘∅⓿øɵθфъѳө\u{6ff}တ⊖⊝⍬ⱺⴱⵁꝋꝍꬾꭴꮎꮻ𝈚𝼛🅞🅾🇴🜔ㄖዐ๏口ロ',
+  o: `°○◌◦●◯⚪⚫⭕◎◉⊙⊚⊘∅⓿øɵθфъѳө\u{6ff}တ⊖⊝⍬ⱺⴱⵁꝋꝍꬾꭴꮎꮻ𝈚𝼛🅞🅾🇴🜔ㄖዐ๏口ロ${circles}`,
   p: 'ƥᴘᵱᵽᶈꝑꝓꝕ🅟🅿🆊🇵卩የ\u{5e7}',
   q: 'ɋʠꝗꝙꞯ🅠🆀🇶ዒ',
-  r: 'ɍɼɽɾяғᵲᵳᶉꞧꭉ𝼖𝼨🅡🆁🇷尺ዪг',
+  r: 'ɍɼɽɾяғᵲᵳᶉꞧꭉ𝼖𝼨🅡🆁🇷尺ዪгɹ',
   s: '§5$ȿʂᵴᶊꞩꟊ𝼞𝼩🅢🆂🇸丂ነร',
   t: '†‡┼╋7+ꞇʇŧƫƭȶʈҭᴛᵵ₮⍡ⱦ𝼉𝼪🅣🆃🇹ㄒፕէ十卜ト',
   u: 'ʉμцᵾᶙꞹꮜ🅤🆄🇺ㄩሁմย',
   v: '√ʋᶌⱱⱴꝟ𐆗🅥🆅🇻🜈ሀ\u{5e9}',
-  w: 'ωшщѽ₩ⱳⲱꝡ𑓅🅦🆆🇼山ሠฬ',
+  w: 'ωшщѽ₩ⱳⲱꝡ𑓅🅦🆆🇼山ሠฬʍ',
   x: 'ҳᶍ⨰ꭖꭗꭘꭙ𐆖🅧🆇🇽乂ሸ\u{5d0}',
-  y: '¥ƴɏұ🅨🆈🇾ㄚሃվ\u{5e5}',
+  y: '¥ƴɏұ🅨🆈🇾ㄚሃվ\u{5e5}ʎ',
   z: '2ƶȥɀʐʑᵶᶎⱬ🅩🆉🇿乙ጊհ',
 };
