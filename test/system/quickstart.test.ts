@@ -110,7 +110,7 @@ async function registerAtRelay(
   const { sodium } = await loadFastestSodium();
   const devices: RegisteredAtRelay[] = [];
   while (devices.length < count) {
-    const phone = new CrashPhone({ sodium, bouncerPublicKey: relay.bouncer_public_key, tokenKind: 'fcm' });
+    const phone = new CrashPhone({ sodium, bouncerPublicKey: relay.bouncer_public_key, kind: 'fcm' });
     const form = new URLSearchParams({
       realm_uuid: server.realm_uuid,
       push_account_id: phone.pushAccountId,

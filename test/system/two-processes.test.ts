@@ -158,7 +158,7 @@ async function afterAnotherTry(): Promise<void> {
 
 function newPhone(): CrashPhone {
   const { bouncerPublicKey } = world.constellation;
-  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+  return new CrashPhone({ sodium, bouncerPublicKey, kind: 'fcm' });
 }
 
 async function nextEvents(url: string, authorization: string, queueId: string): Promise<JsonObject[]> {

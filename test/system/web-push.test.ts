@@ -27,7 +27,7 @@ describe('a browser or a UnifiedPush phone', () => {
       const phone = new CrashPhone({
         sodium,
         bouncerPublicKey,
-        tokenKind: 'webpush',
+        kind: 'webpush',
         webPushUrl,
         generation,
       });

@@ -79,6 +79,14 @@ it('the push service accepts a push, and shows it with the endpoint as its token
   ]);
 });
 
+it('the push service accepts an endpoint with a query, as UnifiedPush has them', async () => {
+  expect(await push({ path: '/push/phone?up=1' })).toBe(201);
+  const token = encodeURIComponent(`${test.vendors.urls.webPush}/push/phone?up=1`);
+  const response = await fetch(`${test.vendors.urls.http}/deliveries?token=${token}`);
+  const { deliveries } = (await response.json()) as { deliveries: unknown[] };
+  expect(deliveries).toHaveLength(1);
+});
+
 it.each<[string, number, () => Push]>([
   ['no token', 401, () => ({ headers: { authorization: undefined } })],
   ['a token for another origin', 401, () => ({ claims: { aud: 'https://push.example' } })],

@@ -85,7 +85,7 @@ export class DashboardInBrowser {
       ({ bouncerKeys }) => bouncerKeys.find(({ state }) => state === 'primary')?.publicKey ?? '',
     );
     for (let index = 0; index < count; index += 1) {
-      const phone = new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+      const phone = new CrashPhone({ sodium, bouncerPublicKey, kind: 'fcm' });
       const form = new URLSearchParams({
         realm_uuid: realmUuid,
         push_account_id: phone.pushAccountId,

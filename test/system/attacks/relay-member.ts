@@ -115,10 +115,10 @@ export class RelayMember {
 
 export async function newPhone(
   { bouncerPublicKey }: Constellation,
-  tokenKind: 'fcm' | 'apns' = 'fcm',
+  kind: 'fcm' | 'apns' = 'fcm',
 ): Promise<CrashPhone> {
   const { sodium } = await loadFastestSodium();
-  return new CrashPhone({ sodium, bouncerPublicKey, tokenKind });
+  return new CrashPhone({ sodium, bouncerPublicKey, kind });
 }
 
 /** Runs work on the relay's database while the relay runs, like its operator's commands. */

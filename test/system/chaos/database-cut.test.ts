@@ -129,7 +129,7 @@ function serverAuthorization({ serverEnv }: CrashWorld['constellation']): string
 async function registrationAsker({ constellation, users }: CrashWorld) {
   const { sodium } = await loadFastestSodium();
   const { bouncerPublicKey, realmUuid, relayUrl } = constellation;
-  const phone = new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+  const phone = new CrashPhone({ sodium, bouncerPublicKey, kind: 'fcm' });
   const [user] = users;
   return (url: string): Promise<Response> => {
     const isRelay = url === relayUrl;

@@ -64,7 +64,7 @@ async function fillAndRelieve(disk: ScarceDisk): Promise<void> {
   const refused = { relay: new Set<string>(), server: new Set<string>() };
 
   async function register(app: 'relay' | 'server'): Promise<Response> {
-    const phone = new CrashPhone({ sodium, bouncerPublicKey, tokenKind: 'fcm' });
+    const phone = new CrashPhone({ sodium, bouncerPublicKey, kind: 'fcm' });
     const { token_kind, push_public_key, ...fields } = phone.registration;
     const answer = await fetch(
       app === 'relay'

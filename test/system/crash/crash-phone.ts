@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { fromUnifiedPush } from '@waxwing/client';
 import {
   encodePushRegistration,
   type JsonObject,
@@ -14,11 +15,23 @@ import { AccountKey, SecretKey } from './crash-keys.js';
 
 export type Generation = 'older' | 'newer';
 
+/** Token kind of each kind of phone: an FCM phone has a registration token or an installation id (`fid`). */
+const tokenKindOf = {
+  fcm: 'fcm',
+  fid: 'fcm',
+  apns: 'apns',
+  webpush: 'webpush',
+  unifiedpush: 'webpush',
+} as const satisfies Record<string, TokenKind>;
+
+export type PhoneKind = keyof typeof tokenKindOf;
+export const phoneKinds = Object.keys(tokenKindOf) as readonly PhoneKind[];
+
 export interface CrashPhoneOptions {
   readonly sodium: Sodium;
   readonly bouncerPublicKey: string;
-  readonly tokenKind: TokenKind;
-  /** URL of the push service; required for `webpush`. */
+  readonly kind: PhoneKind;
+  /** URL of the push service; required for `webpush` and `unifiedpush`. */
   readonly webPushUrl?: string;
   /** The phone's protocol generation. Default: `older`. */
   readonly generation?: Generation;
@@ -40,16 +53,22 @@ export class CrashPhone {
   readonly #key: AccountKey | SecretKey;
   readonly #subscription: WebPushPhone | undefined;
 
-  constructor({ sodium, bouncerPublicKey, tokenKind, webPushUrl, generation = 'older' }: CrashPhoneOptions) {
+  constructor({ sodium, bouncerPublicKey, kind, webPushUrl, generation = 'older' }: CrashPhoneOptions) {
     this.#sodium = sodium;
     const account = new AccountKey(sodium);
     this.#key = generation === 'older' ? account : new SecretKey();
-    const random = randomBytes(32).toString('hex');
-    this.#subscription =
-      tokenKind === 'webpush' ? new WebPushPhone(`${webPushUrl}/push/${random}`) : undefined;
-    this.token = this.#subscription?.token ?? random;
-    this.address = this.#subscription?.endpoint ?? random;
-    this.tokenKind = tokenKind;
+    this.tokenKind = tokenKindOf[kind];
+    const name =
+      kind === 'fid'
+        ? `c${randomBytes(16).toString('base64url').slice(0, 21)}`
+        : randomBytes(32).toString('hex');
+    if (this.tokenKind === 'webpush') {
+      this.#subscription = new WebPushPhone(
+        `${webPushUrl}/push/${name}${kind === 'unifiedpush' ? '?up=1' : ''}`,
+      );
+    }
+    this.token = this.#subscription === undefined ? name : tokenOf(kind, this.#subscription);
+    this.address = this.#subscription?.endpoint ?? name;
     this.generation = generation;
     this.pushAccountId = account.id;
     this.pushPublicKey = toBase64(account.publicKey);
@@ -120,6 +139,13 @@ export class CrashPhone {
     const plaintext = this.#key.open(new Uint8Array(Buffer.from(encrypted, 'base64')));
     return plaintext === undefined ? undefined : parseJson(Buffer.from(plaintext).toString('utf8'));
   }
+}
+
+/** The token of a subscription; a UnifiedPush one as an app makes it of its connector's endpoint. */
+function tokenOf(kind: PhoneKind, { endpoint, keys, auth, token }: WebPushPhone): string {
+  if (kind !== 'unifiedpush') return token;
+  const pubKeySet = { pubKey: keys.getPublicKey('base64url'), auth: auth.toString('base64url') };
+  return fromUnifiedPush({ url: endpoint, pubKeySet }).token;
 }
 
 function toBase64(bytes: Uint8Array): string {

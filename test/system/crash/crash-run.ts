@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { Constellation } from '../../support/constellation.js';
 import { basicAuthorization } from './ask.js';
@@ -109,6 +109,7 @@ async function createLoads(
     { realmUuid, authorization: basicAuthorization(id, readFileSync(keyFile, 'utf8').trim()) },
     await constellation.addRelayServer(),
   ];
+  useEveryFormOfFcm(constellation, servers[1]?.realmUuid ?? '');
   return {
     relay: servers.map(
       (server, index) =>
@@ -129,6 +130,14 @@ async function createLoads(
       random: seededRandom(seed + 2),
     }),
   };
+}
+
+/** Configures FCM's messages to go to installation ids, and those of one realm to use AndroidConfigV2. */
+function useEveryFormOfFcm({ relayEnv }: Constellation, realmUuid: string): void {
+  const file = relayEnv.RELAY_APPS_FILE ?? '';
+  const { fcm, ...others } = JSON.parse(readFileSync(file, 'utf8'));
+  const forms = [{ address_by: 'fid' }, { android_v2: true, realms: [realmUuid] }];
+  writeFileSync(file, JSON.stringify({ ...others, fcm: forms.map((form) => ({ ...fcm[0], ...form })) }));
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {

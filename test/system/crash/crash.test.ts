@@ -25,6 +25,9 @@ describe('relay and server that are killed at random moments under load', () => 
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
         // Messages were sent too: their notifications wait in jobs when a process is killed.
         expect(counts.messages).toBeGreaterThan(10 * rounds);
+        // Each transport has its own code, so each must have been hit.
+        for (const [transport, count] of Object.entries(counts.deliveries))
+          expect(count, transport).toBeGreaterThan(10 * rounds);
         // Only deliveries that are in flight when the relay dies are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);
       },

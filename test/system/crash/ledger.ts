@@ -1,6 +1,6 @@
 import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import type { CrashPhone } from './crash-phone.js';
-import type { VendorDelivery } from './vendor-deliveries.js';
+import { type Transport, transports, type VendorDelivery } from './vendor-deliveries.js';
 
 /** A notification that was answered with success. */
 export interface AcknowledgedNotification {
@@ -26,6 +26,8 @@ export interface CrashCounts {
   readonly shownTwice: number;
   /** Number of deliveries that the phone's key does not open. */
   readonly unopenable: number;
+  /** Number of deliveries by transport. */
+  readonly deliveries: Readonly<Record<Transport, number>>;
 }
 
 interface PhoneDeliveries {
@@ -102,6 +104,7 @@ export class Ledger {
       repeated,
       shownTwice,
       unopenable,
+      deliveries: countByTransport(deliveries),
     };
   }
 
@@ -123,6 +126,12 @@ export class Ledger {
     }
     return { byPhone, unopenable };
   }
+}
+
+function countByTransport(deliveries: readonly VendorDelivery[]): Record<Transport, number> {
+  const counts = Object.fromEntries(transports.map((name) => [name, 0])) as Record<Transport, number>;
+  for (const { transport } of deliveries) counts[transport] += 1;
+  return counts;
 }
 
 function isMessage({ type }: JsonObject): boolean {

@@ -5,11 +5,9 @@ import {
   relayRegisterManyPath,
   relayRegisterPath,
   stringifyJson,
-  type TokenKind,
-  tokenKinds,
 } from '@waxwing/protocol';
 import { type Asked, ask, unlessSilent } from './ask.js';
-import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
+import { CrashPhone, type CrashPhoneOptions, type PhoneKind, phoneKinds } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
 import { pause } from './pause.js';
 
@@ -23,8 +21,8 @@ export interface RelayLoadOptions {
   /** Minimum number of phones to register. Default: as many as time permits. */
   readonly phones?: number;
   readonly random: () => number;
-  /** Kinds of tokens of its phones. Default: all. */
-  readonly kinds?: readonly TokenKind[];
+  /** Kinds of its phones. Default: all. */
+  readonly kinds?: readonly PhoneKind[];
 }
 
 interface RegisteredPhone {
@@ -125,10 +123,10 @@ export class RelayLoad {
   }
 
   #newPhone(): CrashPhone {
-    const { ledger, phone: phoneOptions, random, kinds = tokenKinds } = this.#options;
+    const { ledger, phone: phoneOptions, random, kinds = phoneKinds } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
+      kind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);

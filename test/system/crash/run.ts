@@ -22,7 +22,8 @@ const tell = (sentence: string): void => void process.stderr.write(`${sentence}\
 tell(`seed ${seed}`);
 const postgresUrl = databaseServer(values.backend, refuse);
 const counts = await runCrash({ rounds, phones, seed, tell, postgresUrl });
-const text = Object.entries(counts)
+const { deliveries, ...totals } = counts;
+const text = [...Object.entries(totals), ...Object.entries(deliveries)]
   .map(([name, count]) => `${name} ${count}`)
   .join(', ');
 process.stdout.write(`${values.json ? JSON.stringify(counts) : text}\n`);

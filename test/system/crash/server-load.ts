@@ -1,13 +1,7 @@
-import {
-  type JsonObject,
-  stringifyJson,
-  type TokenKind,
-  testNotificationPath,
-  tokenKinds,
-} from '@waxwing/protocol';
+import { type JsonObject, stringifyJson, testNotificationPath } from '@waxwing/protocol';
 import type { ConstellationUser } from '../../support/constellation.js';
 import { type Asked, ask, basicAuthorization, unlessSilent } from './ask.js';
-import { CrashPhone, type CrashPhoneOptions } from './crash-phone.js';
+import { CrashPhone, type CrashPhoneOptions, type PhoneKind, phoneKinds } from './crash-phone.js';
 import type { Ledger } from './ledger.js';
 import { pause } from './pause.js';
 import { registerWithServer, type ServerPhone, stateTypes, statusIn } from './server-phones.js';
@@ -19,8 +13,8 @@ export interface ServerLoadOptions {
   readonly users: readonly ConstellationUser[];
   readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
   readonly random: () => number;
-  /** Kinds of tokens of its phones. Default: all. */
-  readonly kinds?: readonly TokenKind[];
+  /** Kinds of its phones. Default: all. */
+  readonly kinds?: readonly PhoneKind[];
 }
 
 interface UserPhone extends ServerPhone {
@@ -123,10 +117,10 @@ export class ServerLoad {
   }
 
   async #register(user: LoadUser): Promise<void> {
-    const { ledger, phone: phoneOptions, random, kinds = tokenKinds } = this.#options;
+    const { ledger, phone: phoneOptions, random, kinds = phoneKinds } = this.#options;
     const phone = new CrashPhone({
       ...phoneOptions,
-      tokenKind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
+      kind: kinds[Math.floor(random() * kinds.length)] ?? 'fcm',
       generation: random() < 0.5 ? 'older' : 'newer',
     });
     ledger.know(phone);

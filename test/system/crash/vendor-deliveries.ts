@@ -1,7 +1,19 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 
+/** Transports that the relay distinguishes: FCM's messages have three forms, and UnifiedPush endpoints have a query. */
+export const transports = [
+  'FCM token',
+  'FCM fid',
+  'FCM android_v2',
+  'APNs',
+  'Web Push',
+  'UnifiedPush',
+] as const;
+export type Transport = (typeof transports)[number];
+
 /** A delivery to a vendor's stand-in for a token. */
 export interface VendorDelivery {
+  readonly transport: Transport;
   readonly token: string;
   /** The field that names the phone's key, `push_account_id` or `push_key_id`, and its value. */
   readonly key: { readonly name: string; readonly id: string };
@@ -26,11 +38,20 @@ export async function readDeliveries(
     const payload = payloadOf(delivery, openPush);
     const name = 'push_key_id' in payload ? 'push_key_id' : 'push_account_id';
     return {
+      transport: transportOf(delivery),
       token: String(delivery.token),
       key: { name, id: String(payload[name]) },
       encrypted: String(payload.encrypted_data),
     };
   });
+}
+
+function transportOf({ vendor, token, body }: JsonObject): Transport {
+  if (vendor === 'webpush') return String(token).includes('?') ? 'UnifiedPush' : 'Web Push';
+  if (vendor === 'apns') return 'APNs';
+  const { message } = body as { readonly message: JsonObject };
+  if ('android_v2' in message) return 'FCM android_v2';
+  return 'fid' in message ? 'FCM fid' : 'FCM token';
 }
 
 function payloadOf({ vendor, token, body }: JsonObject, openPush: OpenPush): JsonObject {

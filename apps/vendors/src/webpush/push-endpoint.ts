@@ -24,8 +24,8 @@ interface Refusal {
   readonly problem: string;
 }
 
-/** Path of a subscription; its last part is any name. */
-const subscriptionPath = /^\/push\/[\w.~-]{1,200}$/;
+/** Path of a subscription; its last part is any name. Endpoints of UnifiedPush may have a query. */
+const subscriptionPath = /^\/push\/[\w.~-]{1,200}(?:\?[\w.~=&-]{1,200})?$/;
 const maximumBodyBytes = 4096;
 const urgencies: ReadonlySet<unknown> = new Set([undefined, 'very-low', 'low', 'normal', 'high']);
 const topicForm = /^[\w-]{1,32}$/;
