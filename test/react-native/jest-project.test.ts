@@ -9,23 +9,39 @@ import { installClient } from './install-client.js';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** An app's own tests: one registers with a server that the app has made up, the other imports the smaller entry point. */
+/** An app's own tests: the first one registers at a server that the app has made up, the last one uses the smaller entry point. */
 const ownTest = `
 const { createMemoryPushAccountStore, createMemorySeenNotifications, createPushClient } = require('@waxwing/client');
 const { createOpener } = require('@waxwing/client/open');
 
-test('registers', async () => {
-  global.fetch = jest.fn(async () => { throw new TypeError('offline'); });
+const realmUrl = 'https://chat.example.com';
+
+async function registrar() {
   const phone = await createPushClient({
     bouncerPublicKey: '${Buffer.alloc(32, 9).toString('base64')}',
     pushToken: () => ({ tokenKind: 'fcm', token: 'token' }),
     accounts: createMemoryPushAccountStore(),
     seen: createMemorySeenNotifications(),
   });
-  const account = { realmUrl: 'https://chat.example.com', userId: 10, email: 'ada@example.com', apiKey: 'key' };
-  const { code } = await phone.registrar(account).sync();
-  expect(code).toBe('unreachable');
-  expect(global.fetch).toHaveBeenCalled();
+  return phone.registrar({ realmUrl, userId: 10, email: 'ada@example.com', apiKey: 'key' });
+}
+
+test('registers', async () => {
+  const state = { queue_id: 'q', last_event_id: -1, user_id: 10, realm_url: realmUrl, zulip_feature_level: 400, push_devices: {} };
+  const answers = { '/api/v1/register': state };
+  global.fetch = jest.fn(async (url) => ({
+    status: 200,
+    headers: { get: () => null },
+    text: async () => JSON.stringify({ result: 'success', msg: '', ...answers[url.replace(realmUrl, '')] }),
+  }));
+  expect(await (await registrar()).sync({ settleTimeoutMilliseconds: 0 })).toMatchObject({ code: 'pending' });
+  const sent = new Map(global.fetch.mock.calls.map(([url, { body }]) => [url.replace(realmUrl, ''), body]));
+  expect(new URLSearchParams(sent.get('/api/v1/mobile_push/register')).get('encrypted_push_registration')).toBeTruthy();
+});
+
+test('is offline', async () => {
+  global.fetch = jest.fn(async () => { throw new TypeError('offline'); });
+  expect((await (await registrar()).sync()).code).toBe('unreachable');
 });
 
 test('opens', async () => {
@@ -46,7 +62,7 @@ describe('In a project with Jest', () => {
     project = await mkdtemp(join(tmpdir(), 'waxwing-jest-'));
     await writeFile(join(project, 'package.json'), '{ "name": "an-app", "private": true }');
     const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline'];
-    await run('npm', [...install, 'jest@30.5.2'], { cwd: project });
+    await run('npm', [...install, 'jest@30.5.2', 'jest-environment-jsdom@30.5.2'], { cwd: project });
     const modules = join(project, 'node_modules');
     await installClient(modules);
     for (const name of ['lossless-json', 'libsodium', 'libsodium-wrappers']) {
@@ -69,10 +85,12 @@ describe('In a project with Jest', () => {
 
   it('one line lets tests import the client, which takes their fetch', async () => {
     const setupFiles = ['@waxwing/client/jest-setup'];
-    expect(await jest({ setupFiles })).toEqual({ success: true, numPassedTests: 2, message: '' });
+    const passed = { success: true, numPassedTests: 3, message: '' };
+    expect(await jest({ setupFiles })).toEqual(passed);
     // React Native's presets add these conditions. They must not select the client's build for phones (native code).
     const testEnvironmentOptions = { customExportConditions: ['require', 'react-native'] };
-    const onReactNative = await jest({ setupFiles, testEnvironmentOptions });
-    expect(onReactNative).toEqual({ success: true, numPassedTests: 2, message: '' });
+    expect(await jest({ setupFiles, testEnvironmentOptions })).toEqual(passed);
+    // As in `jest-expo/web`.
+    expect(await jest({ setupFiles, testEnvironment: 'jsdom' })).toEqual(passed);
   });
 });

@@ -43,6 +43,22 @@ describe('The chat API', () => {
     });
   });
 
+  it('reads only `status`, `headers.get` and `text` of an answer, which a native `fetch` of an app returns', async () => {
+    const { server, api } = connect();
+    const { url: realmUrl, email, apiKey, fetch } = server;
+    const native = async (url: string, init: RequestInit) => {
+      const whole = await fetch(url, init);
+      const headers = { get: (name: string) => whole.headers.get(name) };
+      return { status: whole.status, headers, text: () => whole.text() } as Response;
+    };
+    const throughNative = createChatApi({ realmUrl, email, apiKey, fetch: native, clock: () => server.now });
+    await throughNative.registerPushDevice(request);
+    server.overrides.set(registerPath, () => server.answer({}, { status: 502 }));
+    for (const one of [api, throughNative]) {
+      expect(await refusalOf(one.registerPushDevice(request))).toBeInstanceOf(UnreachableError);
+    }
+  });
+
   it('throws the server’s code, status, extra fields and Retry-After', async () => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () =>

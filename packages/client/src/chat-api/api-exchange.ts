@@ -47,11 +47,15 @@ export async function exchangeJson(connection: Connection, exchange: ApiExchange
       fields: answer,
     });
   }
-  if (answer?.result !== 'success' || !response.ok) {
+  if (answer?.result !== 'success' || !isSuccess(response.status)) {
     const message = `${exchange.url} answered HTTP ${response.status} without a result of the chat API.`;
     throw new UnreachableError(message, { retryAfterSeconds, httpStatus: response.status });
   }
   return answer;
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status <= 299;
 }
 
 async function exchangeText(connection: Connection, exchange: ApiExchange) {

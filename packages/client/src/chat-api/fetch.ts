@@ -28,7 +28,6 @@ interface PlainOptions {
 
 /** The parts of an answer that the client reads. */
 interface PlainAnswer {
-  readonly ok: boolean;
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   /** A stream of bytes; absent if the platform has already read all of it. */
