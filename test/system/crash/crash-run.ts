@@ -185,11 +185,12 @@ async function setFaults({ vendors }: Constellation, rules: readonly object[]): 
 }
 
 async function countOutcome(
-  { relayEnv, serverEnv, vendors }: Constellation,
+  constellation: Constellation,
   loads: Loads,
   ledger: Ledger,
   tell: CrashOptions['tell'],
 ): Promise<CrashCounts> {
+  const { relayEnv, serverEnv, vendors } = constellation;
   const until = performance.now() + settleMilliseconds;
   const isOver = (): boolean => performance.now() >= until;
   tell('all clients are answered: waiting for what is stored');
@@ -204,6 +205,7 @@ async function countOutcome(
     const missing = ledger.missing(deliveries);
     if (missing.length === 0 || isOver()) {
       for (const what of missing) tell(`lost: ${what}`);
+      if (missing.length > 0) tell(constellation.output);
       return ledger.count(deliveries);
     }
     tell(`${missing.length} are still to come`);

@@ -215,15 +215,17 @@ export class ServerLoad {
   }
 
   async #lookAt(user: LoadUser): Promise<void> {
+    // The answer does not know phones that register while it is under way.
+    const unsettled = [...user.unsettled];
     const form = new URLSearchParams({ event_types: '[]', fetch_event_types: stateTypes });
     const asked = await unlessSilent(
       ask(`${this.#options.serverUrl()}/api/v1/register`, user.authorization, form),
     );
     if (asked?.status !== 200) return;
-    for (const phone of user.unsettled) {
+    for (const phone of unsettled) {
       const status = statusIn(asked.body, phone);
-      if (status === 'pending') continue;
-      user.unsettled.delete(phone);
+      // Another look may have settled it meanwhile.
+      if (status === 'pending' || !user.unsettled.delete(phone)) continue;
       if (status !== 'active') this.#lost(phone.phone, status);
     }
   }
