@@ -9,7 +9,7 @@ import { installClient } from './install-client.js';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** An app's own tests: the first one registers at a server that the app has made up, the last one uses the smaller entry point. */
+/** An app's own tests: they register at a server that the app has made up, and use the smaller entry point. */
 const ownTest = `
 const { createMemoryPushAccountStore, createMemorySeenNotifications, createPushClient } = require('@waxwing/client');
 const { createOpener } = require('@waxwing/client/open');
