@@ -21,6 +21,7 @@ interface QuickstartFile {
     readonly bouncer_public_key: string;
     readonly signing_public_key: string;
     readonly recovery_public_key: string;
+    readonly vapid_public_key: string;
     readonly env: Record<string, string>;
   };
   readonly server: {
@@ -192,6 +193,7 @@ describe('the quickstart', () => {
   it('has everything that the program in docs/client.md needs to be a phone: it registers and opens a notification', async () => {
     const { facts } = await running();
     expect(facts.relay.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
+    expect(facts.relay.vapid_public_key).toMatch(/^B[\w-]{86}$/);
     const page = readFileSync(join(import.meta.dirname, '../../docs/client.md'), 'utf8');
     const [, program = ''] = /run by a test: npm start -->\n```js\n(.*?)^```$/ms.exec(page) ?? [];
     const cwd = join(import.meta.dirname, '../../packages/client');

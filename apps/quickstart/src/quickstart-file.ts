@@ -8,6 +8,7 @@ export interface QuickstartFacts {
     readonly serverId: string;
     readonly serverKey: string;
     readonly publicKeys: RelayPublicKeys;
+    readonly vapidPublicKey: string;
     readonly environment: Environment;
   };
   readonly server: {
@@ -32,6 +33,7 @@ export async function writeQuickstartFile(
       bouncer_public_key: relay.publicKeys.bouncer_public_key,
       signing_public_key: relay.publicKeys.signing_public_key,
       recovery_public_key: relay.publicKeys.recovery_public_key,
+      vapid_public_key: relay.vapidPublicKey,
       env: relay.environment,
     },
     server: {

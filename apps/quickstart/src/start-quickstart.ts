@@ -18,6 +18,7 @@ import {
   provisionServerAtRelay,
   publicKeysOf,
   type RelayPublicKeys,
+  vapidKeyOf,
 } from './provision-relay.js';
 import {
   addVisitor,
@@ -47,6 +48,7 @@ interface RunningParts {
     readonly serverId: string;
     readonly serverKey: string;
     readonly publicKeys: RelayPublicKeys;
+    readonly vapidPublicKey: string;
   };
   readonly server: {
     readonly url: string;
@@ -121,9 +123,10 @@ async function startParts(
   });
   closers.push(() => server.close());
   const publicKeys = await publicKeysOf(environment);
+  const vapidPublicKey = await vapidKeyOf(environment);
   return {
     vendors,
-    relay: { url: relay.url, environment, ...credentials, publicKeys },
+    relay: { url: relay.url, environment, ...credentials, publicKeys, vapidPublicKey },
     server: { url: server.url, environment: ofServer, realmUuid, users },
   };
 }

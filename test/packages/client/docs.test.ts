@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readStream } from 'node:stream/consumers';
+import { runInNewContext } from 'node:vm';
 import { type Fetch, ignoredReasons, type PushToken, statusSentences } from '@waxwing/client';
-import { createServer } from 'vite';
+import { build, createServer } from 'vite';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { startPush } from '../../../docs/examples/push-in-an-app.js';
 import { FakeChatServer } from './fake-chat-server.js';
@@ -112,6 +113,28 @@ it('the lines for Vite make a page register, as a phone, at the server’s own a
   await vite.close();
   server.closeAllConnections();
   server.close();
+  rmSync(folder, { recursive: true });
+});
+
+it('the configuration for Vite bundles the service worker into one file, which imports nothing', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'waxwing-worker-'));
+  for (const [, name = '', code = ''] of page.matchAll(
+    /run by a test: worker -->\n```js\n\/\/ (\S+)\n(.*?)^```$/gms,
+  ))
+    writeFileSync(join(folder, name), code);
+  symlinkSync(join(import.meta.dirname, '../../../node_modules'), join(folder, 'node_modules'));
+  await build({
+    configFile: join(folder, 'vite.worker.config.js'),
+    root: folder,
+    logLevel: 'silent',
+    resolve: { conditions: ['@waxwing/source', 'browser'] },
+  });
+  expect(readdirSync(join(folder, 'public'))).toEqual(['worker.js']);
+  const worker = readFileSync(join(folder, 'public/worker.js'), 'utf8');
+  const listeners: string[] = [];
+  // A classic script: module syntax would not compile.
+  runInNewContext(worker, { addEventListener: (type: string) => void listeners.push(type) });
+  expect(listeners).toEqual(['push', 'notificationclick', 'pushsubscriptionchange']);
   rmSync(folder, { recursive: true });
 });
 
