@@ -1,5 +1,5 @@
 import { answerWithin } from '@waxwing/service/lifecycle';
-import type { Database } from '@waxwing/storage';
+import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { JobTables } from './job-tables.js';
 
@@ -36,7 +36,10 @@ export class DatabaseCheck {
       const found = await answerWithin(timeoutMilliseconds, this.#readAndWrite(), late);
       return found === late && this.#database.isPoolExhausted() ? busy : found;
     } catch (error) {
-      return `the database does not answer: ${(error as Error).message}`;
+      const { message } = error as Error;
+      return error instanceof DatabaseUnavailableError
+        ? asClause(message)
+        : `the database does not answer: ${message}`;
     }
   }
 
@@ -62,7 +65,12 @@ export class DatabaseCheck {
       });
       return { at: this.#now(), problem: undefined };
     } catch (error) {
-      return { at: this.#now(), problem: `the database cannot be written: ${(error as Error).message}` };
+      const problem = `the database cannot be written: ${asClause((error as Error).message)}`;
+      return { at: this.#now(), problem };
     }
   }
+}
+
+function asClause(sentence: string): string {
+  return `${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`.replace(/\.$/, '');
 }

@@ -61,7 +61,7 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
       'there is no database of that name; make it (createdb -O me birds), or mend the name in the URL.',
     ],
     ['42501', 'the user "me" may not connect to it; grant connect on database birds to me.'],
-    ['53300', 'it has no connection left; raise its max_connections, or have fewer processes connect.'],
+    ['53300', 'it has no connection left; raise its max_connections, or let fewer processes connect.'],
     ['57P03', 'it is starting or stopping; try again in a moment.'],
   ])('one that refuses with %s', async (sqlState, sentence) => {
     const port = await listenAnswering(refusal(sqlState));
@@ -183,6 +183,32 @@ describe('A user who may not create tables gets an error', () => {
         }
       } finally {
         await sql.raw(`drop role ${user}`).execute(owner.db);
+      }
+    });
+  });
+});
+
+describe('A limit on connections gets an error', () => {
+  eachPostgres((backend) => {
+    it('that names the role or the database whose limit is reached', async () => {
+      const user = `waxwing_few_${process.pid}`;
+      const url = new URL(await backend.freshUrl());
+      const database = url.pathname.slice(1);
+      const owner = await backend.open({ migrations: [], url: url.href });
+      const run = (statement: string) => sql.raw(statement).execute(owner.db);
+      const asUser = Object.assign(url, { username: user }).href;
+      await run(`create role ${user} login connection limit 0`);
+      try {
+        await expect(open(asUser)).rejects.toThrow(
+          `cannot be reached: the user "${user}" has as many connections as its role allows; raise that limit (alter role ${user} connection limit N, up to eleven for each process), or let fewer processes connect.`,
+        );
+        await run(`alter role ${user} connection limit -1`);
+        await run(`alter database ${database} connection limit 0`);
+        await expect(open(asUser)).rejects.toThrow(
+          `cannot be reached: the database "${database}" has as many connections as it allows; raise that limit (alter database ${database} connection limit N, up to eleven for each process), or let fewer processes connect.`,
+        );
+      } finally {
+        await run(`drop role ${user}`);
       }
     });
   });

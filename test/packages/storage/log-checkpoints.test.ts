@@ -110,7 +110,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(database.logBytes()).toBe(fullBytes);
     const single = database.db.insertInto('notes').values({ text: 'more' }).execute();
     await expect(single).rejects.toThrow(DatabaseUnavailableError);
-    expect(await database.check()).toContain(`cannot be written: The write-ahead log ${path}-wal is full`);
+    expect(await database.check()).toContain(`cannot be written: the write-ahead log ${path}-wal is full`);
     expect(logBytes()).toBe(fullBytes);
     const before = await count(database);
     reader.exec('commit');

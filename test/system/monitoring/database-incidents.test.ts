@@ -60,12 +60,41 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       const relay = await watch(Object.assign(url, { host: `127.0.0.1:${proxy.port}` }).href);
       await undergo(relay, {
         check: 'database',
-        cause: /the database does not answer/,
+        cause: /^the database does not answer: (?!the database)\w/i,
         async begin() {
           relay.waitForNoJobs();
           await proxy.cut();
           await relay.pass(3);
           return () => proxy.open();
+        },
+      });
+    });
+
+    it('a role without free connections', async () => {
+      const url = new URL(await backend.freshUrl());
+      const owner = await connect(url.href);
+      const user = `waxwing_full_${process.pid}`;
+      const database = url.pathname.slice(1);
+      await owner.query(`create role ${user} login`);
+      onTestFinished(async () => {
+        await owner.query(`reassign owned by ${user} to current_user`);
+        await owner.query(`drop role ${user}`);
+      });
+      await owner.query(`alter database ${database} owner to ${user}`);
+      const relay = await watch(Object.assign(url, { username: user }).href);
+      const limit = (to: number) => owner.query(`alter role ${user} connection limit ${to}`);
+      await undergo(relay, {
+        check: 'database',
+        cause:
+          /^the database does not answer: the user "\w+" has as many connections as its role allows; raise that limit/,
+        async begin() {
+          relay.waitForNoJobs();
+          await limit(0);
+          await owner.query('select pg_terminate_backend(pid) from pg_stat_activity where usename = $1', [
+            user,
+          ]);
+          await relay.pass(3);
+          return () => limit(-1);
         },
       });
     });

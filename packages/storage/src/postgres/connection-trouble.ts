@@ -1,5 +1,6 @@
 import { databaseUrlRemedy, fileTrouble, holdsPassword } from '@waxwing/service/config';
 import { type Address, addressOf } from './address.js';
+import { describeConnectionLimit } from './connection-limit.js';
 import { urlPerHost } from './postgres-hosts.js';
 
 const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
@@ -94,7 +95,7 @@ function byCode({ host, database, user }: Address, { code = '', message }: NodeJ
     case '42501':
       return `the user "${user}" may not connect to it; grant connect on database ${database} to ${user}`;
     case '53300':
-      return 'it has no connection left; raise its max_connections, or have fewer processes connect';
+      return describeConnectionLimit(message);
     case '57P03':
       return 'it is starting or stopping; try again in a moment';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':

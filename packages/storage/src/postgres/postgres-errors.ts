@@ -1,8 +1,10 @@
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
+import { describeConnectionLimit } from './connection-limit.js';
 
 // SQLSTATE codes and classes (https://www.postgresql.org/docs/current/errcodes-appendix.html) of transient errors.
 const unavailableClasses = ['08', '53', '57', '58'];
 const unavailableStates = ['25006', '55P03'];
+const noConnectionState = '53300';
 const conflictStates = ['40001', '40P01'];
 const lostStatementStates = ['26000'];
 // Names the routine that raises the error, because its SQLSTATE, 0A000, covers every unsupported feature.
@@ -44,7 +46,7 @@ function messageOf(error: unknown): string {
   const { code, address, port, hostname, message } = error as ConnectError;
   if (code === 'ECONNREFUSED' && port !== undefined) return `nothing listens at ${address}, port ${port}`;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${hostname} is not known here`;
-  return message;
+  return code === noConnectionState ? describeConnectionLimit(message) : message;
 }
 
 function isUnavailable(error: unknown): boolean {

@@ -1,0 +1,10 @@
+/** Names the limit of PostgreSQL that refuses another connection (SQLSTATE 53300), and what to do, as a clause. */
+export function describeConnectionLimit(message: string): string {
+  const [, kind, name] = /for (role|database) "(.*)"$/.exec(message) ?? [];
+  if (kind === undefined || name === undefined) {
+    return 'it has no connection left; raise its max_connections, or let fewer processes connect';
+  }
+  const limited = kind === 'role' ? `the user "${name}"` : `the database "${name}"`;
+  const allows = kind === 'role' ? 'its role allows' : 'it allows';
+  return `${limited} has as many connections as ${allows}; raise that limit (alter ${kind} ${name} connection limit N, up to eleven for each process), or let fewer processes connect`;
+}
