@@ -16,7 +16,14 @@ const alerts = read('deploy/prometheus/alerts.yml');
 const table = read('docs/operations.md');
 
 interface Board {
-  readonly panels: { readonly title: string; readonly targets?: { readonly expr: string }[] }[];
+  readonly panels: Panel[];
+}
+
+interface Panel {
+  readonly id: number;
+  readonly title: string;
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
+  readonly targets?: { readonly expr: string }[];
 }
 
 /** Labels that Prometheus adds, and `le` of histograms. */
@@ -109,8 +116,19 @@ describe('the board for Grafana', () => {
     all.map(({ expr }) => [title, expr] as const),
   );
 
-  it('has panels', () => {
-    expect(targets.length).toBeGreaterThan(15);
+  it('shows each metric of the programs', () => {
+    const shown = new Set(targets.flatMap(([, expr]) => metricsOf(expr)).map(({ name }) => name));
+    const isShown = (name: string) =>
+      ['', '_bucket', '_count'].some((suffix) => shown.has(`${name}${suffix}`));
+    expect([...labels.keys()].filter((name) => !isShown(name))).toEqual([]);
+  });
+
+  it('has panels that do not overlap, each with an id of its own', () => {
+    const cells = board.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+      Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
   });
 
   it.each(targets)('%s asks for metrics and labels that exist: %s', (_title, expression) => {
