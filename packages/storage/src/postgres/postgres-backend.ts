@@ -1,11 +1,10 @@
-import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Backend, BackendOptions } from '../backend.js';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import {
   describeConnectionTrouble,
   describeLocation,
-  describeMissingRight,
   describeStandby,
   describeTransactionPooling,
 } from './connection-trouble.js';
@@ -16,12 +15,11 @@ import { isPostgresConflict } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import { PostgresSignals } from './postgres-signals.js';
 import { PrimaryFinder } from './primary-finder.js';
+import { runMigrations } from './run-migrations.js';
 import { withPlainTlsMode } from './tls-mode.js';
 
 // While one transaction waits for the disk, the next collects writes. A third would only make batches smaller.
 const transactionsInFlight = 2;
-/** Arbitrary, but must be unique among the advisory locks of the database. */
-const migrationLock = 7_214_669_001;
 
 /** @throws DatabaseUnusableError if the server cannot be reached. */
 export async function openPostgresBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {
@@ -51,7 +49,7 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
     writers: Math.min(transactionsInFlight, Math.max(1, connections - 1)),
     isConflict: isPostgresConflict,
     waitPatiently: async (transaction) => void (await sql.raw(waitPatiently).execute(transaction)),
-    migrating: (work) => withPatience(url, primary, work),
+    migrating: (work) => runMigrations(url, primary, work),
     withWriteLock: (work) => work(),
     logBytes: () => undefined,
     isPoolExhausted: () => pool.waitingCount > 0 && pool.totalCount >= pool.options.max,
@@ -77,28 +75,4 @@ async function refuseEmpty<Tables>(
   const others = await sql`select from pg_tables where schemaname = 'public' limit 1`.execute(db);
   const problem = others.rows.length === 0 ? 'is empty' : 'has no tables of this program';
   throw new DatabaseUnusableError(`The ${describeLocation(url)}, ${problem}: ${remedyIfMissing}.`);
-}
-
-/** Runs without timeouts: changing large tables takes long, and other processes wait for the migration lock. */
-async function withPatience<Tables>(
-  url: string,
-  primary: PrimaryFinder,
-  work: Parameters<Backend<Tables>['migrating']>[0],
-): Promise<void> {
-  const pool = createPool({ primary, connections: 2, isPatient: true });
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: translatingPool(pool) }) });
-  try {
-    await work({ db, lock: lockMigrations });
-  } catch (error) {
-    const missing = describeMissingRight(url, (error as Error).cause ?? error);
-    throw missing === undefined ? error : new DatabaseUnusableError(missing, { cause: error });
-  } finally {
-    await db.destroy();
-  }
-}
-
-async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // Waits without a timeout even if the database role sets a statement timeout of its own.
-  await sql.raw(waitPatiently).execute(transaction);
-  await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);
 }

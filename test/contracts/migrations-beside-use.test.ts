@@ -1,0 +1,73 @@
+import type { MigrationSet } from '@waxwing/storage';
+import { type Kysely, sql } from 'kysely';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { eachPostgres } from '../support/test-databases.js';
+import { birdNames, birds, insertBird, openBirds } from './birds.js';
+
+const next: MigrationSet = {
+  unit: 'birds',
+  migrations: {
+    ...birds.migrations,
+    '0002-next': {
+      async up(db: Kysely<unknown>) {
+        await sql`alter table birds add column colour text`.execute(db);
+        await sql`alter table schedules add column colour text`.execute(db);
+      },
+    },
+  },
+};
+
+describe('a migration beside processes of the previous version', () => {
+  eachPostgres((backend) => {
+    async function begin(url: string, statement: string): Promise<pg.Client> {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      onTestFinished(() => client.end());
+      await client.query('begin');
+      await client.query(statement);
+      return client;
+    }
+
+    /** Resolves when the migration waits for the lock of a table. */
+    async function waits(url: string): Promise<void> {
+      const observer = new pg.Client({ connectionString: url });
+      await observer.connect();
+      const count = async () => {
+        const { rows } = await observer.query(
+          `select count(*)::int as count from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock' and query like 'alter table%'`,
+        );
+        return rows[0].count as number;
+      };
+      await expect.poll(count, { timeout: 10_000, interval: 20 }).toBe(1);
+      await observer.end();
+    }
+
+    it('delays their statements for seconds at most while a backup reads a table, and runs after it', async () => {
+      const url = await backend.freshUrl();
+      const previous = await openBirds(backend, url);
+      const backup = await begin(url, 'select from birds');
+      const opening = openBirds(backend, url, [next]);
+      await waits(url);
+      await insertBird(previous, 'tit');
+      expect(await birdNames(previous)).toEqual(['tit']);
+      await backup.query('commit');
+      await opening;
+      await insertBird(previous, 'wren');
+      expect(await birdNames(previous)).toEqual(['tit', 'wren']);
+    });
+
+    it('is retried after a deadlock with one of their transactions', async () => {
+      const url = await backend.freshUrl();
+      await openBirds(backend, url);
+      const other = await begin(url, 'lock table schedules in row exclusive mode');
+      const opening = openBirds(backend, url, [next]);
+      await waits(url);
+      // The migration, which has waited for longer, looks for a deadlock first.
+      await other.query('select from birds');
+      await other.query('commit');
+      await expect(opening).resolves.toBeDefined();
+    });
+  });
+});
