@@ -18,6 +18,9 @@ const next: MigrationSet = {
   },
 };
 
+const join = sql`select /* join */ birds.id from birds, schedules`;
+type Birds = Awaited<ReturnType<typeof openBirds>>;
+
 describe('a migration beside processes of the previous version', () => {
   eachPostgres((backend) => {
     async function begin(url: string, statement: string): Promise<pg.Client> {
@@ -29,14 +32,15 @@ describe('a migration beside processes of the previous version', () => {
       return client;
     }
 
-    /** Resolves when the migration waits for the lock of a table. */
-    async function waits(url: string): Promise<void> {
+    /** Resolves when a statement that begins like this waits for the lock of a table. */
+    async function waits(url: string, statement = 'alter table'): Promise<void> {
       const observer = new pg.Client({ connectionString: url });
       await observer.connect();
       const count = async () => {
         const { rows } = await observer.query(
           `select count(*)::int as count from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and query like 'alter table%'`,
+          where datname = current_database() and wait_event_type = 'Lock' and query like $1`,
+          [`${statement}%`],
         );
         return rows[0].count as number;
       };
@@ -68,6 +72,28 @@ describe('a migration beside processes of the previous version', () => {
       await other.query('select from birds');
       await other.query('commit');
       await expect(opening).resolves.toBeDefined();
+    });
+
+    it.each([
+      ['a single statement', (database: Birds) => join.execute(database.db)],
+      [
+        'a snapshot',
+        (database: Birds) =>
+          database.readSnapshot(async (db) => {
+            await db.selectFrom('birds').select('id').execute();
+            return join.execute(db);
+          }),
+      ],
+    ])('does not make %s of theirs fail by a deadlock', async (_, read) => {
+      const url = await backend.freshUrl();
+      const previous = await openBirds(backend, url);
+      const migration = await begin(url, 'alter table schedules add column colour text');
+      const reading = read(previous);
+      await waits(url, 'select /* join */');
+      // The read has waited for longer, so PostgreSQL cancels it.
+      await migration.query('alter table birds add column colour text');
+      await migration.query('commit');
+      expect((await reading).rows).toEqual([]);
     });
   });
 });

@@ -44,6 +44,8 @@ export interface Database<Tables> {
   /** For reads of committed data. Writes go through {@link write}. */
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
+  /** Runs `read` on a snapshot of the database. `read` may run more than once. */
+  readSnapshot<Result>(read: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
    * Commits `write` durably, in a batch with concurrent writes ({@link GroupCommit}). `write` may run more than once.
    *
@@ -131,6 +133,7 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
     location,
     db,
     signals,
+    readSnapshot: (read) => repeatConflicts(() => readAtOneInstant(db, read), { connections, isConflict }),
     write: (write) => commits.run(write),
     writeFirst: (write) => commits.run(write, { isFirst: true }),
     writeBatched: (write) => commits.run(write, { isBatched: true }),
@@ -148,6 +151,13 @@ export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promis
       return closed;
     },
   };
+}
+
+function readAtOneInstant<Tables, Result>(
+  db: Kysely<Tables>,
+  read: (db: Kysely<Tables>) => Promise<Result>,
+): Promise<Result> {
+  return db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read').execute(read);
 }
 
 async function writeSingle<Tables, Result>(

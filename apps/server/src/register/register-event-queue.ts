@@ -25,7 +25,7 @@ import {
 } from '../platform/event-queues/client-capabilities.js';
 import { insertQueue, type QueueRequest } from '../platform/event-queues/event-queue-store.js';
 import type { AskingClient, StateContext } from '../platform/event-queues/initial-state.js';
-import { readAtOneInstant, readWithQueue } from '../platform/event-queues/read-with-queue.js';
+import { readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
 import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 
@@ -156,9 +156,7 @@ async function readForSpectator(
     throw refused(`Invalid ${wrong}: must be false in requests without an account`);
   }
   return context.registerQueue.run({ client: 'spectators', signal }, () =>
-    readAtOneInstant(context.database, (db) =>
-      fetchStates({ ...context, database: { db } }, undefined, asked),
-    ),
+    context.database.readSnapshot((db) => fetchStates({ ...context, database: { db } }, undefined, asked)),
   );
 }
 

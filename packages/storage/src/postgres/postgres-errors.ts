@@ -5,7 +5,8 @@ import { describeConnectionLimit } from './connection-limit.js';
 const unavailableClasses = ['08', '53', '57', '58'];
 const unavailableStates = ['25006', '55P03'];
 const noConnectionState = '53300';
-const conflictStates = ['40001', '40P01'];
+const deadlockState = '40P01';
+const conflictStates = ['40001', deadlockState];
 const lostStatementStates = ['26000'];
 // Names the routine that raises the error, because its SQLSTATE, 0A000, covers every unsupported feature.
 const changedAnswerRoutine = 'RevalidateCachedQuery';
@@ -21,6 +22,11 @@ interface ConnectError extends NodeJS.ErrnoException {
 /** Whether a transaction can be retried: it lost to a concurrent one, or its connection lost a prepared statement. */
 export function isPostgresConflict(error: unknown): boolean {
   return conflictStates.includes(codeOf(error)) || isKeptStatementLost(error);
+}
+
+/** Whether PostgreSQL canceled a statement to end a deadlock. */
+export function isDeadlock(error: unknown): boolean {
+  return codeOf(error) === deadlockState;
 }
 
 /**

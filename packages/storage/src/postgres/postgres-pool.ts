@@ -1,7 +1,7 @@
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import pg from 'pg';
 import { DatabaseUnavailableError } from '../database-unavailable-error.js';
-import { isKeptStatementLost, translatePostgresError } from './postgres-errors.js';
+import { isDeadlock, isKeptStatementLost, translatePostgresError } from './postgres-errors.js';
 import { preparedName } from './prepared-statements.js';
 import type { PrimaryFinder } from './primary-finder.js';
 
@@ -16,6 +16,7 @@ export interface PostgresPoolOptions {
 const statementTimeoutMilliseconds = 30_000;
 // For a network that drops all packets, in which the server's own timeout error never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
+const maximumAttempts = 8;
 const idleTransactionTimeoutMilliseconds = 60_000;
 /** Disables the statement timeout for the rest of the transaction. */
 export const waitPatiently = 'set local statement_timeout = 0';
@@ -57,11 +58,26 @@ export function translatingPool(pool: pg.Pool): PostgresPool {
 function translatingClient(client: pg.PoolClient): PostgresPoolClient {
   let broken = false;
   let isPatient = false;
+  let isInTransaction = false;
   async function run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await runOnce(sql, parameters);
+      } catch (error) {
+        // A single statement can deadlock with a migration, for example a join. It has changed nothing.
+        if (isInTransaction || !isDeadlock(error) || attempt === maximumAttempts) throw error;
+      }
+    }
+  }
+  async function runOnce<Row>(
+    sql: string,
+    parameters: readonly unknown[],
+  ): Promise<PostgresQueryResult<Row>> {
     // The server rolls back by itself when it loses a connection.
     if (broken && sql === 'rollback') return resultOf({ command: 'ROLLBACK', rowCount: 0, rows: [] });
     if (sql === waitPatiently) isPatient = true;
-    else if (sql === 'commit' || sql === 'rollback') isPatient = false;
+    else if (sql === 'begin' || sql.startsWith('start transaction')) isInTransaction = true;
+    else if (sql === 'commit' || sql === 'rollback') isPatient = isInTransaction = false;
     try {
       const values = [...parameters];
       const name = preparedName(sql);

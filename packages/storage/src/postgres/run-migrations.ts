@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, sql, type Transaction } from 'kysely';
 import type { Backend } from '../backend.js';
 import { DatabaseUnusableError } from '../database-unusable-error.js';
 import { describeMissingRight } from './connection-trouble.js';
+import { isDeadlock } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import type { PrimaryFinder } from './primary-finder.js';
 
@@ -12,7 +13,6 @@ const migrationLock = 7_214_669_001;
 const lockTimeoutMilliseconds = 2000;
 const pauseMilliseconds = 3000;
 const maximumAttempts = 60;
-const deadlockState = '40P01';
 const lockTimeoutState = '55P03';
 
 /**
@@ -43,10 +43,11 @@ async function retryWhileLocked(work: () => Promise<void>): Promise<void> {
     try {
       return await work();
     } catch (error) {
-      const { code } = ((error as Error).cause ?? error) as { code?: unknown };
-      if (code !== deadlockState && code !== lockTimeoutState) throw error;
+      const original = (error as Error).cause ?? error;
+      const isTimeout = (original as { code?: unknown }).code === lockTimeoutState;
+      if (!isTimeout && !isDeadlock(original)) throw error;
       if (attempt === maximumAttempts) throw new DatabaseUnusableError(tablesStayLocked, { cause: error });
-      if (code === lockTimeoutState) await pause(pauseMilliseconds);
+      if (isTimeout) await pause(pauseMilliseconds);
     }
   }
 }

@@ -20,17 +20,17 @@ interface ReadWithQueue<Result> {
  * or before `lastEventId`. Later changes are in the queue after it. `read` gets the snapshot's database.
  */
 export async function readWithQueue<Result>(
-  { db }: Pick<ServerDatabase, 'db'>,
+  database: Pick<ServerDatabase, 'db' | 'readSnapshot'>,
   queueId: string,
   read: (db: Kysely<ServerTables>) => Promise<Result>,
 ): Promise<ReadWithQueue<Result>> {
   // Waits for transactions that looked up queues before the new queue was committed: they may still commit changes
   // without adding an event to it.
-  await db
+  await database.db
     .transaction()
     .setAccessMode('read only')
     .execute((transaction) => lockExclusive(transaction, publishing));
-  return readAtOneInstant({ db }, async (still) => {
+  return database.readSnapshot(async (still) => {
     const queue = await still
       .selectFrom('event_queues')
       .select('last_event_id')
@@ -38,12 +38,4 @@ export async function readWithQueue<Result>(
       .executeTakeFirst();
     return { result: await read(still), lastEventId: queue?.last_event_id ?? -1 };
   });
-}
-
-/** Runs `read` on a database snapshot. */
-export function readAtOneInstant<Result>(
-  { db }: Pick<ServerDatabase, 'db'>,
-  read: (db: Kysely<ServerTables>) => Promise<Result>,
-): Promise<Result> {
-  return db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read').execute(read);
 }
