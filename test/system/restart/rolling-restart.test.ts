@@ -10,16 +10,24 @@ const timeoutMilliseconds = 400_000;
 
 describe.runIf(hasNginx)('two relays and two servers behind nginx', () => {
   eachPostgres(() => {
-    it(
-      'restart one after the other under load without a failed request, and no message is lost or doubled',
-      async () => {
+    it.each([
+      ['restart one after the other', false],
+      ['are upgraded one after the other, as old and new processes share the databases,', true],
+    ])(
+      '%s under load without a failed request, and no message is lost or doubled',
+      async (_, isUpgrade) => {
         const told: string[] = [];
-        const postgresUrl = testPostgresUrl ?? '';
-        const tell = (sentence: string) => void told.push(sentence);
-        const counts = await runRollingRestart({ requests, requestsPerSecond, postgresUrl, tell });
+        const counts = await runRollingRestart({
+          requests,
+          requestsPerSecond,
+          isUpgrade,
+          postgresUrl: testPostgresUrl ?? '',
+          tell: (sentence) => void told.push(sentence),
+        });
         expect(counts, told.join('\n')).toMatchObject({ failed: 0, lost: 0, doubled: 0 });
         expect(counts.requests).toBeGreaterThanOrEqual(requests);
         expect(counts.restarts).toBeGreaterThanOrEqual(4);
+        expect(counts.migrated).toBe(isUpgrade ? 2 : 0);
       },
       timeoutMilliseconds,
     );

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import type { Constellation, ConstellationPhone, ConstellationUser } from '../../support/constellation.js';
 import { freePort } from '../../support/free-ports.js';
+import { answersHeld } from '../../support/program-answers.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
 import { createCrashWorld } from '../crash/crash-world.js';
 import { readDeliveries } from '../crash/vendor-deliveries.js';
@@ -12,6 +13,8 @@ export interface RollingRestartOptions {
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly postgresUrl: string;
+  /** Whether processes restart as the next version, whose first process migrates the database. Default: as the same. */
+  readonly isUpgrade?: boolean;
   tell(sentence: string): void;
 }
 
@@ -26,6 +29,8 @@ export interface RollingRestartCounts {
   readonly lost: number;
   /** Messages that are stored twice, or reached the phone twice. */
   readonly doubled: number;
+  /** Databases that the next version has migrated. */
+  readonly migrated: number;
 }
 
 /** Longer than `keepalive_timeout` in deploy/nginx/upstreams.conf. */
@@ -33,17 +38,23 @@ const drainSeconds = 6;
 /** Requests of one user wait for each other on a slow machine. */
 const users = 31;
 const settleMilliseconds = 120_000;
+const asNextVersion = {
+  NODE_OPTIONS: [answersHeld.NODE_OPTIONS, `--import=${new URL('next-version.mjs', import.meta.url)}`].join(
+    ' ',
+  ),
+};
 
 /** A process that is started again on its port. */
 interface Member {
   readonly name: string;
   process: SpawnedProcess;
-  start(): Promise<SpawnedProcess>;
+  start(env?: Readonly<Record<string, string>>): Promise<SpawnedProcess>;
 }
 
 /**
  * Sends requests at a steady rate through a real nginx, messages to a user with a phone among them, while two relays and two
- * servers on one PostgreSQL restart: a relay and a server, then the others, and again. Counts failures, and how often each
+ * servers on one PostgreSQL restart: a relay and a server, then the others, and again. In an upgrade, a relay and a server
+ * of the next version run beside the others until half of the requests are sent. Counts failures, and how often each
  * message arrived.
  */
 export async function runRollingRestart(options: RollingRestartOptions): Promise<RollingRestartCounts> {
@@ -63,7 +74,11 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
     const { code } = await phone.registrar.sync();
     if (code !== 'active') throw new Error(`the phone's registration is ${code}`);
     const load = new MixedLoad(constellation, others, ada, options.requestsPerSecond);
-    const restarting = restartInTurn(members, () => load.sent >= options.requests);
+    const hasSent = (requests: number) => load.sent >= requests;
+    const { requests } = options;
+    const restarting = options.isUpgrade
+      ? upgrade(members, requests, hasSent)
+      : restartInTurn(members, () => hasSent(requests));
     await load.run(restarting);
     const restarts = await restarting;
     const arrived = new Arrivals(constellation, phone);
@@ -80,6 +95,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
       shed,
       lost: [...load.acknowledged].filter((id) => !stored.has(id) || !arrived.ids.has(id)).length,
       doubled: arrived.repeated + stored.size - new Set(stored.values()).size,
+      migrated: await countMigrated([serverEnv.SERVER_DATABASE, relayEnv.RELAY_DATABASE]),
     };
   } finally {
     await constellation.endProcesses();
@@ -100,8 +116,10 @@ async function startMembers(constellation: Constellation, first: number): Promis
       [`${prefix}_TRUSTED_PROXIES`]: '127.0.0.1',
       [`${prefix}_LOG_LEVEL`]: 'info',
     });
-    const start = () =>
-      isServer ? constellation.startServer(settings('SERVER')) : constellation.startRelay(settings('RELAY'));
+    const start = (env = {}) =>
+      isServer
+        ? constellation.startServer({ ...settings('SERVER'), ...env })
+        : constellation.startRelay({ ...settings('RELAY'), ...env });
     members.push({ name: `${isServer ? 'server' : 'relay'} ${port}`, process: await start(), start });
   }
   return members;
@@ -111,18 +129,35 @@ async function startMembers(constellation: Constellation, first: number): Promis
 async function restartInTurn(members: readonly Member[], isEnough: () => boolean): Promise<number> {
   let restarts = 0;
   do {
-    for (const pair of [members.slice(0, 2), members.slice(2)]) {
-      await Promise.all(pair.map(restart));
-      restarts += pair.length;
-    }
+    for (const pair of [members.slice(0, 2), members.slice(2)]) restarts += await restartPair(pair);
   } while (!isEnough());
   return restarts;
 }
 
-async function restart(member: Member): Promise<void> {
+/** Restarts one pair as the next version until half of the requests are sent, and the other until all are. */
+async function upgrade(
+  members: readonly Member[],
+  requests: number,
+  hasSent: (requests: number) => boolean,
+): Promise<number> {
+  let restarts = 0;
+  const halves = [members.slice(0, 2), members.slice(2)].entries();
+  for (const [index, pair] of halves) {
+    do restarts += await restartPair(pair, asNextVersion);
+    while (!hasSent((requests * (index + 1)) / 2));
+  }
+  return restarts;
+}
+
+async function restartPair(pair: readonly Member[], env?: Readonly<Record<string, string>>): Promise<number> {
+  await Promise.all(pair.map((member) => restart(member, env)));
+  return pair.length;
+}
+
+async function restart(member: Member, env?: Readonly<Record<string, string>>): Promise<void> {
   const status = await member.process.end();
   if (status !== 0) throw new Error(`${member.name} ended with ${status}:\n${member.process.output}`);
-  member.process = await member.start();
+  member.process = await member.start(env);
 }
 
 /** Requests at a steady rate: one of six sends a direct message, three read from servers, two from relays. */
@@ -228,11 +263,22 @@ class Arrivals {
 
 /** Texts of all messages, by id. */
 async function storedMessages(url: string): Promise<ReadonlyMap<number, string>> {
+  const rows = await query<{ id: string; content: string }>(url, 'select id, content from messages');
+  return new Map(rows.map(({ id, content }) => [Number(id), content]));
+}
+
+async function countMigrated(urls: readonly (string | undefined)[]): Promise<number> {
+  const tables = await Promise.all(
+    urls.map((url = '') => query(url, "select to_regclass('next_things') as found")),
+  );
+  return tables.filter(([row]) => row?.found !== null).length;
+}
+
+async function query<Row extends pg.QueryResultRow>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    const { rows } = await client.query<{ id: string; content: string }>('select id, content from messages');
-    return new Map(rows.map(({ id, content }) => [Number(id), content]));
+    return (await client.query<Row>(statement)).rows;
   } finally {
     await client.end();
   }

@@ -166,6 +166,14 @@ describe('the Helm chart', () => {
     }
   });
 
+  it('replaces pods one after the other, unless the operator wants a stop', () => {
+    const strategies = (values: Values) =>
+      programsIn(values).map(({ spec }) => (spec.updateStrategy ?? spec.strategy).type);
+    expect(strategies(least)).toEqual(['RollingUpdate', 'RollingUpdate']);
+    const stopped = { relay: { updateStrategy: 'OnDelete' }, server: { updateStrategy: 'Recreate' } };
+    expect(strategies(merged(least, stopped))).toEqual(['OnDelete', 'Recreate']);
+  });
+
   it('selects only the pods of its program with services and budgets', () => {
     const objects = rendered(least);
     const labels = programsIn(least).map((object) => object.spec.template.metadata.labels);
