@@ -51,6 +51,15 @@ eachBackend((backend) => {
   const waiting = async () =>
     (await server.database.jobs.list({ state: 'waiting' })).map(({ kind }) => kind).sort();
 
+  it('the metric of the relay has a value only after a request, and while there is a relay', async () => {
+    const isUp = async (of: PushServer) => /^waxwing_relay_up (\d)$/m.exec(await of.metrics.text())?.[1];
+    const idle = await PushServer.start(backend);
+    expect([await isUp(idle), await isUp(server)]).toEqual([undefined, '1']);
+    await idle.close();
+    await server.push.useRelay({ kind: 'not-configured' });
+    expect(await isUp(server)).toBeUndefined();
+  });
+
   it('pending removals are retried as soon as another request finds the relay back', async () => {
     const isUp = async () => /^waxwing_relay_up (\d)$/m.exec(await server.metrics.text())?.[1];
     expect(await isUp()).toBe('1');

@@ -78,6 +78,12 @@ export class LinkMonitor {
       'waxwing_relay_up',
       'Whether the last request to the relay was answered as it should be (1) or not (0)',
     );
+    this.forget();
+  }
+
+  /** Removes the metric's value until the next exchange: 0 would raise an alert if the server has no relay. */
+  forget(): void {
+    this.#isUp.remove();
   }
 
   /** Records the outcome of an exchange. Never rejects: the exchange matters more than its record. */
