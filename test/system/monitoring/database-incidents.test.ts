@@ -37,6 +37,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
     const relay = await watch(`sqlite:${join(disk.folder, 'relay.sqlite')}`);
     await undergo(relay, {
       check: 'database',
+      alert: 'WaxwingNotReady',
       cause: /the database cannot be written: .* disk/,
       async begin() {
         const notification = apnsRequest(await relay.addApns(apnsToken()));
@@ -60,6 +61,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       const relay = await watch(Object.assign(url, { host: `127.0.0.1:${proxy.port}` }).href);
       await undergo(relay, {
         check: 'database',
+        alert: 'WaxwingNotReady',
         cause: /^the database does not answer: (?!the database)\w/i,
         async begin() {
           relay.waitForNoJobs();
@@ -85,6 +87,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       const limit = (to: number) => owner.query(`alter role ${user} connection limit ${to}`);
       await undergo(relay, {
         check: 'database',
+        alert: 'WaxwingNotReady',
         cause:
           /^the database does not answer: the user "\w+" has as many connections as its role allows; raise that limit/,
         async begin() {
@@ -112,6 +115,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       };
       await undergo(relay, {
         check: 'database',
+        alert: 'WaxwingNotReady',
         cause: /the database has not answered for 3 s: all connections of this process are in use/,
         async begin() {
           relay.waitForNoJobs();

@@ -43,6 +43,7 @@ it('the dashboard names cause and remedy, and the log has one to five lines, of 
   };
   await undergo(relay, {
     check: 'push services',
+    alert: 'WaxwingPushServicesHeldBack',
     cause: /Most push services of Web Push have stopped answering/,
     async begin() {
       const { body } = await relay.notify(requests);

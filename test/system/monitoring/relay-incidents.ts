@@ -17,6 +17,8 @@ export interface RelayIncident {
   /** The check of the dashboard that names the cause. */
   readonly check: string;
   readonly cause: RegExp;
+  /** The alert that its metrics raise; `undefined` if they come from the machine. */
+  readonly alert: string | undefined;
   /** Starts the incident and keeps it going for some minutes. Resolves to a function that ends it. */
   begin(relay: WatchedRelay): Promise<() => Promise<unknown> | unknown>;
 }
@@ -49,18 +51,21 @@ function lose(path: string): () => void {
 export const relayIncidents: readonly RelayIncident[] = [
   {
     name: 'a vendor that is down',
+    alert: 'WaxwingVendorOutage',
     check: 'vendors',
     cause: /the vendor has accepted no notification of apns:/,
     begin: (relay) => vendorFault(relay, { status: 503, reason: 'ServiceUnavailable' }),
   },
   {
     name: 'a revoked credential',
+    alert: 'WaxwingCredentialRefused',
     check: 'vendors',
     cause: /InvalidProviderToken/,
     begin: (relay) => vendorFault(relay, { reason: 'InvalidProviderToken' }),
   },
   {
     name: 'an identity file that is gone',
+    alert: 'WaxwingNotReady',
     check: 'keys',
     cause: /identity/,
     async begin(relay) {
@@ -71,6 +76,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a key list that is not renewed',
+    alert: 'WaxwingKeyListExpires',
     check: 'key list',
     cause: /The signed key list ends at .*Phones then refuse it/,
     async begin(relay) {
@@ -82,6 +88,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'an apps file that is lost',
+    alert: 'WaxwingReadinessWarning',
     check: 'files',
     cause: /the next start would fail/,
     async begin(relay) {
@@ -92,6 +99,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a database that accepts no writes',
+    alert: 'WaxwingNotReady',
     check: 'database',
     cause: /the database cannot be written/,
     async begin(relay) {
@@ -102,6 +110,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a backup that holds the write-ahead log',
+    alert: 'WaxwingDatabaseLogGrows',
     check: 'write-ahead log',
     cause: /passed 100 MB/,
     async begin(relay) {
@@ -126,6 +135,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a clock that was stepped',
+    alert: undefined,
     check: 'clock',
     cause: /the clock jumped forward by 5 hours/,
     async begin(relay) {
@@ -137,6 +147,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'one server that eats its quota',
+    alert: 'WaxwingServerUsesQuota',
     check: 'quotas',
     cause: /The quota is used up/,
     environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '10' },
@@ -152,6 +163,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'requests beyond the capacity',
+    alert: 'WaxwingRefusesRequests',
     check: 'refusals',
     cause: /More than one request a second is refused because of a limit: actor-requests/,
     environment: { RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1' },
@@ -168,6 +180,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a mass unregistration',
+    alert: 'WaxwingDeletionsFrozen',
     check: 'deletions',
     cause: /Unusually many tokens are dead: deletions are frozen for fcm:/,
     async begin(relay) {
@@ -195,6 +208,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'jobs that were given up',
+    alert: 'WaxwingDeadJobs',
     check: 'dead letters',
     cause: /The relay has given up \d+ jobs?\./,
     async begin(relay) {
@@ -209,21 +223,26 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a queue that is stuck',
+    alert: 'WaxwingJobsLate',
     check: 'queue',
     cause: /Jobs have been due for more than ten minutes/,
     async begin(relay) {
       const { jobs } = relay.database;
       await relay.stopJobs();
       const job = { kind: 'deliver-notification', payload: '{}', giveUpAt: relay.now() + 86_400_000 };
-      await relay.database.write((transaction) => jobs.enqueue(transaction, job));
+      // The alert tolerates a hundred.
+      for (let count = 0; count < 101; count += 1) {
+        await relay.database.write((transaction) => jobs.enqueue(transaction, job));
+      }
       await relay.pass(12);
       return async () => {
-        for (const { id } of await jobs.list({ limit: 100 })) await jobs.drop(id);
+        for (const { id } of await jobs.list({ limit: 200 })) await jobs.drop(id);
       };
     },
   },
   {
     name: 'a vendor that answers slowly',
+    alert: 'WaxwingDeliveriesSlow',
     check: 'latency',
     cause: /One in twenty notifications to APNs takes more than ten seconds/,
     async begin(relay) {
@@ -239,6 +258,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'rejections by a vendor',
+    alert: 'WaxwingDeliveriesRejected',
     check: 'rejections',
     cause: /More than a fifth of the notifications to APNs are rejected/,
     async begin(relay) {
@@ -251,6 +271,7 @@ export const relayIncidents: readonly RelayIncident[] = [
   },
   {
     name: 'a key ring older than the database',
+    alert: 'WaxwingTokensUnreadable',
     check: 'keys',
     cause: /the key ring cannot open 1 of the stored tokens/,
     async begin(relay) {

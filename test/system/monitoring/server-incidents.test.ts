@@ -5,6 +5,8 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { ServerUnderTest, testPhone } from '../../apps/server/server-under-test.js';
 import { dashboardRequestsTo } from '../../support/dashboard-requests.js';
 import { registered } from '../../support/relay-stand-in.js';
+import { seriesOf } from './raised-alerts.js';
+import { expectAlert } from './undergo.js';
 import type { Check } from './watched-relay.js';
 
 const adminToken = 'the-token-of-the-admin-of-this-server';
@@ -20,6 +22,8 @@ async function watchServerWithoutRelay() {
   const server = await ServerUnderTest.start({ dashboard: { kind: 'on', tokenFile, port: 'main' } });
   onTestFinished(() => server.close());
   const requests = dashboardRequestsTo(server.server.app, adminToken);
+  const scrape = async () => ({ text: await server.server.metrics.text(), at: server.now });
+  const healthy = await scrape();
   const ada = await server.addAccount('ada@example.com');
   server.relay.otherwise('cut');
   expect((await server.register(ada, testPhone('1').fields)).status).toBe(200);
@@ -41,6 +45,9 @@ async function watchServerWithoutRelay() {
       server.now += milliseconds;
       await server.settle();
     },
+    async expectAlert(alert: string) {
+      expectAlert(alert, seriesOf(healthy, await scrape(), 'waxwing-server'));
+    },
     comeBack: () => server.relay.otherwise(registered(7)),
     troubles: () => server.logged.lines().filter(({ level }) => troubleLevels.includes(String(level))),
   };
@@ -60,6 +67,7 @@ describe('the dashboard of the server names cause and remedy, and the log has on
       cause: expect.stringMatching(/^The relay does not answer as it should: /),
       remedy: expect.stringMatching(/\.$/),
     });
+    await server.expectAlert('WaxwingRelayAway');
     server.comeBack();
     await server.pass(60);
     expect(await server.check('relay')).toEqual({ name: 'relay', ok: true });
@@ -75,6 +83,7 @@ describe('the dashboard of the server names cause and remedy, and the log has on
       cause: 'The server has given up 1 job.',
       remedy: expect.stringMatching(/retry the jobs\.$/),
     });
+    await server.expectAlert('WaxwingDeadJobs');
     expect(server.troubles()).toContainEqual(
       expect.objectContaining({
         msg: 'a job was given up',

@@ -1,13 +1,20 @@
 import { expect } from 'vitest';
+import { evaluateRules } from './evaluate-rules.js';
+import type { Series } from './incidents.js';
+import { seriesOf } from './raised-alerts.js';
 import type { RelayIncident } from './relay-incidents.js';
 import type { WatchedRelay } from './watched-relay.js';
 
-/** Provokes an incident, and expects its cause and remedy on the dashboard, its end, and one to five lines in the log. */
+/**
+ * Provokes an incident, and expects its alert from the metrics, its cause and remedy on the dashboard, its end, and one to
+ * five lines in the log.
+ */
 export async function undergo(
   relay: WatchedRelay,
-  { check, cause, begin }: Pick<RelayIncident, 'check' | 'cause' | 'begin'>,
+  { check, cause, alert, begin }: Pick<RelayIncident, 'check' | 'cause' | 'alert' | 'begin'>,
 ): Promise<void> {
   expect(await relay.wrong()).toEqual([]);
+  const healthy = await relay.scrape();
   const before = relay.troubles().length;
   const end = await begin(relay);
   // Polls, because some checks read figures that are counted only from time to time.
@@ -16,6 +23,7 @@ export async function undergo(
   const found = await find();
   expect(found?.cause).toMatch(cause);
   expect(found?.remedy).toMatch(/\w{4,}.*\.$/);
+  if (alert !== undefined) expectAlert(alert, seriesOf(healthy, await relay.scrape(), 'waxwing-relay'));
   await end();
   const isOver = async () => {
     await relay.pass(1);
@@ -25,4 +33,14 @@ export async function undergo(
   const lines = relay.troubles().slice(before);
   expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeGreaterThanOrEqual(1);
   expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeLessThanOrEqual(5);
+}
+
+/** Expects that metrics which change at minute 10 raise the alert by minute 40, and not before the change. */
+export function expectAlert(alert: string, series: Series): void {
+  const expression = `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`;
+  const { output } = evaluateRules(series, [
+    { minute: 9, expression, samples: [] },
+    { minute: 40, expression, samples: [{ labels: '{}', value: 1 }] },
+  ]);
+  expect(output).toContain('SUCCESS');
 }

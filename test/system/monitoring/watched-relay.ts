@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { checkResults } from '@waxwing/service/http';
 import { sql } from 'kysely';
 import {
   startDeliveriesUnderTest,
@@ -9,6 +10,7 @@ import {
 } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import { dashboardRequestsTo } from '../../support/dashboard-requests.js';
 import { idle } from '../../support/idle.js';
+import type { Scrape } from './raised-alerts.js';
 
 const adminToken = 'the-token-of-the-operator-of-this-relay';
 const troubleLevels = ['warn', 'error', 'fatal'];
@@ -37,6 +39,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     ...options,
     environment: { RELAY_ADMIN_TOKEN_FILE: tokenFile, RELAY_ADMIN_ON: 'main', ...options.environment },
   });
+  relay.metrics.watchReadiness(async () => checkResults(await relay.readiness.look()));
   const requests = dashboardRequestsTo(relay.app, adminToken);
   let cookie = await requests.session();
   const get = async (path: string) => {
@@ -67,6 +70,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     look,
     post: (path: string, payload: object) => requests.ask('POST', `/admin/api${path}`, { cookie, payload }),
     now: () => time.now + time.stepped,
+    scrape: async (): Promise<Scrape> => ({ text: await relay.metrics.text(), at: time.now }),
     keyListExpiresAt: () => relay.context.keyRing.publishedKeyList().expiresAt,
     stepClock(milliseconds: number) {
       time.stepped += milliseconds;

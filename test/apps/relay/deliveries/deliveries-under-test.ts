@@ -173,6 +173,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
     log: { text, lines },
     context,
     metrics,
+    readiness,
     deliveries,
     reloadCredentials: () => relay.reloadCredentials(),
     realmId,
