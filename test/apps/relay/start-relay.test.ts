@@ -136,6 +136,7 @@ describe('a running relay', () => {
     expect(text).toMatch(/^waxwing_build_info\{version="\d+\.\d+\.\d+"\} 1$/m);
     const thirtyDays = 30 * 86_400;
     expect(text).toContain(`waxwing_key_list_expiry_timestamp_seconds ${now / 1000 + thirtyDays}\n`);
+    expect(text).toContain(`waxwing_key_list_issue_timestamp_seconds ${now / 1000}\n`);
     expect(text).toContain(`waxwing_primary_key_timestamp_seconds ${now / 1000}\n`);
     const toOperator = await fetch(new URL('/health/ready', relay.metricsUrl));
     expect([toOperator.status, await toOperator.json()]).toMatchObject([200, { ready: true }]);

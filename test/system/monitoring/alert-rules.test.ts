@@ -24,6 +24,19 @@ it('nothing is raised while all is well', () => {
   expect(status).toBe(0);
 });
 
+it('a key list with a short lifetime raises nothing while it is renewed', () => {
+  const place = 'job="waxwing-relay",instance="relay:9001"';
+  const { output } = evaluateRules(
+    {
+      ...wellSeries,
+      [`waxwing_key_list_expiry_timestamp_seconds{${place}}`]: '86400x120',
+      [`waxwing_key_list_issue_timestamp_seconds{${place}}`]: '-40000x120',
+    },
+    [raises(120, undefined)],
+  );
+  expect(output).toContain('SUCCESS');
+});
+
 it.each(incidents.map((incident) => [incident.name, incident] as const))(
   '%s raises its alert alone, and the alert ends with it',
   (_name, { alert, series, until }) => {

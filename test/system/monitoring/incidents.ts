@@ -28,6 +28,7 @@ export const wellSeries: Series = {
   [`waxwing_database_log_bytes{${relay}}`]: '30000000x120',
   [`waxwing_clock_timestamp_seconds{${relay}}`]: '0+60x120',
   [`waxwing_key_list_expiry_timestamp_seconds{${relay}}`]: '1728000x120',
+  [`waxwing_key_list_issue_timestamp_seconds{${relay}}`]: '-864000x120',
   [`waxwing_unreadable_tokens{${relay}}`]: '0x120',
   [`waxwing_delivery_seconds_bucket{${fcm},le="0.3"}`]: '0+590x120',
   [`waxwing_delivery_seconds_bucket{${fcm},le="10"}`]: '0+600x120',
@@ -129,7 +130,10 @@ export const incidents: readonly Incident[] = [
   {
     name: 'a key list that is not renewed',
     alert: 'WaxwingKeyListExpires',
-    series: { [`waxwing_key_list_expiry_timestamp_seconds{${relay}}`]: '606000x30 1728000x90' },
+    series: {
+      [`waxwing_key_list_expiry_timestamp_seconds{${relay}}`]: '649000x30 1728000x90',
+      [`waxwing_key_list_issue_timestamp_seconds{${relay}}`]: '-1943000x30 -864000x90',
+    },
     until: 25,
   },
   {

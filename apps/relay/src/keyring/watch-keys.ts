@@ -10,12 +10,18 @@ export function watchKeys(
     'waxwing_key_list_expiry_timestamp_seconds',
     'When the signed key list expires, in Unix seconds',
   );
+  const issue = metrics.gauge(
+    'waxwing_key_list_issue_timestamp_seconds',
+    'When the signed key list was issued, in Unix seconds',
+  );
   const primary = metrics.gauge(
     'waxwing_primary_key_timestamp_seconds',
     'When the primary key became it, in Unix seconds',
   );
   metrics.beforeScrape(async () => {
-    expiry.set(keyRing.publishedKeyList().expiresAt / 1000);
+    const { issuedAt, expiresAt } = keyRing.publishedKeyList();
+    expiry.set(expiresAt / 1000);
+    issue.set(issuedAt / 1000);
     primary.set(keyRing.describe().primarySince / 1000);
   });
 }
