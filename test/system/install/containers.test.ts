@@ -5,10 +5,30 @@ import { join } from 'node:path';
 import { readRelayEnvironment } from '@waxwing/relay';
 import { readServerEnvironment } from '@waxwing/server';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { compose, deploy, environmentOf, example, service } from './deploy-files.js';
 import { root } from './installation.js';
 
+interface Service {
+  readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
+  readonly volumes: readonly string[];
+  readonly networks: readonly string[];
+}
+
 describe('containers', () => {
+  it('refer only to services, volumes and networks that compose.yaml defines', () => {
+    // Fails for anything that YAML does not allow, such as a key that occurs twice.
+    const file = parse(compose, { merge: true, strict: true });
+    const { services, networks, volumes } = file as Record<string, Record<string, Service>>;
+    const all = Object.values(services ?? {});
+    expect(Object.keys(services ?? {}).sort()).toEqual(['nginx', 'postgres', 'relay', 'server']);
+    const needed = all.flatMap(({ depends_on: on = [] }) => (Array.isArray(on) ? on : Object.keys(on)));
+    expect([...new Set(needed)].sort()).toEqual(['postgres', 'relay', 'server']);
+    const named = all.flatMap((each) => each.volumes).filter((volume) => !volume.startsWith('./'));
+    expect(named.map((volume) => volume.split(':')[0]).sort()).toEqual(Object.keys(volumes ?? {}).sort());
+    expect([...new Set(all.flatMap((each) => each.networks))]).toEqual(Object.keys(networks ?? {}));
+  });
+
   it('run a relay without vendor credentials until an apps file is named', () => {
     const { RELAY_APPS_FILE, ...others } = example;
     expect(RELAY_APPS_FILE).toBe('/run/waxwing/apps.json');
