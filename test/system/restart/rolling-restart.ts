@@ -85,7 +85,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
     await arrived.wait(load.acknowledged);
     const stored = await storedMessages(serverEnv.SERVER_DATABASE ?? '');
     const failures = [...load.unanswered, ...nginx.failures()];
-    const shed = constellation.output.split('"refused":"overload"').length - 1;
+    const shed = countShed(constellation.output);
     const failed = failures.length - Math.min(shed, failures.filter((line) => line.startsWith('503')).length);
     if (failed > 0) options.tell([...failures, constellation.output, nginx.errors()].join('\n'));
     return {
@@ -259,6 +259,13 @@ class Arrivals {
     }
     this.#read = deliveries.length;
   }
+}
+
+/** Requests refused because of overload. Those that waited too long have one line per second, with their number. */
+function countShed(output: string): number {
+  const waited = output.matchAll(/"requests":(\d+),"msg":"this process is overloaded/g);
+  const single = output.split('"refused":"overload"').length - 1;
+  return single + [...waited].reduce((sum, [, requests]) => sum + Number(requests), 0);
 }
 
 /** Texts of all messages, by id. */
