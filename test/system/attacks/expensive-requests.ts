@@ -43,14 +43,9 @@ export const expensiveRequests: ExpensiveRequests = {
     }),
   ],
   'another user renders long texts': (data) => [post('messages/render', data, { content: costlyText })],
-  'another user sends long texts to many subscribers': (data) => [
-    post('messages', data, {
-      type: 'channel',
-      to: JSON.stringify(data.crowd.name),
-      topic: 'crowd',
-      content: costlyText,
-    }),
-  ],
+  'another user sends long texts to many subscribers': (data) => [sending(data, costlyText)],
+  'another user sends short texts to many subscribers': (data) => [sending(data, 'hello')],
+  'another user mentions many subscribers': (data) => [sending(data, `hello @*${data.crowd.name}*`)],
   'another user edits a long text': (data) =>
     [0, 1].map((seed) =>
       patch(`messages/${data.library.messages[0]}`, data, { content: longText(9900, seed * 1000) }),
@@ -119,6 +114,11 @@ export const expensiveRequests: ExpensiveRequests = {
     post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),
   ],
 };
+
+function sending(data: MemberData, content: string): string {
+  const to = JSON.stringify(data.crowd.name);
+  return post('messages', data, { type: 'channel', to, topic: 'crowd', content });
+}
 
 /** Answers to several concurrent requests; the usual answer comes first. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {

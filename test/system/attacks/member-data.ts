@@ -15,7 +15,7 @@ export interface MemberData {
   readonly userId: UserId;
   /** A channel with many long messages in many topics. */
   readonly library: MemberChannel;
-  /** A channel with many subscribers. */
+  /** A channel with many subscribers. They are also the members of a group with its name. */
   readonly crowd: MemberChannel;
   /** The subscribers of `crowd`. */
   readonly people: readonly UserId[];
@@ -72,6 +72,8 @@ export async function addMemberData(world: Constellation, scale: Scale): Promise
   for (let sent = 0; sent < Math.min(count, mostEvents); sent += 1) {
     await post('messages', { type: 'direct', to: `[${user.user_id}]`, content: longText(2000, sent) });
   }
+  const members = JSON.stringify(rows.people);
+  await post('user_groups/create', { name: rows.crowd.name, description: '', members });
   const groupId = Number(group.body.group_id);
   return { authorization, userId, queueId: String(body.queue_id), groupId, ...rows };
 }
