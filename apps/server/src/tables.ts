@@ -38,6 +38,7 @@ import {
   type UserSettingTables,
 } from './people/user-settings/user-setting-tables.js';
 import {
+  addNameKeys,
   addSystemBots,
   addUserDetails,
   addUsersVersion,
@@ -140,6 +141,7 @@ const ownMigrations: MigrationSet = {
     '0022-recent-view': { up: renameRecentView },
     '0023-bots-and-owners': { up: findBotsAndOwners },
     '0024-users-version': { up: addUsersVersion },
+    '0025-name-keys': { up: addNameKeys },
   },
 };
 

@@ -32,12 +32,3 @@ export function checkedFullName(name: string): string {
 export function fullNameTaken(): ProtocolError {
   return refused('Unique names required in this organization: choose another name.');
 }
-
-/** The form for comparing names: ignores letter case, width, invisible characters and surrounding blanks. */
-export function foldedName(name: string): string {
-  return name
-    .trim()
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
-}

@@ -1,6 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import { roles } from '../../platform/authentication/roles.js';
+import { nameKey } from '../../platform/names/name-key.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
 /** The bots that send the server's own messages: name in the database -> display name. */
@@ -44,6 +45,7 @@ async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName
     email: `${name}@${systemBotAddressDomain}`,
     email_lower: `${name}@${systemBotAddressDomain}`,
     full_name: systemBots[name],
+    name_key: nameKey(systemBots[name]),
     role: roles.member,
     is_bot: 1,
     bot_owner_id: null,

@@ -4,6 +4,7 @@ import type { ServerContext } from '../../context.js';
 import type { EventsToPublish, PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { QueueOwner } from '../../platform/event-queues/queue-owners.js';
 import { addressKey } from '../../platform/names/address-key.js';
+import { nameKey } from '../../platform/names/name-key.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { memberEvents } from '../groups/member-events.js';
 import { type MembershipChange, settleRoleGroups } from '../groups/settle-role-groups.js';
@@ -24,7 +25,7 @@ export async function applyUserChange(
   const changesPicture = email !== undefined && hasPublicProviderPicture(before);
   const avatarVersion = before.avatarVersion + (changesPicture ? 1 : 0);
   const set = {
-    ...(fullName === undefined ? {} : { full_name: fullName }),
+    ...(fullName === undefined ? {} : { full_name: fullName, name_key: nameKey(fullName) }),
     ...(role === undefined ? {} : { role }),
     ...(email === undefined ? {} : { email, email_lower: addressKey(email), avatar_version: avatarVersion }),
   };

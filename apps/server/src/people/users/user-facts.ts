@@ -4,10 +4,10 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import { roles } from '../../platform/authentication/roles.js';
 import { addressKey } from '../../platform/names/address-key.js';
+import { nameKey } from '../../platform/names/name-key.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { idOfDummyAddress } from './address-visibility.js';
-import { foldedName } from './full-name.js';
 import type { UserDetails } from './user-details.js';
 
 /** The facts that the rules for changing a user need. They stay valid until the transaction ends. */
@@ -62,8 +62,6 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
   return owners.every(({ id }) => id === target.id);
 }
 
-const namesAtOnce = 1000;
-
 /** Whether names must be unique and a user other than `id` has this one. */
 export async function isNameTaken(
   db: Kysely<ServerTables>,
@@ -71,21 +69,14 @@ export async function isNameTaken(
   name: string,
 ): Promise<boolean> {
   if (!(await readRealmSetting(db, 'require_unique_names'))) return false;
-  const wanted = foldedName(name);
-  let after = 0 as UserId;
-  for (;;) {
-    const rows = await db
-      .selectFrom('users')
-      .select(['id', 'full_name'])
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(namesAtOnce)
-      .execute();
-    if (rows.some((row) => row.id !== id && foldedName(row.full_name) === wanted)) return true;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < namesAtOnce) return false;
-    after = last.id;
-  }
+  const row = await db
+    .selectFrom('users')
+    .select('id')
+    .where('name_key', '=', nameKey(name))
+    .$if(id !== undefined, (query) => query.where('id', '<>', id as UserId))
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Whether an active user other than `id` has the address. */

@@ -2,6 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../../platform/authentication/roles.js';
 import { addressKey } from '../../platform/names/address-key.js';
+import { nameKey } from '../../platform/names/name-key.js';
 import type { ServerTables } from '../../tables.js';
 
 /** A user or bot of the organization. */
@@ -73,6 +74,7 @@ export async function insertUser(
       email: user.email,
       email_lower: addressKey(user.email),
       full_name: user.fullName,
+      name_key: nameKey(user.fullName),
       role: user.role,
       is_bot: user.isBot ? 1 : 0,
       bot_owner_id: user.botOwnerId ?? null,

@@ -1,7 +1,8 @@
 import type { UserId } from '@waxwing/protocol';
-import { addIdColumn, columnTypes, isPostgres } from '@waxwing/storage';
+import { addIdColumn, columnTypes, inPieces, isPostgres, rowsAsTable } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 import { addressKey } from '../../platform/names/address-key.js';
+import { nameKey } from '../../platform/names/name-key.js';
 
 /** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface UserTables {
@@ -11,6 +12,8 @@ export interface UserTables {
     email: string;
     email_lower: string;
     full_name: string;
+    /** `nameKey` of the name, by which unique names are found. */
+    name_key: Generated<string>;
     role: number;
     is_bot: number;
     bot_owner_id: UserId | null;
@@ -100,6 +103,24 @@ export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
     await users.updateTable('users').set({ email_lower: key }).where('id', '=', id).execute();
     if (is_active === 1) taken.add(key);
   }
+}
+
+/** Adds the keys of names, with an index. */
+export async function addNameKeys(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('users')
+    .addColumn('name_key', text, (column) => column.notNull().defaultTo(''))
+    .execute();
+  // Before the update: PostgreSQL refuses it while deferred triggers are pending.
+  await db.schema.createIndex('users_name_key').on('users').column('name_key').execute();
+  const users = db as Kysely<UserTables>;
+  const rows = await users.selectFrom('users').select(['id', 'full_name']).execute();
+  await inPieces(users, rows, async (piece) => {
+    const keys = piece.map(({ id, full_name }) => ({ id, key: nameKey(full_name) }));
+    await sql`
+      update users set name_key = v.key from ${rowsAsTable(users, 'v', { id: 'integer', key: 'text' }, keys)}
+      where users.id = v.id`.execute(users);
+  });
 }
 
 /** The tables that a user's record is written from. */

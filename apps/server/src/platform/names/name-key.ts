@@ -1,0 +1,11 @@
+/**
+ * Returns the form of a person's name that is compared and stored in `name_key`. Ignores letter case, width, invisible
+ * characters and surrounding blanks.
+ */
+export function nameKey(name: string): string {
+  return name
+    .trim()
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
+}
