@@ -18,6 +18,8 @@ type Db = Kysely<ServerTables>;
 export interface RelatedRecords {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
+  /** The senders and participants. */
+  readonly userIds: readonly UserId[];
   user(id: UserId): UserDetails;
   channelName(id: ChannelId): string;
   /** In ascending order. */
@@ -48,14 +50,15 @@ export async function readRelatedRecords(
           db,
           messages.map(({ id }) => id),
         );
-  const userIds = new Set([
+  const userIds = unique([
     ...messages.map(({ senderId }) => senderId),
     ...[...conversations.values()].flat(),
   ]);
-  const users = await readUsers(db, [...userIds]);
+  const users = await readUsers(db, userIds);
   return {
     realm,
     historyPolicy,
+    userIds,
     user: (id) => known(users, id),
     channelName: (id) => known(channels, id),
     participantsOf: (id) => known(conversations, id),
@@ -83,7 +86,7 @@ export async function readRelatedRecordsFor(
 ): Promise<RelatedRecords> {
   const showsEdits = reader !== undefined;
   const related = await readRelatedRecords(db, realm, messages, { showsEdits });
-  const seen = hidingUsers(related, await readVisibilityOf(db, reader));
+  const seen = hidingUsers(related, await readVisibilityOf(db, reader, related.userIds));
   return reader === undefined ? { ...seen, user: (id) => asForUnauthenticated(seen.user(id)) } : seen;
 }
 

@@ -132,7 +132,8 @@ async function readUsers(
     )
     .orderBy('id', 'desc')
     .execute();
-  const sees = author === undefined ? () => true : await readVisibilityOf(db, author);
+  const found = rows.map(({ id }) => id);
+  const sees = author === undefined ? () => true : await readVisibilityOf(db, author, found);
   return rows
     .filter(({ id, is_bot }) => sees({ id, isBot: is_bot === 1 }))
     .map(({ id, full_name, is_active }) => ({

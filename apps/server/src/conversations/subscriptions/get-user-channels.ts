@@ -21,7 +21,7 @@ export const getUserChannels = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     const target = await findDetails(db, { kind: 'id', id: parameters.user_id }, actor);
-    const sees = await readVisibilityOf(db, actor);
+    const sees = await readVisibilityOf(db, actor, [parameters.user_id]);
     if (target === undefined || !sees(target)) throw noSuchUser();
     const rows = await db
       .selectFrom('subscriptions')

@@ -45,10 +45,12 @@ export async function findPrincipals(
   );
   const ids = meant.filter((name) => typeof name === 'number');
   const addresses = meant.filter((name) => typeof name === 'string');
-  const sees = await readVisibilityOf(db, actor);
-  const byId = new Set<number>((await activeAmong(db, ids)).filter(sees).map(({ id }) => id));
-  const known = (await activeWithAddresses(db, addresses, actor)).filter(sees);
-  const byAddress = new Map(known.map(({ id, email }) => [email, id]));
+  const withIds = await activeAmong(db, ids);
+  const withAddresses = await activeWithAddresses(db, addresses, actor);
+  const found = [...withIds, ...withAddresses].map(({ id }) => id);
+  const sees = await readVisibilityOf(db, actor, found);
+  const byId = new Set<number>(withIds.filter(sees).map(({ id }) => id));
+  const byAddress = new Map(withAddresses.filter(sees).map(({ id, email }) => [email, id]));
   return ascendingIds(
     meant.map((name, index) => {
       const id = typeof name === 'number' ? name : byAddress.get(addressKey(name));

@@ -24,9 +24,10 @@ export const getUser = operation({
   answer: z.object({ user: userRecord }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader, parameters }) {
-    const sees = await readVisibilityOf(db, reader);
     const found = await findDetails(db, readUserName(parameters.user_id_or_email, realm), reader);
-    if (found === undefined || !sees(found)) throw noSuchUser();
+    if (found === undefined) throw noSuchUser();
+    const sees = await readVisibilityOf(db, reader, [found.id]);
+    if (!sees(found)) throw noSuchUser();
     const options = {
       reader,
       realm,

@@ -17,12 +17,12 @@ type Sees = (user: Seen) => boolean;
  * The visibility of users for one reader, by the current `can_access_all_users_group`. If it excludes guests, a guest
  * sees itself, bots, and users in a common channel or conversation, and a spectator sees only bots. Reads nothing for
  * members, who see all users.
- * @param among limits the result to these users, so that a guest's other acquaintances are not read
+ * @param among the users to test; others count as hidden. A guest's other acquaintances may be very many.
  */
 export async function readVisibilityOf(
   db: Kysely<ServerTables>,
   reader: Reader,
-  among?: readonly UserId[],
+  among: readonly UserId[],
 ): Promise<Sees> {
   return (await seesAllUsers(db, reader)) ? () => true : limitedVisibility(db, reader, among);
 }

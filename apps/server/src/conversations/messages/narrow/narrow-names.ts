@@ -154,7 +154,8 @@ async function readUsers(
     .orderBy('id')
     .execute();
   const asker = reader.id === spectator.id ? undefined : reader;
-  const sees = await readVisibilityOf(db, asker);
+  const found = rows.map(({ id }) => id);
+  const sees = await readVisibilityOf(db, asker, found);
   for (const { id, email_lower, is_bot, email_address_visibility } of rows) {
     if (!sees({ id, isBot: is_bot === 1 })) continue;
     byId.set(id, id);

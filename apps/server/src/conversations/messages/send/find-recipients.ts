@@ -51,7 +51,11 @@ export async function findRecipients(
     }),
   );
   const byAddress = new Map(known.map((row) => [row.email_lower, row]));
-  const sees = await readVisibilityOf(db, sender);
+  const sees = await readVisibilityOf(
+    db,
+    sender,
+    rows.map(({ id }) => id),
+  );
   const found = names.map((name) => {
     const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
     const row = id === undefined ? byAddress.get(addressKey(String(name))) : byId.get(id);
