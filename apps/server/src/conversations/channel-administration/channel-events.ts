@@ -5,10 +5,10 @@ import type { RoleGroupName } from '../../people/permissions/role-groups.js';
 import type { EventsForOwners, PublishedEvent } from '../../platform/event-queues/published-event.js';
 import type { ServerTables } from '../../tables.js';
 import { type AudienceOfChannel, readAudience } from '../channels/channel-audience.js';
-import type { ChannelRecord } from '../channels/channel-record.js';
 import type { Channel } from '../channels/channel-store.js';
 import { readSubscribers } from '../channels/channel-subscribers.js';
 import { adminsOnly, postPolicy } from '../channels/post-policy.js';
+import { readChannelRecords } from '../channels/read-channel-records.js';
 import { channelGone } from '../channels/subscription-events.js';
 import type { ChannelChange } from './channel-update.js';
 
@@ -19,9 +19,9 @@ export interface ChangedChannel {
   readonly after: Channel;
   /** The channel's permissions before. */
   readonly permissionsBefore: NonNullable<AudienceOfChannel['permissions']>;
-  /** The channel after the change. */
-  readonly record: ChannelRecord;
   readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
+  /** Unix milliseconds. */
+  readonly now: number;
 }
 
 const capability = 'archived_channels';
@@ -46,10 +46,10 @@ export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: Changed
       const readers = (await readAudience(db, { channel: after }, owners)).seeing();
       const gained = readers.filter((id) => !readersBefore.has(id));
       const isUnarchived = before.isArchived && !after.isArchived;
-      // Reads the subscribers only for new readers of the channel, because the list can be long.
-      const isListed = isUnarchived ? readers.length > 0 : gained.length > 0;
-      const subscribers = isListed ? ((await readSubscribers(db, [after.id])).get(after.id) ?? []) : [];
-      return notifiedOfChange(changed, { readersBefore, readers, gained, subscribers });
+      // Reads the subscribers and their number only for new readers of the channel, because the list can be long.
+      const isCreated = isUnarchived ? readers.length > 0 : gained.length > 0;
+      const created = isCreated ? await creation(db, after, changed.now) : [];
+      return notifiedOfChange(changed, { readersBefore, readers, gained, created });
     },
   };
 }
@@ -58,26 +58,26 @@ interface Readers {
   readonly readersBefore: ReadonlySet<UserId>;
   readonly readers: readonly UserId[];
   readonly gained: readonly UserId[];
-  /** Empty if no user gains the channel. */
-  readonly subscribers: readonly UserId[];
+  /** The events for users who could not see the channel before. Empty if there are none. */
+  readonly created: readonly JsonObject[];
 }
 
 function notifiedOfChange(
   changed: ChangedChannel,
-  { readersBefore, readers, gained, subscribers }: Readers,
+  { readersBefore, readers, gained, created }: Readers,
 ): PublishedEvent[] {
-  const { before, after, record } = changed;
+  const { before, after } = changed;
   const keeping = readers.filter((id) => readersBefore.has(id));
   const lost = after.isPrivate && !before.isPrivate ? [] : without([...readersBefore], readers);
   const notified = [
-    ...notifiedOf(creation(record, subscribers), gained),
+    ...notifiedOf(created, gained),
     ...changeEvents(changed).flatMap((event) => notifiedOf([event], keeping)),
     ...notifiedOf([channelGone(after.id)], lost),
   ];
   if (!before.isArchived) return notified;
   const forCapable = notified.map((each) => ({ ...each, onlyFor: { capability, isLocked: true } as const }));
   if (after.isArchived) return forCapable;
-  const unarchived = notifiedOf(creation(record, subscribers), readers);
+  const unarchived = notifiedOf(created, readers);
   return [
     ...forCapable,
     ...unarchived.map((each) => ({ ...each, onlyFor: { capability, isLocked: false } as const })),
@@ -85,15 +85,12 @@ function notifiedOfChange(
 }
 
 /** The events for users who could not see the channel before. */
-function creation(record: ChannelRecord, userIds: readonly UserId[]): JsonObject[] {
-  const create = { type: 'stream', op: 'create', streams: [record] };
-  if (userIds.length === 0) return [create];
-  const peers = {
-    type: 'subscription',
-    op: 'peer_add',
-    stream_ids: [record.stream_id],
-    user_ids: [...userIds],
-  };
+async function creation(db: Kysely<ServerTables>, channel: Channel, now: number): Promise<JsonObject[]> {
+  const records = await readChannelRecords(db, [channel], now);
+  const create = { type: 'stream', op: 'create', streams: [...records.values()] };
+  const userIds = (await readSubscribers(db, [channel.id])).get(channel.id);
+  if (userIds === undefined) return [create];
+  const peers = { type: 'subscription', op: 'peer_add', stream_ids: [channel.id], user_ids: userIds };
   return [create, peers];
 }
 

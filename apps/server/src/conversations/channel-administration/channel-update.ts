@@ -37,6 +37,7 @@ export interface ChannelFacts {
   readonly isFolderKnown: boolean;
   /** Whether this is the channel for moderation requests. */
   readonly isForModerationRequests: boolean;
+  /** Read only for a request to unarchive. */
   readonly hasSubscribers: boolean;
   /** Whether a message of the channel is in a topic with a name. */
   readonly hasNamedTopics: boolean;

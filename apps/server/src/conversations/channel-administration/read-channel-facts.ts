@@ -55,7 +55,7 @@ export async function readChannelFacts(
     isFolderKnown:
       typeof requested.folderId === 'number' && (await isKnownFolder(transaction, requested.folderId)),
     isForModerationRequests: moderationChannelId === channelId,
-    hasSubscribers: await hasSubscribers(db, channelId),
+    hasSubscribers: requested.isArchived !== undefined && (await hasSubscribers(db, channelId)),
     hasNamedTopics: requested.topicsPolicy === 'empty_topic_only' && (await hasNamedTopics(db, channelId)),
   };
 }

@@ -17,7 +17,6 @@ import { noSuchChannel } from '../channels/channel-refusals.js';
 import { findChannels } from '../channels/channel-store.js';
 import { channelDescription } from '../channels/channel-text.js';
 import { defaultChannelsEvent } from '../channels/default-channels.js';
-import { readChannelRecords } from '../channels/read-channel-records.js';
 import { channelRetention } from '../channels/retention-parameter.js';
 import { topicsPolicyParameter } from '../channels/topics-policy-parameter.js';
 import { renderDescriptions } from '../messages/render-content.js';
@@ -121,10 +120,8 @@ async function changeChannel(
   await applyChannelChange(transaction, before.id, change, rendered);
   const [after] = await findChannels(db, [before.id]);
   if (after === undefined) throw noSuchChannel();
-  const record = (await readChannelRecords(db, [after], context.clock())).get(after.id);
-  if (record === undefined) throw noSuchChannel();
   const roleGroups = await roleGroupIds(db);
-  const changed = { change, before, after, permissionsBefore, record, roleGroups };
+  const changed = { change, before, after, permissionsBefore, roleGroups, now: context.clock() };
   await context.publish(transaction, eventsOfChannelChange(db, changed));
   if (change.isDefault !== undefined && change.isDefault !== before.isDefault) {
     await context.publish(transaction, await defaultChannelsEvent(db));
