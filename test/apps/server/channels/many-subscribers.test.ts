@@ -3,7 +3,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { countSubscribers, readSubscribers } from '#server/conversations/channels/channel-subscribers.js';
-import { findGroups } from '#server/people/groups/group-store.js';
+import { listGroups } from '#server/people/groups/group-store.js';
 import { membersPerPiece } from '#server/people/permissions/member-lists.js';
 import { observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -71,7 +71,7 @@ eachBackend((backend) => {
       const [lists, counts] = [await readSubscribers(db, channelIds), await countSubscribers(db, channelIds)];
       expect(channelIds.map((id) => lists.get(id) ?? [])).toEqual(expected());
       expect(channelIds.map((id) => counts.get(id) ?? 0)).toEqual(sizes);
-      expect((await findGroups(db, groupIds)).map(({ memberIds }) => memberIds)).toEqual(expected());
+      expect((await listGroups(db, groupIds)).map(({ memberIds }) => memberIds)).toEqual(expected());
     });
 
     it('are read by statements of a bounded size on SQLite, and by one on PostgreSQL', async () => {

@@ -23,7 +23,6 @@ const group: Group = {
   isActive: true,
   creatorId: other,
   createdAt: 0,
-  memberIds: [other],
   subgroupIds: [inner],
   permissions: permissions as unknown as Group['permissions'],
 };
@@ -38,6 +37,7 @@ function factsOf(fields: Partial<Omit<GroupFacts, 'held'>> = {}, held: readonly 
     mayCreateGroups: true,
     mayManageAllGroups: false,
     group,
+    memberIds: new Set([other]),
     held: new Set(held),
     known: {
       users: new Map([
@@ -71,7 +71,7 @@ describe('the members of a group', () => {
   const plan = (facts: GroupFacts, wish: Partial<MemberUpdateRequest>) =>
     planMemberUpdate(facts, { add: [], remove: [], addSubgroups: [], removeSubgroups: [], ...wish });
   const outcome = (facts: GroupFacts, wish: Partial<MemberUpdateRequest>) => said(() => plan(facts, wish));
-  const withMe = { group: { ...group, memberIds: [me, other] } };
+  const withMe = { memberIds: new Set([me, other]) };
   const manager = factsOf({}, ['can_manage_group']);
 
   it('can be added by users who can manage the group or all groups, or add members to it', () => {
@@ -85,7 +85,7 @@ describe('the members of a group', () => {
   });
 
   it('can join with the join permission, but cannot add other users', () => {
-    const joiner = factsOf({ group: { ...group, memberIds: [] } }, ['can_join_group']);
+    const joiner = factsOf({ memberIds: new Set() }, ['can_join_group']);
     expect(outcome(joiner, { add: [me] })).toBe('done');
     expect(outcome(joiner, { add: [other] })).toBe(insufficient);
     expect(outcome(joiner, { add: [me, other] })).toBe(insufficient);
@@ -159,7 +159,7 @@ describe('the members of a group', () => {
   });
 
   it('are planned once each, in ascending order', () => {
-    const facts = factsOf({ ...withMe, group: { ...group, memberIds: [], subgroupIds: [] } }, [
+    const facts = factsOf({ memberIds: new Set(), group: { ...group, subgroupIds: [] } }, [
       'can_manage_group',
     ]);
     expect(plan(facts, { add: [other, me, other], addSubgroups: [free, inner] })).toEqual({

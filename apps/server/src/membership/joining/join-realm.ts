@@ -10,7 +10,7 @@ import { defaultChannelIds } from '../../conversations/channels/default-channels
 import { eventsOfJoining } from '../../conversations/channels/subscription-events.js';
 import { insertSubscriptions } from '../../conversations/channels/subscription-store.js';
 import { applyGroupChange, eventsOfChange } from '../../people/groups/group-change.js';
-import { type Group, writeGroup } from '../../people/groups/group-record.js';
+import type { Group } from '../../people/groups/group-record.js';
 import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import { lockGroups } from '../../people/permissions/lock-groups.js';
 import { createUser } from '../../people/users/create-user.js';
@@ -133,7 +133,7 @@ async function enterGroups(
   for (const group of groups) {
     const change = { groupId: group.id, addedMembers: [userId] };
     await applyGroupChange(db, change);
-    const notified = eventsOfChange(change, { wasActive: true, now: writeGroup(group) });
+    const notified = eventsOfChange(change, { wasActive: true });
     await publish(
       transaction,
       notified.map((each) => ({ ...each, audience: 'everyone' as const })),

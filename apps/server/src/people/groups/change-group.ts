@@ -6,7 +6,7 @@ import { lockGroups } from '../permissions/lock-groups.js';
 import { applyGroupChange, eventsOfChange, type GroupChange } from './group-change.js';
 import { type FactsAsked, type GroupFacts, readGroupFacts } from './group-facts.js';
 import { writeGroup } from './group-record.js';
-import { requireGroup } from './require-group.js';
+import { listGroups } from './group-store.js';
 
 /**
  * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` limits the
@@ -23,8 +23,13 @@ export async function changeGroup(
     const facts = await readGroupFacts(transaction, { ...asked, actor: locked });
     const change = await plan(facts, transaction);
     await applyGroupChange(transaction.db, change);
-    const now = writeGroup(await requireGroup(transaction.db, change.groupId));
-    const notified = eventsOfChange(change, { wasActive: facts.group?.isActive ?? false, now });
+    const wasActive = facts.group?.isActive ?? false;
+    const isReactivated = !wasActive && change.isActive === true;
+    const [reactivated] = isReactivated ? await listGroups(transaction.db, [change.groupId]) : [];
+    const notified = eventsOfChange(change, {
+      wasActive,
+      reactivated: reactivated && writeGroup(reactivated),
+    });
     await publish(
       transaction,
       notified.map((each) => ({ ...each, audience: 'everyone' as const })),

@@ -13,7 +13,7 @@ import { applyGroupChange } from './group-change.js';
 import { readGroupFacts } from './group-facts.js';
 import { description } from './group-parameters.js';
 import { writeGroup } from './group-record.js';
-import { findGroups } from './group-store.js';
+import { listGroups } from './group-store.js';
 import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
@@ -51,7 +51,7 @@ export const createUserGroup = operation({
       });
       const requested = { name, description, memberIds, subgroupIds, permissions };
       const groupId = await insertGroup(transaction, planGroupCreation(facts, requested), now);
-      const [group] = (await findGroups(transaction.db, [groupId])).map(writeGroup);
+      const [group] = (await listGroups(transaction.db, [groupId])).map(writeGroup);
       if (group === undefined) throw new Error('a group that was just made is not there');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience: 'everyone' }]);
       return { group_id: groupId };

@@ -4,6 +4,7 @@ import type { ServerContext } from '../../context.js';
 import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { membersOfGroups } from '../permissions/nested-membership.js';
 import { groupIdParameter } from './group-parameters.js';
+import { readDirectMembers } from './group-store.js';
 import { requireGroup } from './require-group.js';
 
 /**
@@ -22,8 +23,10 @@ export const getGroupMembers = operation({
   answer: z.object({ members: z.array(z.number().int()) }),
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { parameters }) {
-    const { id, memberIds } = await requireGroup(db, parameters.user_group_id);
-    const members = parameters.direct_member_only ? memberIds : (await membersOfGroups(db, [id])).get(id);
+    const { id } = await requireGroup(db, parameters.user_group_id);
+    const members = parameters.direct_member_only
+      ? (await readDirectMembers(db, [id])).get(id)
+      : (await membersOfGroups(db, [id])).get(id);
     return { members: [...(members ?? [])] };
   },
 });

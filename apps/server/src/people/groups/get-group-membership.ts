@@ -5,6 +5,7 @@ import type { ServerContext } from '../../context.js';
 import { nonGuest } from '../../platform/authentication/authenticate.js';
 import { isInAnyGroup } from '../permissions/nested-membership.js';
 import { groupIdParameter } from './group-parameters.js';
+import { directMembersAmong } from './group-store.js';
 import { requireGroup } from './require-group.js';
 
 /**
@@ -30,7 +31,7 @@ export const getGroupMembership = operation({
     const found = await db.selectFrom('users').select('id').where('id', '=', userId).executeTakeFirst();
     if (found === undefined) throw refused('No such user');
     const isMember = isDirectOnly
-      ? group.memberIds.includes(userId)
+      ? (await directMembersAmong(db, group.id, [userId])).has(userId)
       : await isInAnyGroup(db, userId, [group.id]);
     return { is_user_group_member: isMember };
   },

@@ -58,10 +58,10 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
 }
 
-/** A changed group: its state now, and whether it was active before. */
+/** Whether a group was active before a change. If not, the group after a reactivation. */
 interface ChangedGroup {
   readonly wasActive: boolean;
-  readonly now: GroupRecord;
+  readonly reactivated?: GroupRecord | undefined;
 }
 
 /** An event, and the clients that get it. */
@@ -73,14 +73,15 @@ const capability = 'include_deactivated_groups';
  * The events for a change, in order. Clients without the capability do not know deactivated groups: for them,
  * deactivation removes the group and reactivation adds it.
  */
-export function eventsOfChange(change: GroupChange, { wasActive, now }: ChangedGroup): GroupEvent[] {
+export function eventsOfChange(change: GroupChange, { wasActive, reactivated }: ChangedGroup): GroupEvent[] {
   const events = changeEvents(change);
-  if (wasActive && !now.deactivated) return events.map((event) => ({ event }));
+  if (wasActive && change.isActive !== false) return events.map((event) => ({ event }));
   const forCapable = events.map((event) => ({ event, onlyFor: { capability, isLocked: true } as const }));
-  if (!wasActive && now.deactivated) return forCapable;
-  const event = wasActive
-    ? { type: 'user_group', op: 'remove', group_id: now.id }
-    : { type: 'user_group', op: 'add', group: now };
+  if (!wasActive && reactivated === undefined) return forCapable;
+  const event =
+    reactivated === undefined
+      ? { type: 'user_group', op: 'remove', group_id: change.groupId }
+      : { type: 'user_group', op: 'add', group: reactivated };
   return [...forCapable, { event, onlyFor: { capability, isLocked: false } }];
 }
 

@@ -1,4 +1,4 @@
-import type { GroupId } from '@waxwing/protocol';
+import type { GroupId, UserId } from '@waxwing/protocol';
 import type { ServerTransaction } from '../../tables.js';
 import {
   type KnownReferences,
@@ -15,7 +15,7 @@ import {
 } from '../permissions/permission-store.js';
 import { wholeRealm } from '../permissions/permission-tables.js';
 import type { Group } from './group-record.js';
-import { findGroups } from './group-store.js';
+import { directMembersAmong, findGroups } from './group-store.js';
 
 /** The facts that the rules for groups need. They stay valid until the transaction ends. */
 export interface GroupFacts {
@@ -25,6 +25,8 @@ export interface GroupFacts {
   readonly mayManageAllGroups: boolean;
   /** `undefined` if no named group has this id. */
   readonly group: Group | undefined;
+  /** Those of `FactsAsked.memberIds` who are active direct members of the group. */
+  readonly memberIds: ReadonlySet<UserId>;
   /** The actor's permissions for the group. */
   readonly held: ReadonlySet<keyof typeof groupPermissions>;
   readonly known: KnownReferences;
@@ -38,6 +40,8 @@ export interface FactsAsked extends NamedReferences {
   readonly actor: PermissionHolder;
   /** The group to change; absent when creating one. */
   readonly groupId?: GroupId;
+  /** The users to add to the group or remove from it. */
+  readonly memberIds?: readonly UserId[];
   /** The requested name. */
   readonly name?: string | undefined;
 }
@@ -45,7 +49,7 @@ export interface FactsAsked extends NamedReferences {
 /** Reads the facts for a group change. The caller holds the lock on groups (`lockGroups`). */
 export async function readGroupFacts(
   transaction: ServerTransaction,
-  { actor, groupId, userIds, groupIds, name }: FactsAsked,
+  { actor, groupId, memberIds = [], userIds, groupIds, name }: FactsAsked,
 ): Promise<GroupFacts> {
   const { db } = transaction;
   const names = groupId === undefined ? [] : permissionNames('group');
@@ -66,6 +70,7 @@ export async function readGroupFacts(
     mayCreateGroups,
     mayManageAllGroups,
     group,
+    memberIds: groupId === undefined ? new Set() : await directMembersAmong(db, groupId, memberIds),
     held: new Set(names.filter((_, index) => held[index])),
     known: await readReferences(transaction, { userIds, groupIds }),
     supergroupIds: groupId === undefined ? new Set() : await readSupergroups(transaction, groupId),

@@ -18,11 +18,15 @@ export interface Group {
   readonly creatorId: UserId | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number | undefined;
-  /** Active direct members, in ascending order. */
-  readonly memberIds: readonly UserId[];
   /** In ascending order. */
   readonly subgroupIds: readonly GroupId[];
   readonly permissions: PermissionValues<'group'>;
+}
+
+/** A group with its active direct members, of which there may be very many. */
+export interface ListedGroup extends Group {
+  /** In ascending order. */
+  readonly memberIds: readonly UserId[];
 }
 
 const permissionFields = Object.fromEntries(
@@ -49,7 +53,7 @@ export const groupRecord = z
 export type GroupRecord = z.input<typeof groupRecord> & JsonObject;
 
 /** Converts a group to its wire format. */
-export function writeGroup(group: Group): GroupRecord {
+export function writeGroup(group: ListedGroup): GroupRecord {
   return {
     id: group.id,
     name: group.name,

@@ -5,7 +5,7 @@ import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
 import { listMembers, membersPerPiece } from '../permissions/member-lists.js';
 import { readPermissions } from '../permissions/permission-store.js';
-import type { Group } from './group-record.js';
+import type { Group, ListedGroup } from './group-record.js';
 
 type Reader = Kysely<ServerTables>;
 type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: string };
@@ -17,7 +17,7 @@ const groupsPerPage = 25;
 export async function* groupPages(
   db: Reader,
   { includesDeactivated }: { readonly includesDeactivated: boolean },
-): AsyncGenerator<Group[]> {
+): AsyncGenerator<ListedGroup[]> {
   let after = 0 as GroupId;
   for (;;) {
     const rows = await namedGroups(db)
@@ -25,18 +25,49 @@ export async function* groupPages(
       .where('id', '>', after)
       .limit(groupsPerPage)
       .execute();
-    yield await complete(db, rows as NamedRow[]);
+    yield await withMembers(db, await complete(db, rows as NamedRow[]));
     const last = rows.at(-1);
     if (last === undefined || rows.length < groupsPerPage) return;
     after = last.id;
   }
 }
 
-/** The named groups with these ids. Omits unknown ids. */
+/** The named groups with these ids, without their members. Omits unknown ids. */
 export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();
   return complete(db, rows as NamedRow[]);
+}
+
+/** {@link findGroups} with the members of each group. */
+export async function listGroups(db: Reader, ids: readonly GroupId[]): Promise<ListedGroup[]> {
+  return withMembers(db, await findGroups(db, ids));
+}
+
+async function withMembers(db: Reader, groups: readonly Group[]): Promise<ListedGroup[]> {
+  const membersOf = await readDirectMembers(
+    db,
+    groups.map(({ id }) => id),
+  );
+  return groups.map((group) => ({ ...group, memberIds: membersOf.get(group.id) ?? [] }));
+}
+
+/** The users among these who are active direct members of a group. */
+export async function directMembersAmong(
+  db: Reader,
+  groupId: GroupId,
+  userIds: readonly UserId[],
+): Promise<ReadonlySet<UserId>> {
+  if (userIds.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('user_group_members as member')
+    .innerJoin('users', 'users.id', 'member.user_id')
+    .where('member.group_id', '=', groupId)
+    .where('member.user_id', 'in', amongNumbers(db, userIds))
+    .where('users.is_active', '=', 1)
+    .select('member.user_id')
+    .execute();
+  return new Set(rows.map(({ user_id }) => user_id));
 }
 
 function namedGroups(db: Reader) {
@@ -46,7 +77,6 @@ function namedGroups(db: Reader) {
 async function complete(db: Reader, rows: readonly NamedRow[]): Promise<Group[]> {
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
-  const membersOf = await readDirectMembers(db, ids);
   const subgroups = await db
     .selectFrom('user_group_subgroups')
     .where('group_id', 'in', amongNumbers(db, ids))
@@ -63,14 +93,13 @@ async function complete(db: Reader, rows: readonly NamedRow[]): Promise<Group[]>
     isActive: row.is_active === 1,
     creatorId: row.creator_id ?? undefined,
     createdAt: row.created_at ?? undefined,
-    memberIds: membersOf.get(row.id) ?? [],
     subgroupIds: (subgroupsOf.get(row.id) ?? []).map(({ id }) => id),
     permissions: permissionsOf(row.id),
   }));
 }
 
 /** The active direct members of each group, in ascending order. Omits groups without any. */
-function readDirectMembers(
+export function readDirectMembers(
   db: Reader,
   groupIds: readonly GroupId[],
 ): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {

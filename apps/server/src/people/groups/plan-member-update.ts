@@ -30,7 +30,7 @@ export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateReque
   if (addSubgroups.length + removeSubgroups.length > 0 && !mayManage(facts)) throw insufficientPermission();
   const { known } = facts;
   requireKnown(known, { userIds: add, groupIds: addSubgroups });
-  const members = new Set(group.memberIds);
+  const { memberIds: members } = facts;
   for (const id of add) {
     if (members.has(id)) throw refused(`User ${id} is already a member of this group`);
   }

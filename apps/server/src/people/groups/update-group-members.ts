@@ -34,8 +34,8 @@ export const updateGroupMembers = operation({
     if ([add, remove, addSubgroups, removeSubgroups].every((ids) => ids.length === 0)) {
       throw refused('Nothing to do: name something in add, delete, add_subgroups or delete_subgroups');
     }
-    const rows = add.length + remove.length;
-    const asked = { groupId, userIds: add, groupIds: addSubgroups, rows };
+    const memberIds = [...add, ...remove];
+    const asked = { groupId, memberIds, userIds: add, groupIds: addSubgroups, rows: memberIds.length };
     await changeGroup(context, actor, asked, (facts) =>
       planMemberUpdate(facts, { add, remove, addSubgroups, removeSubgroups }),
     );
