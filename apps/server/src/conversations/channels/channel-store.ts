@@ -49,6 +49,12 @@ export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<
   return rows.map(toChannel);
 }
 
+/** The channel with this name in lower case, if there is one. */
+export async function findChannelsNamed(db: Db, name: string): Promise<Channel[]> {
+  const rows = await channelRows(db, undefined).where('name_lower', '=', name).execute();
+  return rows.map(toChannel);
+}
+
 /** The channels that unauthenticated clients can see, in ascending order of ids. */
 export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();

@@ -3,7 +3,9 @@ import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
-import { readKnownChannels } from './known-channels.js';
+import { readChannelAccess } from './channel-access.js';
+import { seesChannel } from './channel-rules.js';
+import { findChannelsNamed } from './channel-store.js';
 
 /**
  * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Errors: BAD_REQUEST if the
@@ -19,9 +21,8 @@ export const getChannelId = operation({
   codes: ['BAD_REQUEST'],
   async handle({ database: { db } }: ServerContext, { actor, parameters }) {
     const wanted = parameters.stream.trim().toLowerCase();
-    const found = (await readKnownChannels(db, actor)).find(
-      ({ channel }) => channel.name.toLowerCase() === wanted,
-    );
+    const named = await findChannelsNamed(db, wanted);
+    const [found] = [...(await readChannelAccess(db, actor, named)).values()].filter(seesChannel);
     if (found === undefined) throw refused(`Invalid channel name '${parameters.stream.slice(0, 100)}'`);
     return { stream_id: found.channel.id };
   },

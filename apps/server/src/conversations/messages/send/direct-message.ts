@@ -2,7 +2,7 @@ import { refused, type UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import type { Kysely } from 'kysely';
 import { ascendingIds } from '../../../people/permissions/ascending-ids.js';
-import { membersOfGroups } from '../../../people/permissions/nested-membership.js';
+import { membersAmong } from '../../../people/permissions/nested-membership.js';
 import {
   holdsPermissions,
   type PermissionKey,
@@ -78,6 +78,6 @@ async function isAnyPermitted(db: Kysely<ServerTables>, recipients: readonly Rec
     .where('name', '=', permission.name)
     .executeTakeFirst();
   const groupId = row?.group_id ?? roleGroupId(await roleGroupIds(db), 'role:everyone');
-  const members = new Set((await membersOfGroups(db, [groupId])).get(groupId));
-  return recipients.some(({ id }) => members.has(id));
+  const ids = recipients.map(({ id }) => id);
+  return ((await membersAmong(db, ids, [groupId])).get(groupId)?.size ?? 0) > 0;
 }
