@@ -7,9 +7,14 @@ import type { OrganisationUnderTest } from '../organisation-under-test.js';
 export interface LargeOrganisation {
   readonly largeId: number;
   readonly smallId: number;
+  /** A group of all added members. */
+  readonly largeGroupId: number;
 }
 
-/** Adds members by SQL: all in one public channel and in the groups of their role, each with a conversation and a group. */
+/**
+ * Adds members by SQL: all in one public channel, one group and the groups of their role, each with a conversation and a
+ * group, and ten of them with a channel.
+ */
 export async function enlarge(
   organisation: OrganisationUnderTest,
   users: number,
@@ -29,7 +34,8 @@ export async function enlarge(
   );
   // Updates the planner's statistics after the tables have grown.
   if (database.kind === 'postgres') await sql`analyze`.execute(database.db);
-  return { largeId, smallId };
+  const largeGroupId = (await organisation.groups())['many 0']?.id ?? 0;
+  return { largeId, smallId, largeGroupId };
 }
 
 interface Size {
@@ -58,6 +64,15 @@ async function addRows({ db }: ServerTransaction, { users, queues, largeId }: Si
   await sql`
     insert into user_groups (name, name_lower, description, is_system, is_active, created_at)
     select 'many ' || v.number, 'many ' || v.number, '', 0, 1, 0 from ${many}`.execute(db);
+  await sql`
+    insert into user_group_members (group_id, user_id)
+    select user_groups.id, users.id from users join user_groups on user_groups.name = 'many 0'
+    where ${added}`.execute(db);
+  await sql`
+    insert into channels (name, name_lower, description, rendered_description, is_private, is_web_public,
+      is_history_public, is_default, is_archived, created_at, topics_policy)
+    select 'many ' || v.number, 'many ' || v.number, '', '', 0, 0, 1, 0, 0, 0, 'inherit'
+    from ${many} where v.number % 10 = 0`.execute(db);
   await sql`
     insert into permissions (level, owner_id, name, group_id)
     select 'group', id, 'can_manage_group', id from user_groups where name like 'many %'`.execute(db);

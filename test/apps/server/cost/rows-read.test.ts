@@ -4,6 +4,8 @@ import { eachBackend, type TestBackend } from '../../../support/test-databases.j
 import { OrganisationUnderTest } from '../organisation-under-test.js';
 import { enlarge } from './large-organisation.js';
 import { measuredOperations } from './measured-operations.js';
+import { operationsBesideMany } from './operations-beside-many.js';
+import { rowsReadBy } from './rows-read-by.js';
 import { scansOf } from './scans-of.js';
 
 const few = 100;
@@ -39,7 +41,10 @@ async function costsWith(backend: TestBackend, users: number) {
   try {
     // The queues of this test do not request the events of the operations.
     const large = await enlarge(organisation, users, users / 2);
-    const operations = await measuredOperations(organisation, large);
+    const operations = {
+      ...(await measuredOperations(organisation, large)),
+      ...(await operationsBesideMany(organisation, large)),
+    };
     const { db } = organisation.server.server.database;
     const costs = new Map<string, Cost>();
     const scans: string[] = [];
@@ -48,11 +53,13 @@ async function costsWith(backend: TestBackend, users: number) {
       const stop = observeQueries(db, (query) => void seen.push(query));
       await act().finally(stop);
       const own = seen.filter(({ sql }) => !/\bjobs\b/.test(sql));
-      costs.set(name, { statements: own.length, rows: own.reduce((sum, { rows }) => sum + rows.length, 0) });
+      let rows = 0;
       for (const query of own) {
+        rows += await rowsReadBy(db, query);
         const found = await scansOf(db, query);
         scans.push(...found.map((scan) => `${name}: ${scan} in ${query.sql}`));
       }
+      costs.set(name, { statements: own.length, rows });
     }
     return { costs, scans };
   } finally {
