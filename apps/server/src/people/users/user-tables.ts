@@ -121,6 +121,8 @@ export async function addNameKeys(db: Kysely<unknown>): Promise<void> {
       update users set name_key = v.key from ${rowsAsTable(users, 'v', { id: 'integer', key: 'text' }, keys)}
       where users.id = v.id`.execute(users);
   });
+  // Runs the deferred triggers now: while they are pending, a later migration cannot change the table.
+  if (isPostgres(db)) await sql`set constraints all immediate`.execute(db);
 }
 
 /** The tables that a user's record is written from. */
