@@ -108,8 +108,7 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   } = options;
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
-  // Relays report this state only to the holder of the key, and with the error code of a wrong key: only the text
-  // differs.
+  // Relays report this state only to the holder of the key, with the error code of a wrong key but another text.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
     const remedy = remedyIfRefused(state, options);

@@ -72,8 +72,7 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // A reader of the file gets the error, too. If there is no reader, this listener keeps it from crashing the
-      // process.
+      // A reader of the file gets the error, too. Without a reader and this listener, it would end the process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {

@@ -99,20 +99,17 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
       maxHeaderSize: limits.maximumHeadBytes,
-      // Node would answer a request without a Host header itself, with an empty body. A hook of the app refuses it
-      // instead.
+      // Node would refuse a request without a Host header with an empty body. A hook of the app refuses it instead.
       requireHostHeader: false,
     });
-    // Above this limit Node silently drops fields, perhaps Authorization. One more than allowed shows that there are
-    // too many.
+    // Above this limit Node silently drops fields, perhaps Authorization. One more shows that there are too many.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
       else this.#refuse(request.socket, new ProtocolError('REQUEST_HEADERS_TOO_LARGE'));
     };
     server.on('request', receive);
-    // Without this listener, Node would answer an unknown `Expect` header itself, and bypass the scheduler and all
-    // limits.
+    // Without this listener, Node would answer an unknown `Expect` header itself, and bypass all limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
     // Without this listener, Node would close the connection of a CONNECT request without an answer.
