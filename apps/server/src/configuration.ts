@@ -24,7 +24,7 @@ import { readUploads, type UploadsConfiguration } from './content/uploads/upload
 import { adminNames } from './push/admin-names.js';
 
 export interface ServerConfiguration extends ListenConfiguration, AccountSettings {
-  /** A secret, because a PostgreSQL URL contains a password. */
+  /** Secret, because a PostgreSQL URL may contain a password. */
   readonly databaseUrl: Secret<string>;
   readonly logLevel: LogLevel;
   readonly tracing: TracingConfiguration;
@@ -32,7 +32,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly realm: {
     readonly url: string;
     readonly name: string;
-    /** Set if no URL is configured. `url` is then the address that this process listens on. */
+    /** Set if no URL is configured: `url` is then the address that this process listens on. */
     readonly hasDefaultUrl?: true;
   };
   /** Maximum forwarded registrations per user and hour. */
@@ -41,11 +41,11 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly dashboard: DashboardConfiguration;
   /** Default validity of invitation links. */
   readonly invitationValidityMinutes: number;
-  /** Whether channels may be web-public: visible to unauthenticated clients, which may also load their files. */
+  /** Whether channels may be web-public: unauthenticated clients can then read them and load their files. */
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum number of event queues per user, because each queue can have a poll that waits.
+// Twice the maximum number of event queues per user, because each queue can have a long poll in flight.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 // In minutes. The maximum is 100 years.

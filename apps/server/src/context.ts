@@ -33,6 +33,6 @@ export interface ServerContext {
   readonly userLists: UserListCache;
   /** When this process started, in Unix milliseconds. */
   readonly startedAt: number;
-  /** How long `GET /events` waits before it answers with a heartbeat. */
+  /** How long `GET /events` waits before it responds with a heartbeat. */
   readonly longPollTimeoutSeconds: number;
 }

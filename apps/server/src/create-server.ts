@@ -41,9 +41,9 @@ import { createRegisterQueue } from './register/register-queue.js';
 import { scheduleServerJobs } from './scheduled-jobs.js';
 import type { ServerDatabase } from './tables.js';
 
-/** Dependencies that production takes from the machine and tests replace. */
+/** Dependencies that tests replace. In production, the defaults apply. */
 export interface ServerOverrides {
-  /** Logs to standard output at the configured level by default. */
+  /** Default: logs to standard output at the configured level. */
   readonly log?: Log;
   readonly clock?: Clock;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). */
@@ -54,13 +54,13 @@ export interface ServerOverrides {
 }
 
 interface ServerTimings {
-  /** How long `GET /events` waits before it answers with a heartbeat. 50 seconds by default. */
+  /** How long `GET /events` waits before it responds with a heartbeat. Default: 50 seconds. */
   readonly longPollTimeoutSeconds?: number;
-  /** Timeout of requests to the relay. 15 seconds by default. */
+  /** Timeout of requests to the relay. Default: 15 seconds. */
   readonly relayTimeoutMilliseconds?: number;
 }
 
-/** A running server that processes jobs but does not listen yet. */
+/** A server that already processes jobs but does not listen yet. */
 export interface Server extends HttpService {
   readonly log: Log;
   readonly database: ServerDatabase;
@@ -73,7 +73,7 @@ const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 /**
  * zulip-js sends edits in the query string. A code point takes up to 12 bytes there: four UTF-8 bytes, each escaped.
- * The rest is for header fields and other parameters.
+ * The remaining 24 KiB are for header fields and other parameters.
  */
 const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
 /** Maximum concurrent handlers per user. A client rarely needs more, and more would delay other users. */
@@ -81,8 +81,8 @@ const handlersPerActor = 3;
 
 /**
  * Assembles the server, opens its database and starts its jobs.
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Everything that it opened is closed
- * then.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything that it opened
+ * before it throws.
  */
 export function createServer(
   configuration: ServerConfiguration,
@@ -166,7 +166,7 @@ async function openDoors(
   const http = { log, metrics, readiness, limits, handlersPerActor, settingsPrefix: 'SERVER_' };
   const operations = [...bindServerOperations(context), ...dashboard.main];
   const app = await createHttpApp({ ...http, operations });
-  // Stops both in parallel. One after the other, a slow request would use up the time that jobs have to finish.
+  // Stops both in parallel. In sequence, a slow request would use up the time that jobs have to finish.
   closers.push(async () => {
     await Promise.all([app.close(), database.jobs.stop(jobsDeadlineMilliseconds)]);
   });
@@ -200,7 +200,7 @@ async function startJobs(context: ServerContext, metrics: Metrics): Promise<void
   await database.jobs.start();
 }
 
-/** Listens for changes by other processes on the same database. */
+/** Subscribes to changes that other processes make in the same database. */
 async function listenToProcesses({ signals }: ServerDatabase, clock: Clock, closers: Closers) {
   const queueListeners = await QueueListeners.open(signals);
   closers.push(async () => queueListeners.close());

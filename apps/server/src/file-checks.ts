@@ -6,16 +6,22 @@ import { readStoreKey } from './content/uploads/file-store/open-file-store.js';
 import { adminNames } from './push/admin-names.js';
 import type { ServerDatabase } from './tables.js';
 
-/** The files that a running server checks: those of the settings, and the key of an account that `push enable` stored. */
+/**
+ * Returns checks for the files that a running server needs: the files that the settings name, and the key of a relay
+ * account that `push enable` stored.
+ */
 export function watchedChecks(configuration: ServerConfiguration, database: ServerDatabase): StartCheck[] {
   const checks = serverFileChecks(configuration);
-  // If the settings name the relay account, the database stores none to check.
+  // If the settings name the relay account, the database stores no account to check.
   return configuration.relay.kind === 'configured'
     ? checks
     : [...checks, relayAccountCheck(configuration, database)];
 }
 
-/** Reads the account at the relay with the files that it needs. Resolves to a note if there is none. */
+/**
+ * Returns a check that reads the server's relay account and the files that it needs. Without an account, the check
+ * resolves to a note.
+ */
 export function relayAccountCheck(
   configuration: ServerConfiguration,
   database: Pick<ServerDatabase, 'db'>,
@@ -29,7 +35,10 @@ export function relayAccountCheck(
   };
 }
 
-/** The files of the settings: the server's key for the relay, certificate authorities, and the key of an S3 store. */
+/**
+ * Returns checks for the files that the settings name, such as the server's relay key, certificate authorities, and the
+ * key of an S3 store.
+ */
 export function serverFileChecks({
   relay,
   relayNetwork: { caFile },

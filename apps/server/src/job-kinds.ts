@@ -15,5 +15,5 @@ const messageJobs = [
   removeNotificationsJob,
 ];
 
-/** Kinds of the server's jobs, without scheduled jobs. */
+/** The kinds of the server's queued jobs. Scheduled jobs are not included. */
 export const serverJobKinds: readonly string[] = [...messageJobs.map(({ kind }) => kind), ...allPushJobKinds];

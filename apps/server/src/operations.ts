@@ -105,8 +105,8 @@ import { registerEventQueue } from './register/register-event-queue.js';
 import { getServerSettings } from './server-settings/get-server-settings.js';
 
 /**
- * The operations of docs/chat-api.md, in its order, and those for event queues, which they require. {@link
- * serverPushOperations} contains one more, push registration.
+ * The operations that docs/chat-api.md specifies, in the same order, and the event queue operations that they require.
+ * Push registration is in {@link serverPushOperations}.
  */
 const contractOperations: readonly AnyOperation<ServerContext>[] = [
   updateMessage,
@@ -208,7 +208,7 @@ const ownOperations = [...contractOperations, ...stockClientOperations];
 
 export const serverOperations: readonly AnyOperation[] = [...ownOperations, ...serverPushOperations];
 
-/** The general part of the server's OpenAPI document. */
+/** The title and description of the server's OpenAPI document. */
 export const serverApi = {
   title: 'Waxwing server',
   description: "An organization's chat API, with end-to-end-encrypted mobile push.",

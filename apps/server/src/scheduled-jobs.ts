@@ -13,9 +13,9 @@ export interface ServerJobsOptions
 
 const removeIdleQueuesEveryMilliseconds = 5 * 60_000;
 const removeOldFailuresEveryMilliseconds = 5 * 60_000;
-// Hourly is enough: the waiting period is in days.
+// Once an hour is enough: the waiting period is a number of days.
 const settleFullMembersEveryMilliseconds = 60 * 60_000;
-// Hourly is enough: retention is in days.
+// Once an hour is enough: retention is a number of days.
 const deleteOldMessagesEveryMilliseconds = 60 * 60_000;
 const removeUploadsEveryMilliseconds = 60 * 60_000;
 

@@ -83,7 +83,7 @@ export interface ServerTables
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
 
-/** All folders share one list of migrations, because databases record them by these names. */
+/** One list for all folders, because databases record migrations by these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
   rowsOfNewDatabase: rowsOfRoleGroups,

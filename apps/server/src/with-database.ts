@@ -2,18 +2,18 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** Remedy for a missing database, as the end of a sentence. */
+/** What to do if the database is missing, as the end of a sentence. */
 export const remedyIfMissing =
   'name the database of the server in SERVER_DATABASE, or the file with its settings in --env-file; "waxwing-server db migrate" creates a new database';
 
 interface CreationOptions {
   readonly mayCreate?: boolean;
-  /** Called before the database is opened, and so before it is created. */
+  /** Runs before the database is opened or created. */
   check?(configuration: ServerConfiguration): Promise<void>;
 }
 
 /**
- * Runs a command's work on the server's database and closes it. A server may run at the same time.
+ * Opens the server's database, runs a command's work on it and closes it. The server may be running at the same time.
  * @throws DatabaseUnusableError if there is no database, unless `mayCreate`.
  */
 export async function withServerDatabase<Result>(
@@ -31,7 +31,7 @@ export async function withServerDatabase<Result>(
     clock: terminal.clock,
     role: 'visiting',
     remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
-    // This process runs no jobs. Only background errors after a commit get here, and they do not make the command fail.
+    // This process runs no jobs. Only background errors after a commit get here; they do not fail the command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

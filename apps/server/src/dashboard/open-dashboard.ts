@@ -30,7 +30,7 @@ export interface OpenDashboardOptions {
   readonly pageFolder?: string | undefined;
 }
 
-/** All operations of the dashboard. Only its page may call them. */
+/** All operations of the dashboard. Only the dashboard's page may call them. */
 const dashboardOperations = [
   ...sharedDashboardOperations,
   showOverview,
@@ -41,7 +41,7 @@ const dashboardOperations = [
 ];
 
 /**
- * Opens the dashboard, unless it is off.
+ * Opens the dashboard if it is enabled.
  * @throws ConfigurationError if the token file is unusable.
  */
 export async function openDashboard(

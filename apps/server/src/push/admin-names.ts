@@ -1,6 +1,6 @@
 import type { AdminNames } from '@waxwing/server-push/foundation';
 
-/** The names of this server's commands and settings in messages about push. */
+/** The names of this server's commands and settings, for use in messages about push. */
 export const adminNames: AdminNames = {
   program: 'waxwing-server',
   push: 'waxwing-server push',

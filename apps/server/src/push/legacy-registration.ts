@@ -3,8 +3,9 @@ import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../platform/authentication/authenticate.js';
 
-// Apps without encryption register the phone's token in plain text. This server refuses them: it sends only encrypted
-// notifications, and must not know tokens. No code here reads the token, so it is neither stored nor logged.
+// Apps without encryption register the phone's token in plain text. This server refuses such registrations: it sends
+// only encrypted notifications, and must not know tokens. No code here reads the token, so it is neither stored nor
+// logged.
 
 const token = z.string();
 

@@ -5,7 +5,7 @@ import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { withServerDatabase } from '../with-database.js';
 import { adminNames } from './admin-names.js';
 
-/** The push commands' access to this server. */
+/** Returns the adapter through which the shared push commands access this server. */
 export function pushProgram(terminal: Terminal): PushProgram {
   return {
     terminal,

@@ -1,7 +1,10 @@
 import type { RealmPushStatusChange } from '@waxwing/server-push';
 import type { PublishedEvent } from '../platform/event-queues/published-event.js';
 
-/** The events for a change of whether notifications are sent, or until when: one per changed field. */
+/**
+ * Builds the events for a change of the push status (whether notifications are sent, and until when): one per changed
+ * field.
+ */
 export function pushStatusEvents({ canPush, endTimestamp }: RealmPushStatusChange): PublishedEvent[] {
   const values = {
     push_notifications_enabled: canPush,

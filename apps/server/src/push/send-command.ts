@@ -19,7 +19,7 @@ interface SendFlags extends OutputFlags, WaitFlag {
 
 interface Sent extends SentText {
   readonly results: readonly CountedResult[];
-  /** Why the relay has recently accepted no notification; `undefined` if it has. */
+  /** Why the relay has recently accepted no notifications; `undefined` if it has accepted some. */
   readonly trouble: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
     });
 }
 
-/** The results that mean that a phone is notified, at once or later. */
+/** The results with which a phone is notified, at once or later. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
@@ -74,7 +74,7 @@ async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): 
   });
 }
 
-/** How many devices have a result. */
+/** Returns the total number of devices in these results. */
 function countOf(results: readonly CountedResult[]): number {
   return results.reduce((sum, { devices }) => sum + devices, 0);
 }

@@ -4,7 +4,7 @@ import { type InitialState, publicState } from '../platform/event-queues/initial
 const list = z.array(z.never());
 const map = z.record(z.string(), z.never());
 
-/** Empty states for features that clients expect but this server does not support. */
+/** Empty initial states of features that clients expect but this server does not support. */
 export const emptyStates: readonly InitialState[] = [
   none('alert_words', { alert_words: [] }, { alert_words: list }),
   none('muted_users', { muted_users: [] }, { muted_users: list }),

@@ -8,8 +8,8 @@ import { userRecord, writeUser } from '../people/users/user-record.js';
 import { user } from '../platform/authentication/authenticate.js';
 
 /**
- * `GET /api/v1/users/me`: the actor's own user, with its real email address and avatar URL, and the newest message that
- * it may read.
+ * `GET /api/v1/users/me`: returns the actor's own user, with its real email address and avatar URL, and the id of the
+ * newest message that the actor may read.
  */
 export const getOwnUser = operation({
   method: 'GET',

@@ -10,7 +10,7 @@ const mobileSeconds = 12 * 60 * 60;
 
 const message = 'must be a number of seconds from 0, or mobile';
 
-/** The parameter `idle_queue_timeout`: seconds, or `mobile` for a time that suits phones. */
+/** The parameter `idle_queue_timeout`: seconds, or `mobile` for a lifetime that suits phones. */
 export const idleQueueTimeout = z
   .union([z.enum(['mobile', '"mobile"']).transform(() => mobileSeconds), integerParameter], message)
   .refine((seconds) => seconds >= 0, message)
@@ -23,7 +23,10 @@ export const idleQueueTimeout = z
     },
   });
 
-/** Milliseconds without a request after which a queue expires: the client's choice, within the server's bounds. */
+/**
+ * Returns the milliseconds without a request after which a queue expires: the client's choice, clamped to the server's
+ * bounds.
+ */
 export function queueLifetime(asked: {
   readonly queue_lifespan_secs: number;
   readonly idle_queue_timeout?: number | undefined;

@@ -29,33 +29,33 @@ import { readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
 import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 
-/** Clients may give up a poll after this time. Well beyond the server's long-poll timeout. */
+/** Clients may abort a poll after this time. It is well above the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
-/** `partial` returns all subscribers. */
+/** The value `partial` also returns all subscribers. */
 const includeSubscribers = z
   .enum(['true', 'false', 'partial'], 'must be true, false or partial')
   .transform((text) => text !== 'false');
 
-/** All fields of the initial state. Each is present if its type is fetched. */
+/** All fields of the initial state. Each field is present if its event type is fetched. */
 const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial().shape), z.object({}));
 
 /**
  * `POST /api/v1/register` (docs/chat-api.md#common-conventions): creates an event queue and returns the initial state.
  * The queue continues after `last_event_id`, where the initial state ends.
  *
- * - `event_types`: the types of the queue, as a JSON array. All by default.
- * - `fetch_event_types`: the types of the initial state. By default those of the queue.
+ * - `event_types`: the event types that the queue gets, as a JSON array. Default: all types.
+ * - `fetch_event_types`: the event types whose initial state is returned. Default: the types of the queue.
  * - `apply_markdown`, `client_external_avatar`: the form of messages.
  * - `narrow`: the queue gets only matching messages.
  * - `all_public_streams`: the queue also gets the messages from all public channels.
  * - `idle_queue_timeout`: the queue expires after this time without a request. At least 600 seconds, at most a week;
- * `mobile` for twelve hours. `queue_lifespan_secs` is its older name, which does not accept `mobile`.
+ *   `mobile` for twelve hours. `queue_lifespan_secs` is its older name, which does not accept `mobile`.
  *
- * If the organization has public access, unauthenticated clients get an answer without a queue and without personal
- * data of users. Errors: UNAUTHORIZED; INVALID_API_KEY; BAD_NARROW; BAD_REQUEST; RATE_LIMIT_HIT if too many
+ * If the organization has public access, unauthenticated clients get a response without a queue and without users'
+ * personal data. Errors: UNAUTHORIZED; INVALID_API_KEY; BAD_NARROW; BAD_REQUEST; RATE_LIMIT_HIT if too many
  * registrations are pending.
  */
 export const registerEventQueue = operation({
@@ -98,7 +98,7 @@ export const registerEventQueue = operation({
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, request) {
     const { actor, parameters, signal } = request;
-    // Not refusable, because the event queue already exists at these ticks.
+    // Not refusable, because the event queue already exists when these ticks run.
     const nextTick = () => request.nextTick({ isRefusable: false });
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;
@@ -144,7 +144,7 @@ export const registerEventQueue = operation({
   },
 });
 
-/** Reads the initial state for unauthenticated clients. In the fair queue they count together as one client. */
+/** Reads the initial state for unauthenticated clients. All of them count as one client in the fair queue. */
 async function readForSpectator(
   context: ServerContext & Pick<StateContext, 'nextTick'>,
   asked: Asked & AskingClient,

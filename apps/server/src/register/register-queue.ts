@@ -1,8 +1,8 @@
 import { BoundedQueue } from '@waxwing/service/http';
 
 /**
- * A bounded queue for event queue registrations. Each occupies a database connection while it reads. Of a process's ten
- * connections, three serve registrations; the others stay free for other work.
+ * Creates the bounded queue for event queue registrations. Each registration occupies a database connection while it
+ * reads. Of a process's ten connections, at most three serve registrations.
  */
 export function createRegisterQueue(): BoundedQueue {
   return new BoundedQueue({

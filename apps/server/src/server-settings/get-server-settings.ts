@@ -7,7 +7,7 @@ import { realmIconUrl } from '../people/realm/realm-icon.js';
 import { readRealmSettings } from '../people/realm/realm-setting-store.js';
 import { renderedDescription } from '../people/realm/rendered-description.js';
 
-/** Authentication methods that clients know. The server supports passwords. */
+/** The authentication methods that clients know. The server supports only passwords. */
 const authenticationMethods = {
   password: true,
   dev: false,
@@ -24,7 +24,9 @@ const authenticationMethods = {
   'openid connect': false,
 };
 
-/** `GET /api/v1/server_settings`: the settings that a client needs before sign-in. Requires no authentication. */
+/**
+ * `GET /api/v1/server_settings`: returns the settings that a client needs before sign-in. Requires no authentication.
+ */
 export const getServerSettings = operation({
   method: 'GET',
   path: '/api/v1/server_settings',

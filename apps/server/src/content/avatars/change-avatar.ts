@@ -5,20 +5,20 @@ import type { ServerTransaction } from '../../tables.js';
 import { listAvatars, type Upload } from '../uploads/upload-store.js';
 import { withdrawUploads } from '../uploads/withdraw-uploads.js';
 
-/** A user with a new avatar, and the old uploads. The caller deletes their files. */
+/** The user with the new avatar, and the replaced uploads, whose files the caller must delete. */
 export interface ChangedAvatar {
   readonly user: UserDetails;
   readonly withdrawn: readonly Upload[];
 }
 
-/** Returns the path of an avatar's URL on this server. */
+/** Returns the URL path under which this server serves an avatar. */
 export function avatarAddress(path: string): string {
   return `/user_avatars/${path}`;
 }
 
 /**
- * Sets the avatar of a locked user to an upload, or to the provider's if `pathId` is `undefined`. Publishes an event to
- * users who can see the user. Does nothing if the user already has the provider's.
+ * Sets the avatar of a locked user to the upload at `pathId`, or to the provider's avatar if `pathId` is `undefined`.
+ * Publishes an event to users who can see the user. Does nothing if the user already has the provider's avatar.
  */
 export async function changeAvatar(
   transaction: ServerTransaction,

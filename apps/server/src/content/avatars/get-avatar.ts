@@ -7,8 +7,9 @@ import { findAvatar } from '../uploads/upload-store.js';
 import { avatarAddress } from './change-avatar.js';
 
 /**
- * `GET /user_avatars/…`: a user's avatar. Needs no credentials, because clients load pictures without them. The URL
- * cannot be guessed, and works until the avatar is replaced or removed. Errors: NOT_FOUND for any other URL.
+ * `GET /user_avatars/…`: returns a user's avatar. Needs no credentials, because clients load pictures without
+ * credentials. The URL cannot be guessed. It works until the avatar is replaced or removed. Errors: NOT_FOUND for any
+ * other URL.
  */
 export const getAvatar = operation({
   method: 'GET',

@@ -1,7 +1,7 @@
 /** Number of bytes that identify an image type. */
 export const imageHeadBytes = 16;
 
-/** The first bytes of each image type; `?` matches any byte. */
+/** The signature (first bytes) of each image type; `?` matches any byte. */
 const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', '\xff\xd8\xff'],
@@ -10,7 +10,7 @@ const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/webp', 'RIFF????WEBPVP8'],
 ];
 
-/** Detects the image type from the first bytes, regardless of the declared type; `undefined` if unsupported. */
+/** Detects the media type of an image from its first bytes. Returns `undefined` for unsupported types. */
 export function imageTypeOf(bytes: Buffer): string | undefined {
   const text = bytes.toString('latin1', 0, imageHeadBytes);
   const isBegun = (begins: string) =>

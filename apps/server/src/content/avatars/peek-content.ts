@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
 interface Peeked {
-  /** The first bytes; fewer if the content is shorter. */
+  /** The first `length` bytes, or all bytes if the content is shorter. */
   readonly head: Buffer;
   /** The complete content, including the first bytes. The consumer must read it to its end or destroy it. */
   readonly whole: Readable;

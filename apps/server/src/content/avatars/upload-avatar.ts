@@ -18,9 +18,8 @@ import { peekContent } from './peek-content.js';
  * and returns its path on this server. Stores the bytes unchanged and replaces the old avatar. Publishes an event to
  * users who can see the requester.
  *
- * Errors: BAD_REQUEST unless there is exactly one file, of at most 5 MiB; BAD_IMAGE for a file without the signature of
- * a PNG, JPEG, GIF or WebP, whatever type it declares; REALM_UPLOAD_QUOTA for a file that exceeds the organization's
- * quota.
+ * Errors: BAD_REQUEST unless there is exactly one file, of at most 5 MiB; BAD_IMAGE if the content is not PNG, JPEG,
+ * GIF or WebP, whatever type the form declares; REALM_UPLOAD_QUOTA for a file that exceeds the organization's quota.
  */
 export const uploadAvatar = operation({
   method: 'POST',

@@ -7,12 +7,12 @@ import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 const channel = 'linkifiers';
 
-/** Cache TTL. Needed because a signal is lost if a process ends right after its commit. */
+/** Cache TTL. It bounds staleness: a process that exits right after its commit sends no signal. */
 const maximumAgeMilliseconds = 10_000;
 
 /**
- * Caches the organization's compiled linkifiers for rendering, so that a message costs no statement. Signals from all
- * processes invalidate the cache.
+ * Caches the organization's compiled linkifiers for rendering, so that sending a message needs no query for them.
+ * Signals from all processes invalidate the cache.
  */
 export class KnownLinkifiers {
   readonly #clock: Clock;
@@ -36,7 +36,10 @@ export class KnownLinkifiers {
     return linkifiers;
   }
 
-  /** All linkifiers, in the order in which they are applied. Reads them from `db` if the cache is stale. */
+  /**
+   * Returns all linkifiers, in the order in which they are applied. Reads the linkifiers from `db` if the cache is
+   * stale.
+   */
   async read(db: Kysely<ServerTables>): Promise<readonly Linkifier[]> {
     const now = this.#clock();
     if (this.#readAt === undefined || now - this.#readAt >= maximumAgeMilliseconds) {

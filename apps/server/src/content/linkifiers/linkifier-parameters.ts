@@ -1,11 +1,11 @@
 import { optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-/** The parameters that creating and updating a linkifier share. */
+/** The parameters shared by the operations that create and update a linkifier. */
 export const linkifierParameters = {
   pattern: z.string(),
   url_template: z.string(),
-  /** Empty for none, like the next field. */
+  /** An empty text removes the value. The same applies to `reverse_template`. */
   example_input: z.string().optional(),
   reverse_template: z.string().optional(),
   alternative_url_templates: optionalJsonParameter(
@@ -13,7 +13,7 @@ export const linkifierParameters = {
   ),
 };
 
-/** The feature levels that introduced them. */
+/** The feature levels that introduced these parameters. */
 export const linkifierLevels = {
   url_template: 176,
   example_input: 471,

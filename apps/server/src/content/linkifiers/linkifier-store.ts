@@ -3,13 +3,13 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables } from '../../tables.js';
 
-/** A linkifier in answers and events. */
+/** A linkifier in responses and events. */
 export const linkifierRecord = z
   .object({
     id: z.number().int(),
     pattern: z.string(),
     url_template: z.string(),
-    /** Null for none. */
+    /** Null if the linkifier has no example. */
     example_input: z.string().nullable(),
     reverse_template: z.string().nullable(),
     alternative_url_templates: z.array(z.string()),
@@ -21,7 +21,7 @@ export type LinkifierRecord = z.input<typeof linkifierRecord>;
 /** A linkifier to store. */
 export type PlannedLinkifier = Omit<LinkifierRecord, 'id'>;
 
-/** All linkifiers, in the order in which they are applied. */
+/** Returns all linkifiers, in the order in which they are applied. */
 export async function readLinkifiers(db: Kysely<ServerTables>): Promise<LinkifierRecord[]> {
   const rows = await db
     .selectFrom('linkifiers')
@@ -46,7 +46,7 @@ function toRow(planned: PlannedLinkifier) {
   return { ...planned, alternative_url_templates: JSON.stringify(planned.alternative_url_templates) };
 }
 
-/** Inserts a linkifier in the last position. Returns its id. */
+/** Inserts a linkifier at the last position. Returns its id. */
 export async function insertLinkifier(
   db: Transaction<ServerTables>,
   planned: PlannedLinkifier,

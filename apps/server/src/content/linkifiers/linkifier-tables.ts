@@ -9,11 +9,11 @@ export interface LinkifierTables {
     pattern: string;
     /** RFC 6570. */
     url_template: string;
-    /** A text that the pattern matches. Null for none. */
+    /** An example text that the pattern matches. Null if there is no example. */
     example_input: string | null;
-    /** Template for the text that clients write for a pasted URL. Null for none. */
+    /** Template for the text that clients insert in place of a pasted URL. Null if clients keep the URL. */
     reverse_template: string | null;
-    /** Templates of other URLs that clients turn into the text, as a JSON array. */
+    /** Templates of further URLs that clients replace with that text when pasted, as a JSON array. */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;
@@ -22,7 +22,7 @@ export interface LinkifierTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the columns for the text that clients write for a pasted URL. */
+/** Adds the columns for the text that clients insert in place of a pasted URL. */
 export async function addLinkifierTemplates(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('linkifiers').addColumn('example_input', text).execute();
   await db.schema.alterTable('linkifiers').addColumn('reverse_template', text).execute();

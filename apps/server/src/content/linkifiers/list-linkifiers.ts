@@ -4,7 +4,10 @@ import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { linkifierRecord, readLinkifiers } from './linkifier-store.js';
 
-/** `GET /api/v1/realm/linkifiers`: all linkifiers, in the order in which they are applied. For all users and bots. */
+/**
+ * `GET /api/v1/realm/linkifiers`: returns all linkifiers, in the order in which they are applied. Available to all
+ * users and bots.
+ */
 export const listLinkifiers = operation({
   method: 'GET',
   path: '/api/v1/realm/linkifiers',

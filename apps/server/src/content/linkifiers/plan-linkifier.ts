@@ -8,7 +8,7 @@ const maximumLinkifiers = 50;
 
 const maximumAlternatives = 20;
 
-/** A requested linkifier. An empty text removes the part; `undefined` leaves it as it is. */
+/** A requested linkifier. For the optional fields, an empty text removes the value and `undefined` keeps it. */
 export interface LinkifierRequest {
   readonly pattern: string;
   readonly url_template: string;
@@ -17,7 +17,7 @@ export interface LinkifierRequest {
   readonly alternative_url_templates?: readonly string[] | undefined;
 }
 
-/** The optional parts of a new linkifier, with their defaults. */
+/** The optional fields of a linkifier. */
 type Optional = Omit<PlannedLinkifier, 'pattern' | 'url_template'>;
 export const bareLinkifier: Optional = {
   example_input: null,
@@ -26,9 +26,9 @@ export const bareLinkifier: Optional = {
 };
 
 /**
- * Checks a linkifier and returns it trimmed.
- * @throws ProtocolError BAD_REQUEST with `errors`: a list of one sentence for the wrong field, or for `__all__` if
- * pattern and template do not match.
+ * Validates a linkifier and returns it with trimmed texts.
+ * @throws ProtocolError BAD_REQUEST with `errors`: one sentence under the name of the invalid field, or under `__all__`
+ * if pattern and template do not match.
  */
 export function planLinkifier(requested: LinkifierRequest, before: Optional): PlannedLinkifier {
   const pattern = requested.pattern.trim();
@@ -41,7 +41,7 @@ export function planLinkifier(requested: LinkifierRequest, before: Optional): Pl
   return { pattern, url_template: template, ...planTemplates(pattern, requested, before) };
 }
 
-/** Checks the templates that clients use to write the text for a pasted URL. */
+/** Validates the example and the templates that clients use to replace a pasted URL. */
 function planTemplates(pattern: string, requested: LinkifierRequest, before: Optional): Optional {
   const part = (name: 'example_input' | 'reverse_template') => {
     const text = requested[name]?.trim() ?? before[name];

@@ -10,7 +10,7 @@ import { requireOrder } from './plan-linkifier.js';
 /**
  * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order of the given ids. If several match the same
  * text, the first one makes the link. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not
- * administrators; BAD_REQUEST for a list that does not name each linkifier once.
+ * administrators; BAD_REQUEST for a list that does not contain each id exactly once.
  */
 export const reorderLinkifiers = operation({
   method: 'PATCH',

@@ -9,12 +9,12 @@ import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
  * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
- * language. `highlighter_language` is any name of a language; the stored name is the one in the HTML of its code
- * blocks. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST with
- * `errors` for:
+ * language. `highlighter_language` may be any alias of the language. The server stores the name that the HTML of code
+ * blocks uses. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST
+ * with `errors` for:
  *
- * - a name that is blank, too long, or in use for the language
- * - a language with other characters than {@link planPlayground} accepts
+ * - a name that is blank, too long, or already used for the language
+ * - a language name with characters that {@link planPlayground} does not accept
  * - a template that is not RFC 6570, has variables other than `code`, or does not lead to a single http or https host
  */
 export const createPlayground = operation({

@@ -4,7 +4,7 @@ import type { ServerContext } from '../../context.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { playgroundRecord, readPlaygrounds } from './playground-store.js';
 
-/** `GET /api/v1/realm/playgrounds`: all playgrounds, oldest first. For all users and bots. */
+/** `GET /api/v1/realm/playgrounds`: returns all playgrounds, oldest first. Available to all users and bots. */
 export const listPlaygrounds = operation({
   method: 'GET',
   path: '/api/v1/realm/playgrounds',

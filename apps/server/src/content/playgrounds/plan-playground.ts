@@ -16,13 +16,13 @@ export interface PlaygroundRequest {
   readonly urlTemplate: string;
 }
 
-/** A playground to store. Its language is named as in the HTML of code blocks. */
+/** A playground to store. `language` is the display name, as in the HTML of code blocks. */
 export type PlannedPlayground = PlaygroundRequest;
 
 /**
  * Checks a requested playground and resolves its language.
- * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences per wrong field, or for `__all__` if several
- * fields are involved.
+ * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences for each invalid field, and for `__all__` if
+ * several fields are involved.
  */
 export function planPlayground(requested: PlaygroundRequest): PlannedPlayground {
   const name = requested.name.trim();

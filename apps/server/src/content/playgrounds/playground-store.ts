@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ServerTables } from '../../tables.js';
 import type { PlannedPlayground } from './plan-playground.js';
 
-/** A playground in answers and events. */
+/** A playground in responses and events. */
 export const playgroundRecord = z.object({
   id: z.number().int(),
   name: z.string(),
@@ -11,7 +11,7 @@ export const playgroundRecord = z.object({
   url_template: z.string(),
 });
 
-/** All playgrounds, oldest first. */
+/** Returns all playgrounds, oldest first. */
 export function readPlaygrounds(db: Kysely<ServerTables>): Promise<z.input<typeof playgroundRecord>[]> {
   return db
     .selectFrom('playgrounds')
@@ -20,7 +20,7 @@ export function readPlaygrounds(db: Kysely<ServerTables>): Promise<z.input<typeo
     .execute();
 }
 
-/** Inserts a playground and returns its id. `undefined` if the language already has one of this name. */
+/** Inserts a playground and returns its id, or `undefined` if the language already has a playground with this name. */
 export async function insertPlayground(
   db: Transaction<ServerTables>,
   { name, language, urlTemplate }: PlannedPlayground,

@@ -2,7 +2,7 @@ import type { ServerPublish } from '../../platform/event-queues/published-event.
 import type { ServerTransaction } from '../../tables.js';
 import { readPlaygrounds } from './playground-store.js';
 
-/** The lock that keeps a change and the published list consistent. */
+/** The name of the lock that serializes changes, so that the published list is consistent with them. */
 export const playgroundsLock = 'playgrounds';
 
 /** Publishes the current playgrounds to all users. */

@@ -2,8 +2,8 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * Values of `code` that could redirect the link: to another scheme, to another host before or after the template's own,
- * or to a part of the host. A message's author chooses the code.
+ * Values of `code` that could send the link to another scheme or host. The author of a message controls the code, and
+ * so could choose such a value.
  */
 const treacherousCodes = [
   '',
@@ -15,15 +15,15 @@ const treacherousCodes = [
   '.host.example/',
 ];
 
-/** A problem of a template: its form, or its variables. */
+/** What is wrong with a template: its form or its variables. */
 export interface UrlTemplateProblem {
   readonly kind: 'form' | 'variables';
   readonly message: string;
 }
 
 /**
- * Checks a playground's URL template. It must be an RFC 6570 template with the single variable `code`, and lead to the
- * same http or https host for every code. `undefined` if there is no problem.
+ * Checks a playground's URL template: RFC 6570, with the single variable `code`, and the same http or https host for
+ * every code. Returns the problem, or `undefined` if the template is valid.
  */
 export function urlTemplateProblem(template: string): UrlTemplateProblem | undefined {
   const formProblem = urlTemplateFormProblem(template);

@@ -22,10 +22,10 @@ export const attachmentRecord = z.object({
 
 type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/** Maximum messages listed per file, because a file may be in very many. */
+/** Maximum messages listed per file. Bounds the list, because any number of messages may refer to a file. */
 const messagesPerFile = 100;
 
-/** Writes files with the newest messages that refer to them, in one statement. */
+/** Builds the records of files, with the newest messages that refer to them, in one statement. */
 export async function writeAttachments(
   db: Kysely<ServerTables>,
   uploads: readonly Upload[],
@@ -57,7 +57,7 @@ export async function writeAttachments(
   }));
 }
 
-/** The events for owners of new files, or of files that messages now refer to, with the newest of these messages. */
+/** Builds the events that tell owners about new files, or about files that messages now refer to. */
 export async function attachmentEvents(
   db: Kysely<ServerTables>,
   op: 'add' | 'update',

@@ -16,8 +16,8 @@ export interface UploadClaim {
 export interface Claimant {
   readonly userId: UserId;
   /**
-   * A condition for rows of `messages` that this user may read. The user may refer to other users' files if such a
-   * message does.
+   * SQL condition that selects the rows of `messages` that this user may read. The user may refer to another user's
+   * file if a readable message already does.
    */
   readonly isReadable: RawBuilder<boolean>;
 }
@@ -88,12 +88,12 @@ async function readAmong(
 
 /** A file that a message refers to. */
 export interface ReferredUpload extends Upload {
-  /** Whether another message refers to it too. */
+  /** Whether another message also refers to the file. */
   readonly isReferredElsewhere: boolean;
 }
 
 /**
- * The files that a message refers to, in ascending order of ids. They and their references are locked until the
+ * Returns the files that a message refers to, in ascending order of ids. Locks the files and their references until the
  * transaction ends.
  */
 export async function lockReferredUploads(
@@ -123,7 +123,7 @@ export interface UploadEdit {
   readonly claimed: readonly string[];
   /** Ids of files that only the old text refers to. */
   readonly droppedIds: readonly number[];
-  /** The dropped files that the editor owns and that no message refers to now. */
+  /** The dropped files that the editor owns and that no message refers to any longer. */
   readonly detached: readonly Upload[];
 }
 
@@ -148,7 +148,7 @@ export function planDetached(
   };
 }
 
-/** Removes a message's references to these files. {@link lockReferredUploads} has locked them. */
+/** Removes a message's references to these files. The caller has locked them with {@link lockReferredUploads}. */
 export async function dropReferences(
   { db }: ServerTransaction,
   messageId: MessageId,

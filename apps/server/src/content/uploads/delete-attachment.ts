@@ -8,8 +8,8 @@ import { readUsedBytes } from './upload-account.js';
 import { removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 /**
- * `DELETE /api/v1/attachments/{attachment_id}`: removes a file of the user, even if messages refer to it. Notifies the
- * owner's clients. Errors: BAD_REQUEST, the same for a missing file and for one of another user.
+ * `DELETE /api/v1/attachments/{attachment_id}`: deletes one of the user's files, even if messages refer to it. Notifies
+ * the owner's clients. Errors: BAD_REQUEST. A missing file and a file of another user get the same error.
  */
 export const deleteAttachment = operation({
   method: 'DELETE',

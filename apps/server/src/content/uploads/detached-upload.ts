@@ -8,7 +8,7 @@ export const detachedUpload = z.object({
   path_id: z.string(),
   size: z.number().int(),
   create_time: z.number().int(),
-  /** Empty: it is detached from all. */
+  /** Always empty, because no message refers to the file. */
   messages: z.array(z.object({ id: z.number().int(), date_sent: z.number().int() })),
 });
 

@@ -3,7 +3,7 @@ import type { ByteRange, FileStore } from './file-store/file-store.js';
 import { noSuchFile } from './no-such-file.js';
 import type { Upload } from './upload-store.js';
 
-/** Types that browsers display without executing them. All others are sent as downloads. */
+/** Types that browsers display without executing them. Files of other types are sent as downloads. */
 const shownTypes = new Set([
   'image/png',
   'image/jpeg',
@@ -33,9 +33,9 @@ const neverRun = {
 type Caching = 'private, no-store' | 'private, max-age=604800, immutable';
 
 /**
- * Builds the answer with a file, or with the part that a `Range` header requests. 416 if the range is unsatisfiable
- * (RFC 9110 section 14). Headers prevent the file from running as a page of this origin, whatever its content.
- * @throws ProtocolError NOT_FOUND if its bytes are gone.
+ * Builds the response with a file, or with the range that a `Range` header requests. The status is 416 if the range is
+ * unsatisfiable (RFC 9110 section 14). The headers prevent browsers from running the file as a page of this origin.
+ * @throws ProtocolError NOT_FOUND if the store no longer has the file.
  */
 export async function fileAnswer(
   store: FileStore,
@@ -85,7 +85,10 @@ function escaped(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** `undefined` for the whole file, and for several ranges, which a server may ignore. */
+/**
+ * Parses a `Range` header. Returns `undefined` if the response is the whole file. That includes a request for several
+ * ranges, which a server may ignore.
+ */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return undefined;

@@ -1,22 +1,28 @@
-/** For a file without a usable name. */
+/** The name of a file that was uploaded without a usable name. */
 const noName = 'uploaded-file';
 const maximumShownCharacters = 255;
 // A character has at most four bytes, and file systems limit names to 255 bytes.
 const maximumPathCharacters = 60;
 const maximumEndingCharacters = 10;
 
-/** The display name of a file: without folders, invisible characters and characters that change the text direction. */
+/**
+ * Returns the display name of a file. Removes folders, invisible characters and characters that change the text
+ * direction.
+ */
 export function shownFileName(given: string): string {
   return [...seenName(given)].slice(0, maximumShownCharacters).join('') || noName;
 }
 
-/** The last segment of a file's path: letters, digits, `.`, `_` and `-`. It never starts or ends with a full stop. */
+/**
+ * Returns the last segment of a file's path. It contains only letters, digits, `.`, `_` and `-`, and never starts or
+ * ends with a full stop.
+ */
 export function cleanFileName(given: string): string {
   const plain = seenName(given)
     .replace(/\s+/g, '-')
     .replace(/[^\p{L}\p{M}\p{N}._-]/gu, '')
     .replace(/^[.\p{M}-]+|\.+$/gu, '')
-    // Must come last: a removal above can bring a letter and a combining mark together, which NFC composes.
+    // Must come last: after the removals above, a letter and a combining mark may be adjacent, which NFC composes.
     .normalize('NFC');
   const ending = /\.[A-Za-z0-9]+$/.exec(plain)?.[0] ?? '';
   const kept = ending.length > maximumEndingCharacters ? '' : ending;

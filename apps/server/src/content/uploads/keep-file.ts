@@ -8,7 +8,7 @@ import { cleanFileName, shownFileName } from './file-name.js';
 import { readUsedBytes, takeBytes } from './upload-account.js';
 import { isStoredUpload, removeLeftFile } from './withdraw-uploads.js';
 
-/** The organization's id in paths. A server has only one. */
+/** The organization's id in file paths. A server has only one organization. */
 const realmId = 1;
 
 /** A file to store, with callbacks for its transactions. */
@@ -17,9 +17,12 @@ export interface FileToKeep {
   /** Lower case, without parameters. */
   readonly contentType: string;
   readonly content: Readable;
-  /** Whether it is its owner's avatar. No message refers to an avatar, and it is kept until it is replaced. */
+  /**
+   * Whether the file is its owner's avatar. Messages do not refer to avatars, and an avatar is kept until it is
+   * replaced.
+   */
   readonly isAvatar: boolean;
-  /** Takes locks that must come before the owner's. */
+  /** Takes the locks that must be acquired before the lock on the owner. */
   readonly lock?: (transaction: ServerTransaction) => Promise<void>;
   /** Runs in the transaction that marks the file as stored. */
   readonly stored: (transaction: ServerTransaction, upload: NewUpload) => Promise<void>;
@@ -33,8 +36,8 @@ interface NewUpload {
 }
 
 /**
- * Stores a file of the actor. It is durable when the promise resolves. On failure nothing is left, and the content is
- * destroyed.
+ * Stores a file of the actor. The file is durable when the promise resolves. On failure, removes the partial file and
+ * destroys the content stream.
  * @throws ProtocolError REALM_UPLOAD_QUOTA, and the errors of the content and of `stored`.
  */
 export async function keepFile(
@@ -62,7 +65,8 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have succeeded although its answer was lost. Then other users may see the file, so it is kept.
+    // The commit may have succeeded although its response was lost. Other users may then see the file already, so keep
+    // it.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw error;

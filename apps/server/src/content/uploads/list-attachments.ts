@@ -7,8 +7,8 @@ import { readUsedBytes } from './upload-account.js';
 import { uploadPages } from './upload-store.js';
 
 /**
- * `GET /api/v1/attachments`: the files that the user uploaded, each with the newest 100 messages that refer to it, and
- * the total bytes of all users' files. Streams the list in pages; each page is current when it is read.
+ * `GET /api/v1/attachments`: returns the files that the user uploaded, each with the 100 newest messages that refer to
+ * it, and the total bytes of all users' files. Streams the list in pages; each page is current when it is read.
  */
 export const listAttachments = operation({
   method: 'GET',

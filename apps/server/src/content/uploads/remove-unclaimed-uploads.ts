@@ -3,18 +3,19 @@ import type { ServerContext } from '../../context.js';
 import { type LeftFile, tryRemoveLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 const day = 24 * 60 * 60_000;
-/** How long a file without a reference from a message is kept. */
+/** How long the server keeps a file that no message refers to. */
 const unclaimedMilliseconds = 28 * day;
 /** Uploads that are still incomplete after this time have failed. */
 const leftMilliseconds = day;
-// Small, because the removal of each file is a separate call to the store.
+// Small batches, because each file takes a separate call to the store.
 const filesPerStep = 50;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'log' | 'uploads'>;
 
 /**
  * Removes files that no message has referred to for four weeks, and leftovers of interrupted uploads and removals.
- * Returns their number. A file that cannot be removed does not block others, and is retried in the next run.
+ * Returns the number of removed files. A file that cannot be removed does not block others, and is retried in the next
+ * run.
  */
 export async function removeUnclaimedUploads(context: Context, signal: AbortSignal): Promise<number> {
   const { clock, database } = context;
@@ -50,7 +51,7 @@ async function withdrawSome(
     .limit(limit)
     .modifyEnd(lockingRows(db))
     .execute();
-  // Backdated by four weeks, so that this run also removes the bytes of these files.
+  // Backdated by four weeks, so that the same run also deletes the files from the store.
   const before = now - unclaimedMilliseconds;
   await withdrawUploads(
     transaction,

@@ -5,7 +5,7 @@ import type { ServerDatabase, ServerTables } from '../../tables.js';
 
 const signingKeyBytes = 32;
 
-/** The signing key of temporary download URLs. Generated on first use, and never changes. */
+/** Returns the key that signs temporary download URLs. Generates the key on first use; it never changes. */
 export async function readSigningKey(database: ServerDatabase): Promise<Secret<Buffer>> {
   const find = () => database.db.selectFrom('upload_account').select('signing_key').executeTakeFirst();
   const known = await find();
@@ -22,7 +22,7 @@ export async function readSigningKey(database: ServerDatabase): Promise<Secret<B
   return new Secret(Buffer.from((await find())?.signing_key ?? key, 'hex'));
 }
 
-/** Total bytes of the stored files. */
+/** Returns the total bytes of the stored files. */
 export async function readUsedBytes(db: Kysely<ServerTables>): Promise<number> {
   const row = await db.selectFrom('upload_account').select('used_bytes').executeTakeFirst();
   return row?.used_bytes ?? 0;

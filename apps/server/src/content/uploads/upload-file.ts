@@ -10,9 +10,9 @@ import { findUploads } from './upload-store.js';
 
 /**
  * `POST /api/v1/user_uploads`: stores the single file of a multipart form, under any field name, and returns its path
- * on this server. The file is durable before the answer. Notifies the owner's clients. Until a message refers to the
- * file, only its owner can read it; after some weeks it is removed. Errors: BAD_REQUEST unless there is exactly one
- * file of an allowed size; REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
+ * on this server. The file is durable before the server responds. Notifies the owner's clients. Until a message refers
+ * to the file, only its owner can read it; after some weeks it is removed. Errors: BAD_REQUEST unless there is exactly
+ * one file of an allowed size; REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
  */
 export const uploadFile = operation({
   method: 'POST',
@@ -42,7 +42,8 @@ export const uploadFile = operation({
 });
 
 /**
- * The declared media type, in lower case and without parameters. `application/octet-stream` if it is missing or invalid.
+ * Returns the declared media type in lower case, without parameters. Returns `application/octet-stream` if the type is
+ * missing or invalid.
  */
 function checkedType(given: string): string {
   const [type = ''] = given.toLowerCase().split(';');

@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** A complete uploaded file in the store. A file of messages, unless stated otherwise. */
+/** A complete uploaded file. Functions here return files for messages, not avatars, unless stated otherwise. */
 export interface Upload {
   readonly id: number;
   /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
@@ -18,39 +18,39 @@ export interface Upload {
 
 type Db = Kysely<ServerTables>;
 
-/** The file with this path. `undefined` if it does not exist or is incomplete. */
+/** Returns the file with this path, or `undefined` if the file does not exist or is incomplete. */
 export async function findUpload(db: Db, pathId: string): Promise<Upload | undefined> {
   const row = await stored(db).where('path_id', '=', pathId).executeTakeFirst();
   return row && toUpload(row);
 }
 
-/** The avatar with this path. `undefined` if it does not exist or is no longer in use. */
+/** Returns the avatar with this path, or `undefined` if the avatar does not exist or is no longer in use. */
 export async function findAvatar(db: Db, pathId: string): Promise<Upload | undefined> {
   const row = await avatars(db).where('path_id', '=', pathId).executeTakeFirst();
   return row && toUpload(row);
 }
 
-/** A user's avatars: at most one, except within the transaction that replaces it. */
+/** Returns a user's avatars: at most one, except within the transaction that replaces it. */
 export async function listAvatars(db: Db, ownerId: UserId): Promise<Upload[]> {
   return (await avatars(db).where('owner_id', '=', ownerId).orderBy('id').execute()).map(toUpload);
 }
 
-/** The file with this id. `undefined` if it does not exist or is incomplete. */
+/** Returns the file with this id, or `undefined` if the file does not exist or is incomplete. */
 export async function findUploadById(db: Db, id: number): Promise<Upload | undefined> {
   const [upload] = await findUploads(db, [id]);
   return upload;
 }
 
-/** The files with these ids, in ascending order of ids. */
+/** Returns the files with these ids, in ascending order of ids. */
 export async function findUploads(db: Db, ids: readonly number[]): Promise<Upload[]> {
   const rows = await stored(db).where('id', 'in', amongNumbers(db, ids)).orderBy('id').execute();
   return rows.map(toUpload);
 }
 
-/** Small enough that a page with the messages that refer to its files does not noticeably delay other requests. */
+/** Page size. Small, so that reading a page and its messages does not noticeably delay other requests. */
 const uploadsPerPage = 50;
 
-/** The files of a user, oldest first, in pages. Each page is current when it is read. */
+/** Yields the files of a user, oldest first, in pages. Each page is current when it is read. */
 export async function* uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Upload[]> {
   let after = 0;
   for (;;) {
@@ -67,7 +67,7 @@ export async function* uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Uplo
   }
 }
 
-/** The files with these paths, in ascending order of ids. Locked until the transaction ends. */
+/** Returns the files with these paths, in ascending order of ids. Locks them until the transaction ends. */
 export async function lockUploads({ db }: ServerTransaction, pathIds: readonly string[]): Promise<Upload[]> {
   const rows = pathIds.map((path_id) => ({ path_id }));
   const among = sql<string>`(select v.path_id from ${rowsAsTable(db, 'v', { path_id: 'text' }, rows)})`;

@@ -16,9 +16,9 @@ export interface UploadTables {
     created_at: number;
     /** 0 while the file is being uploaded, and again while it is being removed. */
     is_stored: number;
-    /** The time since which no message refers to it. Null if one does. */
+    /** Since when no message refers to the file. Null while a message refers to it. */
     unclaimed_since: number | null;
-    /** 1 for its owner's avatar, which no message refers to. */
+    /** 1 if the file is its owner's avatar. Messages do not refer to avatars. */
     is_avatar: Generated<number>;
   };
   /** References from messages to files. */
@@ -29,7 +29,7 @@ export interface UploadTables {
   /** A single row, `id` 1. */
   upload_account: {
     id: number;
-    /** Signs temporary download URLs. 64 hexadecimal digits. */
+    /** The key that signs temporary download URLs: 64 hexadecimal digits. */
     signing_key: string;
     /** Total bytes of the stored files. */
     used_bytes: number;
@@ -72,7 +72,7 @@ export async function createUploads(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Separates avatars from files of messages. */
+/** Adds the column that distinguishes avatars from files for messages. */
 export async function addAvatars(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('attachments')

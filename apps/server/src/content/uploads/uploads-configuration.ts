@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import type { EnvironmentReader } from '@waxwing/service/config';
 import { mebibyte } from '../../people/realm/realm-limits.js';
 
-/** The storage of uploaded files. */
+/** Where uploaded files are stored. */
 type FileStoreSettings =
   | { readonly kind: 'disk'; readonly folder: string }
-  /** Commands need no store. A server refuses to start without one. */
+  /** No store is configured. Commands work without a store, but the server refuses to start. */
   | { readonly kind: 'not-configured' }
   | {
       readonly kind: 's3';
@@ -27,9 +27,7 @@ export interface UploadsConfiguration {
 const quotaRangeMib = { minimum: 0, maximum: 1024 ** 3 };
 const s3Names = ['S3_ENDPOINT', 'S3_REGION', 'S3_ACCESS_KEY_ID', 'S3_SECRET_KEY_FILE'] as const;
 
-/**
- * Reads `SERVER_UPLOADS` and the related variables. The default is a folder next to the database file, if there is one.
- */
+/** Reads `SERVER_UPLOADS` and the related variables. The default is a folder next to the SQLite database file. */
 export function readUploads(reader: EnvironmentReader, databaseUrl: string): UploadsConfiguration {
   const place = reader.optional('UPLOADS') ?? defaultLocation(databaseUrl);
   const quotaMib = reader.integer('UPLOADS_QUOTA_MIB', 0, quotaRangeMib);

@@ -10,11 +10,13 @@ export interface Uploads {
   readonly store: FileStore;
   /** Maximum total bytes of files. `undefined` for no limit. */
   readonly quotaBytes: number | undefined;
-  /** Signs temporary download URLs. */
+  /** The key that signs temporary download URLs. */
   readonly signingKey: Secret<Buffer>;
 }
 
-/** Opens the configured uploads. @throws ConfigurationError if the store cannot be used. */
+/**
+ * Opens the configured file store and reads the signing key. @throws ConfigurationError if the store cannot be used.
+ */
 export async function openUploads(
   database: ServerDatabase,
   configuration: UploadsConfiguration,

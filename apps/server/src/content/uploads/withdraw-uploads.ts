@@ -4,8 +4,8 @@ import type { ServerTransaction } from '../../tables.js';
 import { giveBytesBack } from './upload-account.js';
 
 /**
- * Hides stored files without references from all users and releases their quota. Remove their bytes after the
- * transaction.
+ * Hides unreferenced files from all users and releases their quota. The caller removes their bytes from the store after
+ * the transaction.
  */
 export async function withdrawUploads(
   { db }: ServerTransaction,
@@ -25,7 +25,7 @@ export async function withdrawUploads(
   );
 }
 
-/** A hidden file. Its row remains as a reminder to remove its bytes from the store. */
+/** A hidden file. Its row remains until the bytes are removed from the store, so that a failed removal is retried. */
 export interface LeftFile {
   readonly id: number;
   readonly pathId: string;
@@ -41,7 +41,8 @@ export async function removeLeftFile(
 }
 
 /**
- * {@link removeLeftFile} without errors. Returns whether it succeeded. Failures are logged, and retried within two days.
+ * Like {@link removeLeftFile}, but logs errors instead of throwing. Returns whether it succeeded. A scheduled job
+ * retries failures within two days.
  */
 export async function tryRemoveLeftFile(
   context: Pick<ServerContext, 'database' | 'log' | 'uploads'>,
@@ -56,7 +57,9 @@ export async function tryRemoveLeftFile(
   }
 }
 
-/** Whether a file is complete in the database. Waits for a concurrent transaction that is about to mark it so. */
+/**
+ * Returns whether a file is complete in the database. Waits for a concurrent transaction that is about to mark it so.
+ */
 export async function isStoredUpload(
   { database }: Pick<ServerContext, 'database'>,
   { id }: Pick<LeftFile, 'id'>,

@@ -13,8 +13,8 @@ import { postAsNotificationBot } from './post-notices.js';
 type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
 
 /**
- * The channel configured for this kind of announcement, or `undefined` if none is. The caller locks it together with its
- * other channels.
+ * Returns the id of the channel that is set for these announcements, or `undefined` if no channel is set. The caller
+ * locks the channel together with the other channels that it needs.
  */
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,
@@ -24,7 +24,7 @@ export async function announcementsChannelId(
   return id === noChannel ? undefined : id;
 }
 
-/** Announces new channels, except private ones. The announcements channel is locked. */
+/** Announces new channels, except private ones. The caller has locked the announcements channel. */
 export async function announceChannels(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
@@ -40,7 +40,7 @@ export async function announceChannels(
   ]);
 }
 
-/** Announces that a user joined the organization. The announcements channel is locked. */
+/** Announces that a user joined the organization. The caller has locked the announcements channel. */
 export async function announceNewcomer(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,

@@ -17,9 +17,9 @@ import { eventsOfArchiving } from './channel-events.js';
 import { requireMayAdminister } from './plan-channel-update.js';
 
 /**
- * `DELETE /api/v1/streams/{stream_id}`: archives a channel. It keeps its messages but accepts no new ones. It stops
- * being a default channel, and organization settings that name it are reset. Its unread messages are marked as read
- * soon after. Notifies all users who can see the channel. Errors: BAD_REQUEST for channels that do not exist or are
+ * `DELETE /api/v1/streams/{stream_id}`: archives a channel. The channel keeps its messages but accepts no new ones. It
+ * stops being a default channel, and organization settings that name it are reset. A job then marks its unread messages
+ * as read. Notifies all users who can see the channel. Errors: BAD_REQUEST for channels that do not exist or are
  * archived already, and actors who may not administer the channel.
  */
 export const archiveChannel = operation({

@@ -11,9 +11,9 @@ import { defaultChannelsEvent } from '../channels/default-channels.js';
 const parameters = z.object({ stream_id: channelIdParameter });
 
 /**
- * `POST /api/v1/default_streams`: makes a channel a default channel, to which new users are subscribed. Notifies all
- * users but guests. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for channels that
- * do not exist, are archived or are private.
+ * `POST /api/v1/default_streams`: adds a channel to the default channels, to which new users are subscribed. Notifies
+ * all users except guests. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for
+ * channels that do not exist, are archived or are private.
  */
 export const addDefaultChannel = operation({
   method: 'POST',
@@ -28,8 +28,8 @@ export const addDefaultChannel = operation({
 });
 
 /**
- * `DELETE /api/v1/default_streams`: removes a channel from the default channels. Notifies all users but guests. Errors:
- * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for channels that do not exist.
+ * `DELETE /api/v1/default_streams`: removes a channel from the default channels. Notifies all users except guests.
+ * Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for channels that do not exist.
  */
 export const removeDefaultChannel = operation({
   method: 'DELETE',

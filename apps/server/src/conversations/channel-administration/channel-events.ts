@@ -17,7 +17,7 @@ export interface ChangedChannel {
   readonly change: ChannelChange;
   readonly before: Channel;
   readonly after: Channel;
-  /** The channel's permissions before. */
+  /** The channel's permissions before the change. */
   readonly permissionsBefore: NonNullable<AudienceOfChannel['permissions']>;
   readonly roleGroups: ReadonlyMap<RoleGroupName, number>;
   /** Unix milliseconds. */
@@ -27,10 +27,10 @@ export interface ChangedChannel {
 const capability = 'archived_channels';
 
 /**
- * The events of a channel change, in order. Users who gain visibility get the channel and its subscribers. Users who
- * lose it get the channel's deletion. All others get one event per changed property. A channel that becomes private
- * sends nothing to users who are not subscribed. Clients without the `archived_channels` capability get no events about
- * archived channels, and see unarchiving as a creation.
+ * Builds the events for a channel change, in order. Users who can see the channel from now on get the channel and its
+ * subscribers. Users who can no longer see it get a deletion, or no event if the channel became private. All other
+ * users who can see it get one event per changed property. Clients without the `archived_channels` capability get no
+ * events about archived channels, and see unarchiving as a creation.
  */
 export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: ChangedChannel): EventsForOwners {
   const { before, after, permissionsBefore } = changed;
@@ -137,7 +137,7 @@ function changeEvents({ change, before, after, roleGroups }: ChangedChannel): Js
   ];
 }
 
-/** Updates of the legacy fields of the posting permission. Empty if they did not change. */
+/** Builds the updates of the legacy fields that mirror the posting permission. Empty if these fields did not change. */
 function mirrors(
   { before, value }: { readonly before: GroupSettingValue; readonly value: GroupSettingValue },
   roleGroups: ReadonlyMap<RoleGroupName, number>,
@@ -157,7 +157,7 @@ function notifiedOf(events: readonly JsonObject[], audience: readonly UserId[]):
   return audience.length === 0 ? [] : events.map((event) => ({ event, audience: [...audience] }));
 }
 
-/** The events of archiving a channel. Clients without the `archived_channels` capability see it as deleted. */
+/** Builds the events for an archived channel. Clients without the `archived_channels` capability see it as deleted. */
 export function eventsOfArchiving(db: Kysely<ServerTables>, channel: Channel): EventsForOwners {
   const update = {
     type: 'stream',

@@ -5,7 +5,7 @@ import { privacyName } from '../channels/channel-privacy.js';
 import type { Channel, TopicsPolicy } from '../channels/channel-store.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** Writes users and groups in a notice, as silent mentions. */
+/** Formats the names of users and groups for notices, as silent mentions. */
 export interface NoticeNames {
   /** The user who made the change. */
   readonly actor: string;
@@ -20,7 +20,7 @@ const policyNames: Readonly<Record<TopicsPolicy, string>> = {
   empty_topic_only: 'Only the topic without a name',
 };
 
-/** The notices about a channel change, in Markdown: one text per kind of change that gets a notice. */
+/** Returns the notices about a channel change, in Markdown: one text for each kind of change that is announced. */
 export function noticesOfChange(
   {
     change,
@@ -62,7 +62,7 @@ export function noticesOfChange(
   return notices;
 }
 
-/** The notice in a new channel, in Markdown. */
+/** Returns the Markdown of the notice that is posted in a new channel. */
 export function creationNotice(channel: Channel, { actor }: Pick<NoticeNames, 'actor'>): string {
   const made = `${actor} made this channel: **${privacyName(channel)}**.`;
   return `${made}\n\n${quoted('Description', channel.description)}`;
@@ -88,12 +88,12 @@ function daysName(days: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** Quotes a text, or a placeholder for an empty one. The four-backtick fence is unlikely to occur in the text. */
+/** Quotes a text, or a placeholder if the text is empty. The four-backtick fence is unlikely to occur in the text. */
 function quoted(label: string, text: string): string {
   return `* **${label}**:\n\n\`\`\`\` quote\n${text === '' ? '*No description.*' : text}\n\`\`\`\``;
 }
 
-/** The groups and users in a permission's value, each sorted by id. */
+/** Lists the groups and then the users in a permission's value, each sorted by id. */
 function named(value: GroupSettingValue, names: NoticeNames): string {
   return [...groupsIn(value).map(names.group), ...usersIn(value).map(names.user)].join(', ');
 }

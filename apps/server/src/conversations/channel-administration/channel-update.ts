@@ -8,13 +8,13 @@ import type { Privacy, PrivacyRequest } from '../channels/channel-privacy.js';
 import type { TopicsPolicy } from '../channels/channel-store.js';
 import type { RealmRights } from '../channels/realm-rights.js';
 
-/** A requested channel change. `undefined` leaves a field as it is. */
+/** A requested channel change. `undefined` keeps the current value of a field. */
 export interface ChannelUpdateRequest {
   readonly privacy: PrivacyRequest;
   readonly topicsPolicy: TopicsPolicy | undefined;
   readonly notifiesPhones: boolean | undefined;
   readonly isDefault: boolean | undefined;
-  /** Days. `null` for the organization's setting, -1 for unlimited. */
+  /** Days. `null` means the organization's setting, and -1 means unlimited. */
   readonly retentionDays: number | null | undefined;
   readonly isArchived: boolean | undefined;
   readonly description: string | undefined;
@@ -32,20 +32,20 @@ export interface ChannelFacts {
   readonly nobodyId: GroupId;
   readonly everyoneId: GroupId;
   readonly known: KnownReferences;
-  /** Whether another channel, archived ones included, has the requested name. */
+  /** Whether another channel, archived or not, has the requested name. */
   readonly isNameTaken: boolean;
   readonly isFolderKnown: boolean;
   /** Whether this is the channel for moderation requests. */
   readonly isForModerationRequests: boolean;
   /** Read only for a request to unarchive. */
   readonly hasSubscribers: boolean;
-  /** Whether a message of the channel is in a topic with a name. */
+  /** Whether any message of the channel is in a named topic. */
   readonly hasNamedTopics: boolean;
 }
 
 /** A planned channel change. Omitted fields stay as they are. */
 export interface ChannelChange {
-  /** Set if the request names it, even if it does not change: clients still get the event. */
+  /** Present whenever the request sets the privacy, even to the current value: clients still get the event. */
   readonly privacy?: Privacy;
   readonly topicsPolicy?: TopicsPolicy;
   readonly notifiesPhones?: boolean;

@@ -9,13 +9,14 @@ import { removeMessages } from '../messages/removal/remove-messages.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
-/** Keeps each transaction short, so that other writers do not wait for long. */
+/** Batch size. Keeps each transaction short, so that other writers do not wait for long. */
 const messagesPerBatch = 500;
 const dayMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Deletes the messages past the retention of their channel, or else of the organization. Returns their number. Notifies
- * the users who could read them. Each transaction removes a batch from one topic or conversation.
+ * Deletes messages older than the retention period of their channel or, by default, of the organization. Returns the
+ * number of deleted messages. Notifies the users who could read them. Each transaction removes a batch from one topic
+ * or conversation.
  */
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
@@ -51,7 +52,7 @@ interface Search {
 
 interface Deleted {
   readonly removed: number;
-  /** The id of their channel or conversation: the first that may have further expired messages. */
+  /** The id of the messages' channel or conversation, from which the next search starts. */
   readonly placeId: number;
 }
 
@@ -72,7 +73,7 @@ async function deleteSome(
   return { removed: messages.length, placeId: Number(oldest.channel_id ?? oldest.conversation_id) };
 }
 
-/** The oldest message of the first channel whose oldest message has expired. */
+/** Returns the oldest message of the first channel whose oldest message has expired. */
 async function oldestOfChannels(
   db: Kysely<ServerTables>,
   { realmDays, now, fromId }: Search,
@@ -87,7 +88,9 @@ async function oldestOfChannels(
   return rows[0];
 }
 
-/** The oldest message of the first conversation with expired messages. Stops the search at that conversation. */
+/**
+ * Returns the oldest message of the first conversation with expired messages. The search stops at that conversation.
+ */
 async function oldestDirect(
   db: Kysely<ServerTables>,
   { realmDays, now, fromId }: Search,
@@ -111,8 +114,8 @@ interface TopicLocation {
 }
 
 /**
- * Locks a batch of expired messages in the topic or conversation of the oldest one. Reads the retention again, because it
- * may have changed since the search.
+ * Locks a batch of expired messages in the topic or conversation of the oldest message. Reads the retention period
+ * again, because it may have changed since the search.
  */
 async function lockOldInTopic(
   transaction: ServerTransaction,

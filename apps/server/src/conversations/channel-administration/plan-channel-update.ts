@@ -25,7 +25,7 @@ import type {
 /** Permissions that give access to the channel. Changing them requires read access. */
 const forReaders: readonly PermissionName<'channel'>[] = ['can_add_subscribers_group', 'can_subscribe_group'];
 
-/** Permissions to check first, because changing them requires more rights. */
+/** Permissions whose changes are checked first, because they require more rights. */
 const aboutDeleting: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',
@@ -57,7 +57,7 @@ export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateR
 
 /**
  * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. Without read access the error is the
- * same as for a missing channel, so that it does not reveal the channel.
+ * same as for a missing channel, so that it does not reveal that the channel exists.
  */
 export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): void {
   if (administersChannel(access)) return;
@@ -78,7 +78,7 @@ function planPrivacy(facts: ChannelFacts, requested: ChannelUpdateRequest): Priv
   }
   if (!isAsked) return undefined;
   const { isPrivate, isWebPublic, isHistoryPublic } = privacy;
-  // Privacy decides who reads earlier messages, so changing it requires read access.
+  // Privacy determines who can read earlier messages, so changing it requires read access.
   requireContentAccess(facts);
   if (requested.privacy.isPrivate !== undefined && isPrivate !== channel.isPrivate)
     requireMayMake(rights, privacy);
@@ -174,10 +174,7 @@ function planPermissions(
   });
 }
 
-/**
- * Checks that the permission to start topics stays at everyone if history is protected: users then cannot know which
- * topics exist.
- */
+/** Checks that everyone may start topics if history is protected: users could not tell which topics already exist. */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,
   { isHistoryPublic }: Privacy,

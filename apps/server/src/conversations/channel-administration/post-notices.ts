@@ -21,7 +21,7 @@ const noMentions = {
   topicWildcard: false,
 };
 
-/** The topic for notices about a channel. */
+/** The topic of the notices about a channel's settings. */
 const noticeTopic = 'channel events';
 
 interface Notice {
@@ -32,8 +32,8 @@ interface Notice {
 }
 
 /**
- * Posts notices about a changed channel, if the organization has them enabled. Renders them with the actor's access,
- * because they contain the actor's text. They mention no users.
+ * Posts notices about a changed channel, if the organization has enabled such notices. Renders them with the actor's
+ * access, because they contain the actor's text. The notices send no mention notifications.
  */
 export async function postNotices(
   transaction: ServerTransaction,
@@ -49,14 +49,17 @@ export async function postNotices(
 }
 
 interface BotPost {
-  /** Names in the texts are resolved with this user's visibility. */
+  /** Names in the texts resolve only to users and channels that this user can see. */
   readonly author: Author;
   /** The locked channel. */
   readonly channel: Channel;
   readonly topic: string;
 }
 
-/** Posts texts without mentions. In a channel without named topics they go to the topic without a name. */
+/**
+ * Posts texts as the Notification Bot, without mention notifications. In a channel that allows only the unnamed topic,
+ * posts them there.
+ */
 export async function postAsNotificationBot(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
@@ -67,7 +70,7 @@ export async function postAsNotificationBot(
   const rendered = await renderContents(transaction.db, context, author, contents);
   const topic = channel.topicsPolicy === 'empty_topic_only' ? '' : named;
   const destination = { kind: 'channel' as const, channelId: channel.id, topic };
-  // In an archived channel the notice starts as read: clients do not show unread messages there.
+  // In an archived channel, marks the notice as read: clients do not show unread messages there.
   const readBy = channel.isArchived ? await subscribersIn(transaction.db, channel.id) : [];
   await sendMessages(
     transaction,

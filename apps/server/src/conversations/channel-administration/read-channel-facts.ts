@@ -26,7 +26,7 @@ interface Asked {
 }
 
 /**
- * Locks the channel and reads the facts for a change of it. The caller has locked groups and settings.
+ * Locks a channel and reads the facts that the rules for changing it need. The caller has locked groups and settings.
  * @throws ProtocolError BAD_REQUEST if the channel does not exist.
  */
 export async function readChannelFacts(

@@ -49,13 +49,13 @@ const parameters = z.object({
 
 /**
  * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
- * users who can see it, and posts a notice in it if the organization has them enabled. Errors:
+ * users who can see the channel, and posts a notice in it if the organization has enabled notices. Errors:
  *
  * - BAD_REQUEST if the channel does not exist, if the actor may not administer it or change this property, and for
- * inconsistent settings, bad names and unknown folders
- * - UNAUTHORIZED_PRINCIPAL for retention days from an actor who is not an owner, and for the notifications of new
- * subscribers from one who is not an administrator
- * - REQUEST_VARIABLE_INVALID for bad retention days
+ *   inconsistent settings, an invalid name and an unknown folder
+ * - UNAUTHORIZED_PRINCIPAL if an actor who is not an owner sets retention days, or one who is not an administrator sets
+ *   the push default for new subscribers
+ * - REQUEST_VARIABLE_INVALID for invalid retention days
  * - CHANNEL_ALREADY_EXISTS if another channel has the name
  * - EXPECTATION_MISMATCH if `old` is not the current value of a permission
  */
@@ -75,7 +75,7 @@ export const updateChannel = operation({
   ],
   async handle(context: ServerContext, { actor, parameters }) {
     const requested = readRequest(parameters);
-    // The groups lock prevents races with requests that change groups or take the same channel name.
+    // The lock on groups prevents races with requests that change groups or use the same channel name.
     const work = async (transaction: ServerTransaction, locked: KnownUser) => {
       const serverOffersWebPublic = context.offersWebPublicChannels;
       const asked = { actor: locked, channelId: parameters.stream_id, requested, serverOffersWebPublic };

@@ -10,12 +10,12 @@ import {
 import type { ServerTables } from '../../tables.js';
 import type { Channel } from './channel-store.js';
 
-/** A user's access to a channel: the input of the rules about channels. */
+/** A user's access to a channel: the input of the rules in `channel-rules.ts`. */
 export interface ChannelAccess {
   readonly actor: PermissionHolder;
   readonly channel: Channel;
   readonly isSubscribed: boolean;
-  /** Channel permissions that the actor holds. */
+  /** The channel permissions that the actor has. */
   readonly held: ReadonlySet<PermissionName<'channel'>>;
 }
 

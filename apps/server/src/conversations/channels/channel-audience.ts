@@ -17,26 +17,30 @@ import {
 type Db = Kysely<ServerTables>;
 type Access = Omit<ChannelVisibility, 'hasLeft'>;
 
-/** A channel, possibly with its permissions from before a change. */
+/** A channel, optionally with permission values from before a change. */
 export interface AudienceOfChannel {
   readonly channel: Channel;
-  /** The values of the permissions that make it visible. Default: the stored ones. */
+  /** The values of the permissions that make the channel visible. Default: the stored values. */
   readonly permissions?: Readonly<Record<VisibilityPermission, GroupSettingValue>>;
 }
 
-/** The access of some users to one channel. */
+/** Selects users by their access to one channel. */
 export interface ChannelAudience {
-  /** The users who can see that the channel exists. */
+  /** Returns the users who can see that the channel exists. */
   seeing(): UserId[];
-  /** The users who can see it even without a subscription. */
+  /** Returns the users who could see the channel even without a subscription. */
   seeingUnsubscribed(): UserId[];
-  /** The users who may read messages in the channel. With protected history, only those sent after they subscribed. */
+  /**
+   * Returns the users who may read messages in the channel. If its history is protected, they may read only messages
+   * sent after they subscribed.
+   */
   reading(): PermissionHolder[];
 }
 
 /**
- * The access of users to channels, by the rules of `channel-rules.ts`: the only way to find the audience of an event about
- * a channel. Reads facts about these users only, in at most four statements for any number of channels and users.
+ * Determines users' access to channels by the rules of `channel-rules.ts`. Code that publishes events about channels
+ * finds the audience only with this function. Reads facts about these users only, in at most four statements for any
+ * number of channels and users.
  */
 export async function readAudiences(
   db: Db,
@@ -66,7 +70,7 @@ export async function readAudiences(
   return (channelId) => found.get(channelId) ?? toAudience([]);
 }
 
-/** {@link readAudiences} for one channel. */
+/** Like {@link readAudiences}, for one channel. */
 export async function readAudience(
   db: Db,
   wanted: AudienceOfChannel,
@@ -86,7 +90,10 @@ function toAudience(access: readonly Access[]): ChannelAudience {
   };
 }
 
-/** The subscribers whose access depends on their subscription: all users in private channels, guests in public ones. */
+/**
+ * Returns the subscribers whose access depends on their subscription: all users in private channels, guests in public
+ * ones.
+ */
 async function readSubscribed(
   db: Db,
   channels: readonly Channel[],
@@ -105,7 +112,7 @@ function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);
 }
 
-/** The subscribers of each channel among these users. Omits channels without any. */
+/** Returns which of these users subscribe to each channel. Omits channels without such users. */
 export async function subscribersAmong(
   db: Db,
   channelIds: readonly ChannelId[],
@@ -135,7 +142,10 @@ interface Grant {
 
 type Held = ReadonlyMap<ChannelId, ReadonlyMap<UserId, ReadonlySet<VisibilityPermission>>>;
 
-/** The permissions that make private channels visible to these users. Guests hold none, whichever groups they are in. */
+/**
+ * Returns which of these users have a permission that makes a private channel visible. Guests never have these
+ * permissions, regardless of their groups.
+ */
 async function readHeld(
   db: Db,
   wanted: readonly AudienceOfChannel[],
@@ -181,7 +191,7 @@ async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise
         stored.map(({ channel }) => channel.id),
       ),
     )
-    // A permission without a row has its default: the channel's creator, or no user.
+    // Without a row, no user has the permission: if its default is the creator, a row is stored at creation.
     .where('name', 'in', visibilityPermissions)
     .select(['owner_id', 'name', 'group_id'])
     .execute();

@@ -15,10 +15,10 @@ export function isPrivacyAsked(requested: PrivacyRequest): boolean {
 }
 
 /**
- * Applies a requested privacy change. Unless the request sets the history, making a channel private protects its history,
- * and making it public shows it.
+ * Applies a requested privacy change. If the request does not set the visibility of the history, a channel that becomes
+ * private gets a protected history, and one that becomes public gets a shared history.
  * @throws ProtocolError BAD_REQUEST if the result is inconsistent: web-public channels must be public, and public
- * channels must show their history.
+ * channels must share their history.
  */
 export function plannedPrivacy(current: Privacy, requested: PrivacyRequest): Privacy {
   const isPrivate = requested.isPrivate ?? current.isPrivate;
@@ -29,7 +29,7 @@ export function plannedPrivacy(current: Privacy, requested: PrivacyRequest): Pri
   return { isPrivate, isWebPublic, isHistoryPublic };
 }
 
-/** The name of a channel's type, for people. */
+/** Returns the human-readable name of a channel's privacy. */
 export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy): string {
   if (isWebPublic) return 'Web-public';
   if (!isPrivate) return 'Public';

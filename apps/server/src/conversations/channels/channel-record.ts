@@ -17,7 +17,7 @@ const permissionFields = Object.fromEntries(
   permissionNames('channel').map((name) => [name, groupSettingAnswer]),
 ) as Record<PermissionName<'channel'>, typeof groupSettingAnswer>;
 
-/** A channel in answers and events. */
+/** A channel in responses and events. */
 export const channelRecord = z
   .object({
     stream_id: z.number().int(),
@@ -33,7 +33,7 @@ export const channelRecord = z
     history_public_to_subscribers: z.boolean(),
     is_archived: z.boolean(),
     first_message_id: z.number().int().nullable(),
-    /** Null for the organization's setting, -1 for unlimited. */
+    /** Null means the organization's setting, and -1 means unlimited. */
     message_retention_days: z.number().int().nullable(),
     folder_id: z.number().int().nullable(),
     topics_policy: z.string(),
@@ -51,7 +51,7 @@ export const channelRecord = z
 
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
-/** Related records that are needed to write a channel. */
+/** The related records that a channel's record is built from. */
 export interface RelatedRecords {
   readonly permissions: PermissionValues<'channel'>;
   /** Active users only. */
@@ -63,7 +63,7 @@ export interface RelatedRecords {
   readonly now: number;
 }
 
-/** Writes a channel for answers and events. */
+/** Builds the record of a channel for responses and events. */
 export function writeChannel(channel: Channel, related: RelatedRecords): ChannelRecord {
   const { permissions, subscriberCount, weeklyTraffic, roleGroups, now } = related;
   const policy = postPolicy(permissions.can_send_message_group, roleGroups);

@@ -1,6 +1,6 @@
 import { ProtocolError, refused } from '@waxwing/protocol';
 
-/** For channels that do not exist or that the client may not see. */
+/** Returns the error for a channel that does not exist or that the actor cannot see. */
 export function noSuchChannel(): ProtocolError {
   return refused('Invalid channel ID');
 }

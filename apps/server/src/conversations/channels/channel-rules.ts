@@ -3,15 +3,15 @@ import { isAdministrator } from '../../platform/authentication/require-administr
 import { roles } from '../../platform/authentication/roles.js';
 import type { ChannelAccess } from './channel-access.js';
 
-/** Whether a user can see that the channel exists, its name and its settings. */
+/** Returns whether a user can see that the channel exists, its name and its settings. */
 export function seesChannel(access: ChannelAccess): boolean {
   const { actor, held } = access;
   return readsChannel(access) || isAdministrator(actor.role) || held.has('can_administer_channel_group');
 }
 
 /**
- * Whether a user may read messages in the channel. With protected history, this excludes earlier ones. The right to
- * administer the channel is not enough.
+ * Returns whether a user may read messages in the channel. If its history is protected, this excludes messages from
+ * before the user subscribed. The permission to administer the channel is not enough.
  */
 export function readsChannel(access: ChannelAccess): boolean {
   const { actor, channel, isSubscribed } = access;
@@ -19,12 +19,12 @@ export function readsChannel(access: ChannelAccess): boolean {
   return channel.isPrivate ? mayJoinPrivate(access) : actor.role !== roles.guest;
 }
 
-/** Whether a user may administer the channel. In a private channel this does not include reading it. */
+/** Returns whether a user may administer the channel. In a private channel, this does not include read access. */
 export function administersChannel({ actor, held }: ChannelAccess): boolean {
   return isAdministrator(actor.role) || held.has('can_administer_channel_group');
 }
 
-/** Whether a user may post in the channel. Archived channels accept no messages. */
+/** Returns whether a user may post in the channel. Archived channels accept no messages. */
 export function maySendTo(access: ChannelAccess): boolean {
   const { actor, channel, held, isSubscribed } = access;
   if (channel.isArchived || !held.has('can_send_message_group')) return false;
@@ -33,7 +33,7 @@ export function maySendTo(access: ChannelAccess): boolean {
   return channel.isHistoryPublic && mayJoinPrivate(access);
 }
 
-/** Whether a user may subscribe others to the channel. Requires read access. */
+/** Returns whether a user may subscribe others to the channel. Requires read access. */
 export function mayAddSubscribers(
   access: ChannelAccess,
   inRealm: ReadonlySet<PermissionName<'realm'>>,
@@ -47,13 +47,16 @@ export function mayAddSubscribers(
   );
 }
 
-/** Whether a user may unsubscribe others from the channel. Requires only that the user can see it. */
+/**
+ * Returns whether a user may unsubscribe others from the channel. Requires that the user can see the channel, not that
+ * the user can read it.
+ */
 export function mayRemoveSubscribers(access: ChannelAccess): boolean {
   if (!seesChannel(access)) return false;
   return access.held.has('can_remove_subscribers_group') || administersChannel(access);
 }
 
-/** Users who may subscribe themselves or others to a private channel may read it. */
+/** Returns whether a user may subscribe themselves or others to a private channel. Such users may also read it. */
 function mayJoinPrivate({ held }: ChannelAccess): boolean {
   return held.has('can_subscribe_group') || held.has('can_add_subscribers_group');
 }

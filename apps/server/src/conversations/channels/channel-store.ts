@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { isPublicOnWeb } from '../../people/realm/public-access.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** A channel's policy for topics without a name. */
+/** A channel's policies for the unnamed topic. */
 export const topicsPolicies = [
   'inherit',
   'allow_empty_topic',
@@ -26,15 +26,15 @@ export interface Channel {
   readonly isHistoryPublic: boolean;
   readonly isDefault: boolean;
   readonly isArchived: boolean;
-  /** `undefined` if no user created it. */
+  /** `undefined` if no user created the channel. */
   readonly creatorId: UserId | undefined;
   /** Unix milliseconds. */
   readonly createdAt: number;
-  /** `undefined` for the organization's setting, -1 for unlimited. */
+  /** `undefined` means the organization's setting, and -1 means unlimited. */
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  /** Whether new subscribers' phones are notified of its messages, regardless of their own settings. */
+  /** Whether new subscribers get push notifications for its messages, regardless of their own settings. */
   readonly notifiesPhones: boolean;
   readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds. `undefined` before the first message. */
@@ -43,7 +43,7 @@ export interface Channel {
 
 type Db = Kysely<ServerTables>;
 
-/** The channels with these ids, or all channels if omitted, in ascending order of ids. */
+/** Returns the channels with these ids, or all channels if omitted, in ascending order of ids. */
 export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).execute();
   return rows.map(toChannel);
@@ -61,7 +61,7 @@ export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
   return rows.map(toChannel);
 }
 
-/** {@link findChannels} of the latest state, locked until the transaction ends. */
+/** Like {@link findChannels}, but reads the latest state and locks the channels until the transaction ends. */
 export async function lockChannels({ db }: ServerTransaction, ids: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).modifyEnd(lockingRows(db)).execute();
   return rows.map(toChannel);

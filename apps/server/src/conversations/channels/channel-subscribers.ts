@@ -11,7 +11,7 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** The active subscribers of each channel, in ascending order. Omits channels without any. */
+/** Returns the active subscribers of each channel, in ascending order. Omits channels without active subscribers. */
 export function readSubscribers(
   db: Db,
   channelIds: readonly ChannelId[],
@@ -21,7 +21,7 @@ export function readSubscribers(
   );
 }
 
-/** The number of active subscribers of each channel. Omits channels without any. */
+/** Returns the number of active subscribers of each channel. Omits channels without active subscribers. */
 export async function countSubscribers(
   db: Db,
   channelIds: readonly ChannelId[],

@@ -7,32 +7,32 @@ export interface ChannelTables {
   channels: {
     id: Generated<ChannelId>;
     name: string;
-    /** The unique key of a name, including archived channels: lower case. */
+    /** The name in lower case. Unique among all channels, archived ones included. */
     name_lower: string;
     description: string;
     /** HTML. */
     rendered_description: string;
     is_private: number;
-    /** Only if the channel and its history are public. */
+    /** 1 only if the channel and its history are public. */
     is_web_public: number;
     /** Whether new subscribers can read earlier messages. Always 1 if the channel is public. */
     is_history_public: number;
-    /** Whether new users are subscribed to it. Never 1 if the channel is private. */
+    /** Whether new users are subscribed to the channel. Never 1 for a private channel. */
     is_default: number;
     is_archived: number;
-    /** Null if no user created it. */
+    /** Null if no user created the channel. */
     creator_id: UserId | null;
     created_at: number;
-    /** Null for the organization's setting, -1 for unlimited. */
+    /** Null means the organization's setting, and -1 means unlimited. */
     message_retention_days: number | null;
     folder_id: number | null;
     /** One of `topicsPolicies`. */
     topics_policy: string;
-    /** Whether new subscribers' phones are notified of its messages, regardless of their own settings. */
+    /** Whether new subscribers get push notifications for its messages, regardless of their own settings. */
     default_push_notifications: Generated<number>;
-    /** The channel's oldest message. Null if it has none. */
+    /** The channel's oldest message. Null if the channel has no messages. */
     first_message_id: MessageId | null;
-    /** When the newest message was sent. Null before the first. */
+    /** When the newest message was sent. Null if the channel has no messages. */
     last_message_at: number | null;
   };
   channel_folders: {
@@ -58,7 +58,7 @@ export interface ChannelTables {
     color: string;
     is_muted: number;
     pin_to_top: number;
-    /** Null, here and below, if the user's own settings apply. */
+    /** Null if the user's own setting applies, here and in the columns below. */
     desktop_notifications: number | null;
     audible_notifications: number | null;
     push_notifications: number | null;
@@ -69,7 +69,7 @@ export interface ChannelTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column with the phone notification setting of new subscriptions. */
+/** Adds the column with the push notification setting of new subscriptions. */
 export async function addPushDefault(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('channels')

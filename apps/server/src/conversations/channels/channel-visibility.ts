@@ -16,14 +16,16 @@ export const visibilityPermissions = [
 
 export type VisibilityPermission = (typeof visibilityPermissions)[number];
 
-/** The part of {@link ChannelAccess} that decides about visibility and read access. */
+/** The part of {@link ChannelAccess} that determines visibility and read access. */
 export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
   readonly held: ReadonlySet<VisibilityPermission>;
-  /** Whether the user was subscribed and has left. */
+  /** Whether the user was subscribed and has unsubscribed. */
   readonly hasLeft: boolean;
 };
 
-/** Reads a user's visibility and read access for channels, such as all of the organization, in two statements. */
+/**
+ * Reads whether a user can see and read each channel, in two statements. Suited for all channels of the organization.
+ */
 export async function readChannelVisibility(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -35,7 +37,7 @@ export async function readChannelVisibility(
     .where('user_id', '=', actor.id)
     .execute();
   const active = new Map(subscriptions.map(({ channel_id, is_active }) => [channel_id, is_active === 1]));
-  // Guests hold none of these permissions, whichever groups they are in.
+  // Guests never have these permissions, regardless of their groups.
   const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id);
   return channels.map((channel) => ({
     actor,
@@ -46,7 +48,10 @@ export async function readChannelVisibility(
   }));
 }
 
-/** Walks up from the user's groups to all groups that contain them. */
+/**
+ * Reads the visibility permissions that a user has in each channel. Walks up from the user's groups to all groups that
+ * contain them.
+ */
 async function readHeld(
   db: Kysely<ServerTables>,
   userId: UserId,

@@ -7,7 +7,7 @@ import { lockChannels } from './channel-store.js';
 import { eventsOfJoining } from './subscription-events.js';
 import { insertSubscriptions } from './subscription-store.js';
 
-/** The ids of the channels that new users are subscribed to, in ascending order. */
+/** Returns the ids of the channels that new users are subscribed to, in ascending order. */
 export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<ChannelId[]> {
   const rows = await db
     .selectFrom('channels')
@@ -35,7 +35,7 @@ export async function subscribeToDefaults(
   return eventsOfJoining(db, { channels, joined, created: new Set(), now });
 }
 
-/** The current default channels, for all active users except guests. */
+/** Builds the event with the current default channels, for all active users except guests. */
 export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<EventsForOwners> {
   const event = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
   return {

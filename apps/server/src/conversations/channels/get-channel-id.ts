@@ -8,8 +8,8 @@ import { seesChannel } from './channel-rules.js';
 import { findChannelsNamed } from './channel-store.js';
 
 /**
- * `GET /api/v1/get_stream_id`: the id of the channel with this name, case-insensitively. Errors: BAD_REQUEST if the
- * channel does not exist or the user cannot see it.
+ * `GET /api/v1/get_stream_id`: returns the id of the channel with this name, ignoring letter case. Errors: BAD_REQUEST
+ * if the channel does not exist or the user cannot see it.
  */
 export const getChannelId = operation({
   method: 'GET',

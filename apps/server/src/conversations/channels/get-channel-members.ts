@@ -7,8 +7,8 @@ import { readSubscribers } from './channel-subscribers.js';
 import { requireKnownChannel } from './known-channels.js';
 
 /**
- * `GET /api/v1/streams/{stream_id}/members`: the ids of the channel's active subscribers. Errors: BAD_REQUEST if the
- * channel does not exist or the user cannot see it.
+ * `GET /api/v1/streams/{stream_id}/members`: returns the ids of the channel's active subscribers. Errors: BAD_REQUEST
+ * if the channel does not exist or the user cannot see it.
  */
 export const getChannelMembers = operation({
   method: 'GET',

@@ -9,8 +9,8 @@ import { requireKnownChannel } from './known-channels.js';
 import { readChannelRecords } from './read-channel-records.js';
 
 /**
- * `GET /api/v1/streams/{stream_id}`: a channel, archived or not. Errors: BAD_REQUEST if the channel does not exist or
- * the user cannot see it.
+ * `GET /api/v1/streams/{stream_id}`: returns a channel, even if it is archived. Errors: BAD_REQUEST if the channel does
+ * not exist or the user cannot see it.
  */
 export const getChannel = operation({
   method: 'GET',

@@ -6,7 +6,7 @@ import type { UserSettingName } from '../../people/user-settings/user-settings.j
 import type { ServerTables } from '../../tables.js';
 import type { SubscriptionRecord } from './subscription-record.js';
 
-/** The user settings that apply where a subscription has no value of its own. */
+/** The user setting that applies if a subscription has no value of its own, by property. */
 const inherited = {
   desktop_notifications: 'enable_stream_desktop_notifications',
   audible_notifications: 'enable_stream_audible_notifications',
@@ -18,10 +18,10 @@ const inherited = {
 export type InheritedName = keyof typeof inherited;
 const names = Object.keys(inherited) as InheritedName[];
 
-/** A user's effective settings where a subscription has no value of its own. */
+/** The values that a user's subscriptions inherit if they have no value of their own. */
 export type InheritedNotifications = Readonly<Record<InheritedName, boolean>>;
 
-/** Reads the effective settings of these users. One statement. */
+/** Reads the inherited values of these users in one statement. */
 export async function readInherited(
   db: Kysely<ServerTables>,
   userIds: readonly UserId[],
@@ -43,7 +43,7 @@ export async function readInherited(
     ) as InheritedNotifications;
 }
 
-/** A subscription for clients that do not support null: inherited settings are filled in. */
+/** Replaces null by the inherited value, for clients that do not support null in subscriptions. */
 export function withInherited(
   record: SubscriptionRecord,
   settings: InheritedNotifications,

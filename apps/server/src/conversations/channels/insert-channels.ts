@@ -6,7 +6,7 @@ import type { PlannedChannel } from './plan-channel-creation.js';
 
 /**
  * Inserts channels with their permissions, in the given order.
- * @param rendered the descriptions as HTML, in the same order.
+ * @param rendered the channels' descriptions as HTML, in the same order.
  * @throws ProtocolError CHANNEL_ALREADY_EXISTS if another request created a channel of that name concurrently.
  */
 export async function insertChannels(

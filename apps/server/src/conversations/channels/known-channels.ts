@@ -8,7 +8,7 @@ import { seesChannel } from './channel-rules.js';
 import { type Channel, findChannels } from './channel-store.js';
 import { type ChannelVisibility, readChannelVisibility } from './channel-visibility.js';
 
-/** All channels that the user can see, archived or not, with the user's access to each. */
+/** Returns all channels that the user can see, including archived ones, with the user's access to each. */
 export async function readKnownChannels(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -19,7 +19,7 @@ export async function readKnownChannels(
 
 /**
  * Finds a channel that the user can see.
- * @throws ProtocolError BAD_REQUEST if there is none.
+ * @throws ProtocolError BAD_REQUEST if the channel does not exist or the user cannot see it.
  */
 export async function requireKnownChannel(
   db: Kysely<ServerTables>,

@@ -24,9 +24,10 @@ const parameters = z.object({
 });
 
 /**
- * `GET /api/v1/streams`: the channels that the user can see and requests, by name. By default, public and subscribed
- * channels. A bot may also request its owner's subscriptions. `include_default` adds `is_default` to each channel:
- * whether new users are subscribed to it. Streams the list in pages; each page is current when it is read.
+ * `GET /api/v1/streams`: returns channels that the user can see, sorted by name. Parameters select the kinds of
+ * channels; the default is public and subscribed channels. A bot may also request its owner's subscriptions. With
+ * `include_default`, each channel has `is_default`: whether new users are subscribed to it. Streams the list in pages;
+ * each page is current when it is read.
  */
 export const listChannels = operation({
   method: 'GET',
@@ -56,7 +57,7 @@ export const listChannels = operation({
   },
 });
 
-/** Empty for users without an owner. */
+/** Returns the channels that the bot's owner is subscribed to. Empty for users without an owner. */
 async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<ChannelId>> {
   const rows = await db
     .selectFrom('users')

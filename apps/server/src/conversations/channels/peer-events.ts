@@ -12,7 +12,7 @@ import type { Membership } from './subscription-store.js';
 
 type PeerChange = 'peer_add' | 'peer_remove';
 
-/** Subscribers joining or leaving a channel, for all other users who can see it. */
+/** Builds the event about users who subscribed to a channel or left it, for all other users who can see the channel. */
 export function peersOf(
   op: PeerChange,
   channel: Channel,
@@ -34,9 +34,9 @@ export function peersOf(
 }
 
 /**
- * `peer_add` or `peer_remove` for users who are activated or deactivated, in each of their channels, for all other users
- * who can see the channel. Events of archived channels go only to clients that support those. Channels with the same
- * audience share one event.
+ * Builds `peer_add` or `peer_remove` events for users who are activated or deactivated. Each event covers channels with
+ * the same audience: all other users who can see them. Events about archived channels go only to clients that support
+ * archived channels.
  */
 export function eventsOfPeerActivity(
   db: Kysely<ServerTables>,

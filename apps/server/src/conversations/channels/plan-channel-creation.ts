@@ -22,11 +22,11 @@ import {
   requireMaySetTopicsPolicy,
 } from './realm-rights.js';
 
-/** The requested properties of new channels in one request. */
+/** The requested properties that all new channels of a request share. */
 export interface NewChannelsRequest {
   readonly privacy: PrivacyRequest;
   readonly isDefault: boolean;
-  /** `null` for the organization's setting, -1 for unlimited. */
+  /** `null` means the organization's setting, and -1 means unlimited. */
   readonly retentionDays: number | null;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
@@ -53,12 +53,12 @@ export interface PlannedChannel extends Privacy {
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
   readonly notifiesPhones: boolean;
-  /** Only permissions that differ from the default. */
+  /** Contains only permissions that differ from the default. */
   readonly permissions: readonly { name: PermissionName<'channel'>; value: GroupSettingValue }[];
 }
 
 /**
- * Plans new channels, which differ in name and description.
+ * Validates the creation of channels that differ only in name and description.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planChannelCreation(
@@ -111,7 +111,7 @@ function planPermissions(
   });
 }
 
-/** Checks that all users may start topics if history is protected: users then cannot know which topics exist. */
+/** Checks that everyone may start topics if history is protected: users could not tell which topics already exist. */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],

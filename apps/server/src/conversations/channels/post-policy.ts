@@ -3,10 +3,10 @@ import type { RoleGroupName } from '../../people/permissions/role-groups.js';
 
 const everyone = 1;
 
-/** `stream_post_policy` for legacy clients: only administrators may post. */
+/** The `stream_post_policy` (legacy clients) that lets only administrators post. */
 export const adminsOnly = 2;
 
-/** The values of `stream_post_policy` for legacy clients. */
+/** The values of `stream_post_policy` (legacy clients) by role group. */
 const policies: Partial<Record<RoleGroupName, number>> = {
   'role:everyone': everyone,
   'role:administrators': adminsOnly,
@@ -14,7 +14,10 @@ const policies: Partial<Record<RoleGroupName, number>> = {
   'role:moderators': 4,
 };
 
-/** The value of `stream_post_policy` for legacy clients. Everyone if no value matches. */
+/**
+ * Returns the value of `stream_post_policy` for legacy clients. Returns the value for everyone if no legacy value
+ * matches.
+ */
 export function postPolicy(value: GroupSettingValue, roleGroups: ReadonlyMap<RoleGroupName, number>): number {
   const [name] = [...roleGroups].find(([, id]) => id === value) ?? [];
   return (name && policies[name]) ?? everyone;

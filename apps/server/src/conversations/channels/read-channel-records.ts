@@ -7,10 +7,10 @@ import type { Channel } from './channel-store.js';
 import { countSubscribers } from './channel-subscribers.js';
 import { readWeeklyTraffic } from './weekly-traffic.js';
 
-/** Small enough that a page does not noticeably delay other requests. */
+/** Page size. Small enough not to delay other requests noticeably. */
 const channelsPerPage = 250;
 
-/** Writes channels for answers in the given order, in pages. Each page is current when it is read. */
+/** Yields pages of channel records in the given order. Each page is current when it is read. */
 export async function* channelRecordPages(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
@@ -22,7 +22,7 @@ export async function* channelRecordPages(
   }
 }
 
-/** Writes channels for answers and events, by id. A constant number of statements for any number of channels. */
+/** Builds channel records for responses and events, by id, in a constant number of statements. */
 export async function readChannelRecords(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],

@@ -21,7 +21,9 @@ interface Wanted {
 
 type UnjoinedRecord = ChannelRecord & { subscribers?: UserId[] };
 
-/** All channels that a user can see, by the user's subscription. Each list is sorted by name, and read in pages. */
+/**
+ * All channels that a user can see, split by the user's subscription. Each list is sorted by name and read in pages.
+ */
 export interface OwnSubscriptions {
   readonly subscriptions: AsyncIterable<SubscriptionRecord[]>;
   /** Channels that the user has left. */
@@ -29,7 +31,7 @@ export interface OwnSubscriptions {
   readonly neverSubscribed: AsyncIterable<UnjoinedRecord[]>;
 }
 
-/** Finds a user's channels. Their records are read when the lists are iterated. */
+/** Finds the channels that a user can see. Reads their records lazily, when the lists are iterated. */
 export async function readOwnSubscriptions(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -71,7 +73,10 @@ async function* recordPages(
   }
 }
 
-/** Splits channels into pages with few enough subscribers for one statement, unless a single channel has more. */
+/**
+ * Splits channels into pages whose subscribers fit into one statement. A channel with more subscribers gets its own
+ * page.
+ */
 function* withFewSubscribers(records: readonly ChannelRecord[]): Generator<ChannelRecord[]> {
   let page: ChannelRecord[] = [];
   let subscribers = 0;

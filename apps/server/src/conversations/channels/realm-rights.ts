@@ -76,7 +76,7 @@ export function requireMaySetRetention({ actor }: Pick<RealmRights, 'actor'>): v
   throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization owner' });
 }
 
-/** Channel permissions that need an extra right to change, because they let others delete messages. */
+/** Channel permissions that let others delete messages. Changing them requires an additional right. */
 const deletePermissions: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',

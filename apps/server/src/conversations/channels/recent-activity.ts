@@ -7,7 +7,7 @@ import { type Channel, findChannels } from './channel-store.js';
 
 const recentMilliseconds = 180 * 24 * 60 * 60_000;
 
-/** Whether the channel was created or got a message in the 180 days before `now`. */
+/** Returns whether the channel was created or got a message in the 180 days before `now`. */
 export function isRecentlyActive(
   { lastMessageAt, createdAt }: Pick<Channel, 'lastMessageAt' | 'createdAt'>,
   now: number,
@@ -15,13 +15,15 @@ export function isRecentlyActive(
   return Math.max(lastMessageAt ?? 0, createdAt) > now - recentMilliseconds;
 }
 
-/** An SQL expression that is 1 for a row of `channels` for which {@link isRecentlyActive} is false, otherwise 0. */
+/**
+ * Returns an SQL expression that is 1 for rows of `channels` for which {@link isRecentlyActive} is false, otherwise 0.
+ */
 export function isDormant(now: number): RawBuilder<number> {
   const since = now - recentMilliseconds;
   return sql<number>`case when coalesce(last_message_at, 0) <= ${since} and created_at <= ${since} then 1 else 0 end`;
 }
 
-/** Events for users who can see dormant channels that are now active again. */
+/** Builds the events for channels that are active again, for the users who can see them. */
 export async function awakeningEvents(
   db: Kysely<ServerTables>,
   dormantIds: readonly ChannelId[],

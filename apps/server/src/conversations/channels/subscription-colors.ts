@@ -26,7 +26,7 @@ const palette = [
   '#a47462',
 ] as const;
 
-/** Colors for `count` new subscriptions: unused ones first, then the palette repeatedly. */
+/** Chooses colors for `count` new subscriptions: first the unused colors, then the palette over and over. */
 export function nextColors(used: Iterable<string>, count: number): string[] {
   const taken = new Set(used);
   const order = [...palette.filter((color) => !taken.has(color)), ...palette];

@@ -21,15 +21,15 @@ interface Joined {
   readonly channels: readonly Channel[];
   /** The new subscriptions. */
   readonly joined: readonly Membership[];
-  /** Channels that were just created. */
+  /** Channels that the same request created. */
   readonly created: ReadonlySet<ChannelId>;
   /** Unix milliseconds. */
   readonly now: number;
 }
 
 /**
- * The events after users subscribe to channels. Users who can now see a channel get the channel. New subscribers get
- * their subscription. All other users who can see the channel get the ids of the new subscribers.
+ * Builds the events for new subscriptions. Users who could not see a channel before get the channel. New subscribers
+ * get their subscription. All other users who can see the channel get the ids of the new subscribers.
  */
 export function eventsOfJoining(db: Kysely<ServerTables>, facts: Joined): EventsToPublish {
   const joinedIds = new Set(facts.joined.map(({ channelId }) => channelId));
@@ -51,7 +51,7 @@ async function joiningEvents(
   const known = new Set(owners.map(({ id }) => id));
   const own = joined.filter(({ userId }) => known.has(userId));
   const joinedIds = new Set(own.map(({ channelId }) => channelId));
-  // Reads records only of channels that a user created or joined: a record can list very many subscribers.
+  // Reads records only for channels that a user created or joined, because a record can list thousands of subscribers.
   const written = channels.filter(({ id }) => created.has(id) || joinedIds.has(id));
   const records = await readChannelRecords(db, written, now);
   return [
@@ -90,7 +90,7 @@ async function additions(
   const inheritedBy = await readInherited(db, [...byUser.keys()]);
   return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
-    // Written lazily, only for existing queues: thousands of users may join at once, and each event lists them all.
+    // Built lazily, only for existing queues: thousands of users may join at once, and each event lists all of them.
     variantFor: (queue) => {
       const knowsNull = queue.can('notification_settings_null');
       const written = (record: SubscriptionRecord) =>
@@ -114,8 +114,8 @@ async function additions(
 }
 
 /**
- * The events after users leave channels. Leaving users get the channels that they left, and users losing visibility the
- * channel's removal. All other users who can see the channel get the ids of the leaving users.
+ * Builds the events for ended subscriptions. Leaving users get the channels that they left. Users who can no longer see
+ * a channel get its removal. All other users who can see the channel get the ids of the leaving users.
  */
 export function eventsOfLeaving(
   db: Kysely<ServerTables>,
@@ -165,7 +165,7 @@ function leavingEvents(
   return [...removals, ...ends, ...peers];
 }
 
-/** The event for users who can no longer see a channel. */
+/** Builds the event for users who can no longer see a channel. */
 export function channelGone(channelId: ChannelId) {
   return { type: 'stream', op: 'delete', stream_ids: [channelId], streams: [{ stream_id: channelId }] };
 }

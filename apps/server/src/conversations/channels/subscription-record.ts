@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { ServerTables } from '../../tables.js';
 import { type ChannelRecord, channelRecord } from './channel-record.js';
 
-/** A subscription's notification setting. Null if the user's own settings apply. */
+/** A subscription's notification setting. Null if the user's account-wide setting applies. */
 const notification = z.boolean().nullable();
 
-/** A user's own settings for a subscription. */
+/** The fields of a subscription that are the user's own settings. */
 const personalFields = {
   color: z.string(),
   is_muted: z.boolean(),
@@ -27,14 +27,14 @@ export const subscriptionRecord = channelRecord
   .extend({ ...personalFields, subscribers })
   .meta({ schemaName: 'Subscription' });
 
-/** A channel that a user can see and was never subscribed to. */
+/** A channel that a user can see but was never subscribed to. */
 export const unjoinedRecord = channelRecord.extend({ subscribers });
 
 export type SubscriptionRow = Selectable<ServerTables['subscriptions']>;
 
 export type SubscriptionRecord = z.input<typeof subscriptionRecord> & JsonObject;
 
-/** Writes a subscription for answers and events. Includes `subscribers` only if given. */
+/** Builds the record of a subscription for responses and events. Includes `subscribers` only if given. */
 export function writeSubscription(
   channel: ChannelRecord,
   row: SubscriptionRow,

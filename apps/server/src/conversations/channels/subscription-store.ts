@@ -16,9 +16,9 @@ export interface Membership {
 }
 
 /**
- * Subscribes users to channels, in pieces ({@link inPieces}). Returns the memberships that were not active. A returning
- * user keeps the former settings. A new one gets phone notifications if that is the channel's default. The caller has
- * locked the channels.
+ * Subscribes users to channels, in pieces ({@link inPieces}). Returns the memberships that were not active before. A
+ * returning user keeps the former settings. A new subscriber gets push notifications if that is the channel's default.
+ * The caller has locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,
@@ -42,7 +42,7 @@ export async function insertSubscriptions(
   return joined;
 }
 
-/** Unsubscribes users from channels, in pieces ({@link inPieces}). Returns the memberships that were active. */
+/** Unsubscribes users from channels, in pieces ({@link inPieces}). Returns the memberships that were active before. */
 export async function removeSubscriptions(
   db: Transaction<ServerTables>,
   memberships: readonly Membership[],
@@ -67,7 +67,7 @@ export async function removeSubscriptions(
   return left;
 }
 
-/** The subscriptions with these memberships. */
+/** Returns the stored subscriptions for these memberships. */
 export async function findSubscriptions(
   db: Kysely<ServerTables>,
   memberships: readonly Membership[],
@@ -102,7 +102,8 @@ function toMembership({ channel_id: channelId, user_id: userId }: Pair): Members
 const alikeColumns = { channel_id: 'integer', color: 'text', user_ids: 'text' } as const;
 
 /**
- * Memberships with one row per channel and color: encoding each as a JSON row would take longer than storing it.
+ * Returns memberships as an SQL table with one JSON row per channel and color. Encoding one JSON row per membership
+ * would take longer than storing it.
  */
 function alikeTable(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
   const alike = groupedBy(memberships, ({ channelId, color }) => `${channelId} ${color}`);
@@ -114,7 +115,7 @@ function alikeTable(db: Kysely<ServerTables>, memberships: readonly Membership[]
   return sql`select * from ${rowsAsTable(db, 'v', alikeColumns, rows)}`;
 }
 
-/** All current and former subscriptions of a user. */
+/** Returns all current and former subscriptions of a user. */
 export function subscriptionsOf(db: Kysely<ServerTables>, userId: UserId): Promise<SubscriptionRow[]> {
   return db
     .selectFrom('subscriptions')
@@ -124,7 +125,10 @@ export function subscriptionsOf(db: Kysely<ServerTables>, userId: UserId): Promi
     .execute();
 }
 
-/** Chooses the missing colors. Sorted by channel and user: in the order of its primary key, SQLite inserts fastest. */
+/**
+ * Chooses the missing colors. Returns the memberships sorted by channel and user, because SQLite inserts fastest in
+ * primary key order.
+ */
 async function colored(
   db: Kysely<ServerTables>,
   memberships: readonly Membership[],
@@ -139,10 +143,10 @@ async function colored(
     .sort((a, b) => a.channelId - b.channelId || a.userId - b.userId);
 }
 
-/** More than the palette has. */
+/** Enough to know which colors are used: more than the palette has. */
 const mostColors = 48;
 
-/** The colors of up to {@link mostColors} subscriptions of each user. Omits users without any. */
+/** Returns the colors of up to {@link mostColors} subscriptions of each user. Omits users without subscriptions. */
 async function readColors(
   db: Kysely<ServerTables>,
   userIds: readonly UserId[],

@@ -6,7 +6,9 @@ import type { Channel } from './channel-store.js';
 
 const weekMilliseconds = 7 * 24 * 60 * 60_000;
 
-/** The number of messages per channel in the last week, in one statement. Omits channels younger than a week. */
+/**
+ * Returns the number of messages per channel in the last week, in one statement. Omits channels younger than a week.
+ */
 export async function readWeeklyTraffic(
   db: Kysely<ServerTables>,
   channels: readonly Pick<Channel, 'id' | 'createdAt'>[],
@@ -15,7 +17,7 @@ export async function readWeeklyTraffic(
   const since = now - weekMilliseconds;
   const ids = channels.filter(({ createdAt }) => createdAt <= since).map(({ id }) => id);
   if (ids.length === 0) return new Map();
-  // Binary search for the last message that is too old: ids ascend with time, and `sent_at` has no index.
+  // Binary search by id for the last message that is too old: ids ascend with time, and `sent_at` has no index.
   const after = sql`select sent_at from messages where id > (low + high) / 2 order by id limit 1`;
   const isNew = sql`coalesce((${after}), ${now}) > ${since}`;
   const { rows } = await sql<{ channel_id: ChannelId; messages: number }>`

@@ -14,9 +14,9 @@ import { requireReadable } from './readable-upload.js';
 import { openSignedFile } from './signed-address.js';
 
 /**
- * `GET /user_uploads/temporary/…`: a file by the temporary URL of `GET /api/v1/user_uploads/…`. Works until the URL
- * expires, as long as the user who requested it may read the file. Errors: NOT_FOUND for all other URLs, including
- * expired ones.
+ * `GET /user_uploads/temporary/…`: returns the file of a temporary URL, which `GET /api/v1/user_uploads/…` issued. The
+ * URL works until it expires, as long as the user who requested it may read the file. Errors: NOT_FOUND for all other
+ * URLs, including expired ones.
  */
 export const getSignedUpload = operation({
   method: 'GET',
@@ -39,7 +39,7 @@ export const getSignedUpload = operation({
 });
 
 /**
- * The current state of the user who requested the URL. `undefined` for an unauthenticated client.
+ * Returns the current state of the user who requested the URL. Returns `undefined` for an unauthenticated client.
  * @throws ProtocolError NOT_FOUND for a deactivated user, and for unauthenticated clients if public access ended.
  */
 async function readerNow(context: ServerContext, id: UserId): Promise<PermissionHolder | undefined> {

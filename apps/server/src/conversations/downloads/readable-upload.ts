@@ -7,9 +7,10 @@ import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../messages/message-access.js';
 
 /**
- * The file with this path, if the reader may read it. Its owner may, and users who may read a message that refers to it.
- * Unauthenticated clients (`undefined`) may if a web-public message refers to it.
- * @throws ProtocolError NOT_FOUND, the same for a missing and for an unreadable file.
+ * Returns the file with this path, if the reader may read it. Its owner may read it, as may users who may read a
+ * message that refers to it. An unauthenticated client (`undefined`) may read it if a message in a web-public channel
+ * refers to it.
+ * @throws ProtocolError NOT_FOUND if the file does not exist or the reader may not read it.
  */
 export async function requireReadableUpload(
   db: Kysely<ServerTables>,
@@ -19,7 +20,7 @@ export async function requireReadableUpload(
   return requireReadable(db, reader, await findUpload(db, pathId));
 }
 
-/** {@link requireReadableUpload} for a file that is already looked up. */
+/** Like {@link requireReadableUpload}, for a file that the caller has looked up. */
 export async function requireReadable(
   db: Kysely<ServerTables>,
   reader: PermissionHolder | undefined,

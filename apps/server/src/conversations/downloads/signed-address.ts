@@ -13,15 +13,15 @@ export interface SignedFile {
 }
 
 /**
- * Signs a token for a temporary URL. It is valid until `expiresAt` (Unix milliseconds), as long as the reader may read
- * the file.
+ * Signs a token for a temporary URL. The token is valid until `expiresAt` (Unix milliseconds), as long as the reader
+ * may read the file.
  */
 export function signFile(key: Secret<Buffer>, { fileId, readerId }: SignedFile, expiresAt: number): string {
   const signed = `${fileId}-${readerId}-${expiresAt}`;
   return `${signed}-${signatureOf(key, signed)}`;
 }
 
-/** Verifies a token. `undefined` if it is expired or was not signed with this key. */
+/** Verifies a token and returns its content, or `undefined` if the token is expired or was not signed with this key. */
 export function openSignedFile(key: Secret<Buffer>, token: string, now: number): SignedFile | undefined {
   const [, signed = '', fileId, readerId, expiresAt, signature = ''] =
     /^((\d{1,15})-(\d{1,15})-(\d{1,15}))-([0-9a-f]{64})$/.exec(token) ?? [];

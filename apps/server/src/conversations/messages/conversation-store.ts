@@ -5,14 +5,14 @@ import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import type { ServerTables } from '../../tables.js';
 import { readUserIds } from './related-records.js';
 
-/** The unique key of a conversation: its participants' ids, ascending, separated by commas. */
+/** Returns the unique key of a conversation: its participants' ids, ascending, separated by commas. */
 export function participantsKey(userIds: readonly UserId[]): string {
   return ascendingIds(userIds).join(',');
 }
 
 /**
- * Upserts conversations: returns their ids by {@link participantsKey} and creates the missing ones. At most three
- * statements.
+ * Creates the conversations that do not exist yet, and returns the ids of all by {@link participantsKey}. Takes at most
+ * three statements.
  */
 export async function ensureConversations(
   db: Transaction<ServerTables>,
@@ -39,7 +39,7 @@ export async function ensureConversations(
   );
 }
 
-/** The ids of existing conversations by {@link participantsKey}. Omits keys without a conversation. */
+/** Returns the ids of existing conversations by {@link participantsKey}. Omits keys that have no conversation. */
 export async function findConversations(
   db: Kysely<ServerTables>,
   keys: readonly string[],

@@ -14,10 +14,10 @@ import { findAmong } from './narrow/find-window.js';
 import { readRelatedRecordsFor } from './related-records.js';
 
 /**
- * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): one message, with its Markdown source. If
- * the organization has public access, unauthenticated clients may read messages in web-public channels. Errors:
- * BAD_REQUEST if the message does not exist or the user may not read it; UNAUTHORIZED for other messages of
- * unauthenticated clients.
+ * `GET /api/v1/messages/{message_id}` (docs/chat-api.md#common-conventions): returns one message, with its Markdown
+ * source. If the organization has public access, unauthenticated clients may read messages in web-public channels.
+ * Errors: BAD_REQUEST if the message does not exist or the user may not read it; UNAUTHORIZED if an unauthenticated
+ * client requests any other message.
  */
 export const getMessage = operation({
   method: 'GET',

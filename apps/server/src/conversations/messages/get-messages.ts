@@ -35,13 +35,13 @@ const formParameters = {
 };
 
 /**
- * `GET /api/v1/messages` (docs/chat-api.md#common-conventions): the messages of a narrow that the user may read, around
- * an anchor or by their ids, oldest first. More than 200 are read in batches, each with its current state and the
- * user's current access. One batch is a snapshot, even if its text is sent in several pieces. If the organization has
- * public access, unauthenticated clients may read the narrow `channels:web-public`. Errors:
+ * `GET /api/v1/messages` (docs/chat-api.md#common-conventions): returns the messages of a narrow that the user may
+ * read, around an anchor or by ids, oldest first. Reads messages in batches of 200. Each batch is a snapshot that
+ * reflects the user's access when it is read. If the organization has public access, unauthenticated clients may read
+ * the narrow `channels:web-public`. Errors:
  *
  * - BAD_NARROW if the narrow is invalid for the reader
- * - UNAUTHORIZED for any other narrow of an unauthenticated client
+ * - UNAUTHORIZED if an unauthenticated client requests any other narrow
  * - BAD_REQUEST if parameters contradict each other or request more than 5000 messages
  */
 export const getMessages = operation({
@@ -110,11 +110,11 @@ export const getMessages = operation({
   },
 });
 
-/** Messages read in one statement: small enough not to delay other requests. */
+/** Messages per statement, small enough not to delay other requests. */
 const messagesPerPiece = 200;
 /**
- * UTF-16 code units written at a time; one message is never split. Access was checked when the messages were read, so
- * slow and fast clients get the same messages.
+ * UTF-16 code units written at a time; a message is never split. A slow client gets the same messages as a fast one,
+ * because access is checked when messages are read.
  */
 const textPerPiece = 256 * 1024;
 
@@ -140,7 +140,7 @@ function* piecesOfText(found: readonly FoundMessage[]): Generator<FoundMessage[]
   yield piece;
 }
 
-/** The anchor and the `found_*` fields. Requests by id have no anchor, and all fields are `false`. */
+/** Builds the anchor and the `found_*` fields. For requests by id there is no anchor, and all fields are `false`. */
 function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
   return {
     ...(bounds.anchor === undefined ? {} : { anchor: bounds.anchor }),
@@ -171,7 +171,7 @@ interface Writing {
   readonly related: RelatedRecords;
   readonly form: MessageForm;
   readonly words: readonly string[];
-  /** Whether the reader has copies. Without copies, all messages count as read. */
+  /** Whether the reader has copies of messages. Without copies, all messages count as read. */
   readonly hasCopies: boolean;
 }
 

@@ -32,7 +32,7 @@ export interface NewMessage {
   readonly client: string;
   /** Users whose copy starts as read. */
   readonly readBy?: readonly UserId[];
-  /** The event queue that the message was sent with, and the client's own id for the message. */
+  /** The sender's event queue, and the client's own id for the message, which only that queue gets. */
   readonly echo?: { readonly queueId: string; readonly localId: string };
 }
 
@@ -41,7 +41,7 @@ export type SendingContext = Pick<ServerContext, 'clock' | 'publish' | 'realm'>;
 
 /**
  * Sends messages in the given order: stores them, creates a copy for each subscriber or participant, and publishes the
- * events. The number of statements is constant for any number of messages and readers. The caller has locked the
+ * events. Takes a constant number of statements for any number of messages and readers. The caller has locked the
  * channels, in ascending order.
  */
 export async function sendMessages(
@@ -100,7 +100,7 @@ async function insertRows(
     client,
     has_link: rendered.hasLink ? 1 : 0,
     has_image: rendered.uploads.some(isImage) ? 1 : 0,
-    // Set by `claimUploads`, which knows which files the sender may refer to.
+    // `claimUploads` sets this flag, because it knows which files the sender may refer to.
     has_attachment: 0,
   }));
   const table = rowsAsTable(db, 'v', rowColumns, rows);
@@ -134,7 +134,7 @@ const rowColumns = {
   has_attachment: 'integer',
 } as const;
 
-/** Whether an upload's file name has an image extension. */
+/** Returns whether an upload's file name has an image extension. */
 export function isImage(pathId: string): boolean {
   return /\.(avif|bmp|gif|jpe?g|png|tiff?|webp)$/i.test(pathId);
 }

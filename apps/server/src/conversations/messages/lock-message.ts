@@ -15,7 +15,7 @@ export interface LockedMessage {
 
 /**
  * Locks the message's channel and the given ones, in ascending order, then the message. Returns `moved` if the message
- * moved to another channel meanwhile: retry in a new transaction.
+ * moved to another channel in the meantime. The caller must then retry in a new transaction.
  */
 export async function lockMessage(
   transaction: ServerTransaction,
@@ -47,7 +47,7 @@ const maximumTries = 10;
 
 /**
  * Retries `attempt` while the message moves between channels concurrently, at most 10 times.
- * @throws ProtocolError SERVICE_UNAVAILABLE when every attempt failed.
+ * @throws ProtocolError SERVICE_UNAVAILABLE if every attempt returns `moved`.
  */
 export async function inOneChannel<Result>(attempt: () => Promise<Result | 'moved'>): Promise<Result> {
   for (let tries = 0; tries < maximumTries; tries++) {

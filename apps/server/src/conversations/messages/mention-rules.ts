@@ -10,17 +10,17 @@ import {
 import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 
-/** In channels and topics with more users than this, wildcard mentions need a permission. */
+/** Wildcard mentions of more users than this require a permission. */
 const maximumMentioned = 15;
 
 /** The input of the rules about mentions. */
 export interface MentionFacts {
   readonly mentions: Pick<References['mentions'], 'channelWildcard' | 'topicWildcard'>;
-  /** Whether the sender may use wildcard mentions in large channels and topics. In direct messages every sender may. */
+  /** Whether the sender may use wildcard mentions in large channels and topics. Always true in direct messages. */
   readonly mayMentionMany: boolean;
   /** Number of active subscribers of the channel. Read only if the text has a channel wildcard. */
   readonly subscribers: number;
-  /** Number of users who have sent to the topic. Read only if the text has a topic wildcard. */
+  /** Number of users who have sent messages to the topic. Read only if the text has a topic wildcard. */
   readonly participants: number;
   /** Names of mentioned groups that the sender may not mention. */
   readonly forbiddenGroups: readonly string[];
@@ -29,7 +29,7 @@ export interface MentionFacts {
 /**
  * Checks whether the sender may make the mentions of a text.
  * @throws ProtocolError STREAM_WILDCARD_MENTION_NOT_ALLOWED, TOPIC_WILDCARD_MENTION_NOT_ALLOWED, or BAD_REQUEST for a
- * group.
+ * group that the sender may not mention.
  */
 export function checkMentions(facts: MentionFacts): void {
   const { forbiddenGroups, mayMentionMany, mentions, participants, subscribers } = facts;

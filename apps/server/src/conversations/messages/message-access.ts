@@ -14,8 +14,8 @@ export type MessageAccess =
   | { readonly kind: 'channel'; readonly access: ChannelAccess; readonly hasCopy: boolean };
 
 /**
- * Whether a user may read a message. Participants read the whole conversation. Readers of a channel read all of it if its
- * history is public, otherwise the messages that they have a copy of.
+ * Returns whether a user may read a message. Participants read the whole conversation. Readers of a channel read all of
+ * it if its history is public, otherwise the messages that they have a copy of.
  */
 export function readsMessage(message: MessageAccess): boolean {
   if (message.kind === 'direct') return message.takesPart;
@@ -23,7 +23,10 @@ export function readsMessage(message: MessageAccess): boolean {
   return readsChannel(access) && (access.channel.isHistoryPublic || hasCopy);
 }
 
-/** {@link readsMessage} as an SQL condition on a row of `messages`, under the alias `messages`. */
+/**
+ * Returns {@link readsMessage} as an SQL condition on a row of `messages`. The argument `messages` is the alias of the
+ * table.
+ */
 export function isReadable(reader: PermissionHolder, messages = 'messages'): RawBuilder<boolean> {
   // The unary plus keeps the planner from using an index here, which would collect every message that the user may
   // read.
@@ -42,7 +45,10 @@ export function isReadable(reader: PermissionHolder, messages = 'messages'): Raw
   )`;
 }
 
-/** `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user may read. */
+/**
+ * Returns `readsChannel` as a subquery: selects the ids of the channels that meet `condition` and that the user may
+ * read.
+ */
 export function readableChannels(
   { id, role }: PermissionHolder,
   condition = sql`1 = 1`,
@@ -60,8 +66,8 @@ export function readableChannels(
 }
 
 /**
- * Channels whose own permissions let a user join or add others. By default there are none. Not for guests, who never
- * have these permissions.
+ * Returns a subquery for the channels whose own permissions let a user join or add others. Do not use it for guests,
+ * who never have these permissions.
  */
 function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
   return sql<ChannelId>`
@@ -78,7 +84,7 @@ function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
     ) as joinable`;
 }
 
-/** The messages with these ids that the reader may read, in ascending order. One statement. */
+/** Returns the messages with these ids that the reader may read, in ascending order. One statement. */
 export async function findReadableMessages(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
@@ -95,8 +101,8 @@ export async function findReadableMessages(
 }
 
 /**
- * Takes a shared lock on the messages that the reader may read, until the transaction ends. Returns their ids
- * and does not wait for other messages. Later statements of the transaction read a stable state.
+ * Takes a shared lock on those messages that the reader may read, until the transaction ends, and returns their ids.
+ * Does not wait for locks on other messages. Later statements of the transaction read a stable state.
  */
 export async function keepReadableMessages(
   { db }: ServerTransaction,

@@ -18,9 +18,9 @@ export interface SentMessage {
 }
 
 interface EventContext {
-  /** The event queue that the message was sent with, and the client's own id for the message. */
+  /** The sender's event queue, and the client's own id for the message, which only that queue gets. */
   readonly echo: { readonly queueId: string; readonly localId: string } | undefined;
-  /** Guests who receive the message and may not see its sender. */
+  /** Guests who receive the message but may not see its sender. */
   readonly hiddenFrom: ReadonlySet<UserId>;
   /** Whether the channel is public. */
   readonly isPublic: boolean;
@@ -32,8 +32,8 @@ interface EventForm extends MessageForm {
 }
 
 /**
- * The events for a new message: one per distinct set of flags, and one for event queues that follow all public channels,
- * whose users have no copy.
+ * Builds the events for a new message: one per distinct set of flags, and one for the event queues that follow all
+ * public channels and whose users have no copy.
  */
 export function messageEvents(
   { message, copies }: SentMessage,
@@ -47,7 +47,7 @@ export function messageEvents(
     message: writeMessage(message, form.isHidden ? unknown : related, form) as JsonObject,
     ...(localId === undefined ? {} : { local_message_id: localId }),
   });
-  // Uses the sender's address as the queue's owner sees it: matching by the real address would leak a hidden one.
+  // Uses the sender's address as the queue's owner sees it: matching by the real address would reveal a hidden address.
   const isInNarrow = (narrow: string, flags: number | undefined, isHidden: boolean): boolean => {
     const { channelId, senderId, topic } = message;
     const channel =
@@ -79,7 +79,10 @@ export function messageEvents(
   return [...events, { ...event(undefined), audience: [], publicBut: audience }];
 }
 
-/** A number per form. Computed thousands of times per message, so building a string would dominate the cost. */
+/**
+ * Returns a distinct number for each form. Called thousands of times per message, so building a string would dominate
+ * the cost.
+ */
 function kindOf({ appliesMarkdown, makesAvatars, knowsEmptyTopic }: MessageForm, isHidden: boolean): number {
   return (appliesMarkdown ? 1 : 0) + (makesAvatars ? 2 : 0) + (knowsEmptyTopic ? 4 : 0) + (isHidden ? 8 : 0);
 }

@@ -17,7 +17,10 @@ export const messageFlags = {
 
 const namedBits = Object.entries(messageFlags);
 
-/** The names of the set bits, in the order of the table. Either wildcard mention also adds `wildcard_mentioned`. */
+/**
+ * Returns the names of the set bits, in the order of {@link messageFlags}. Either wildcard mention also adds
+ * `wildcard_mentioned`.
+ */
 export function flagNames(flags: number): string[] {
   const words: string[] = [];
   for (const [name, bit] of namedBits) if ((flags & bit) !== 0) words.push(name);

@@ -2,22 +2,22 @@ import type { JsonObject } from '@waxwing/protocol';
 import { realmLimits } from '../../people/realm/realm-limits.js';
 import type { AskingQueue, PublishedEvent } from '../../platform/event-queues/published-event.js';
 
-/** The form in which a client wants messages. */
+/** The form in which a client requests messages. */
 export interface MessageForm {
-  /** HTML instead of Markdown source. */
+  /** Whether the content is HTML instead of Markdown source. */
   readonly appliesMarkdown: boolean;
-  /** The client computes the avatar provider's URLs itself. */
+  /** Whether the client computes the avatar provider's URLs itself. */
   readonly makesAvatars: boolean;
   /** The client supports topics without a name. */
   readonly knowsEmptyTopic: boolean;
 }
 
-/** A topic in the form that the client supports. */
+/** Returns a topic in the form that the client supports. */
 export function writeTopic(topic: string, { knowsEmptyTopic }: Pick<MessageForm, 'knowsEmptyTopic'>): string {
   return topic === '' && !knowsEmptyTopic ? realmLimits.realm_empty_topic_display_name : topic;
 }
 
-/** The message form of an event queue's client. */
+/** Returns the message form of an event queue's client. */
 export function formOf(queue: AskingQueue): MessageForm {
   return {
     appliesMarkdown: queue.appliesMarkdown,
@@ -26,7 +26,7 @@ export function formOf(queue: AskingQueue): MessageForm {
   };
 }
 
-/** An event with topics, written in each client's form. */
+/** Builds an event that contains topics, with topic names in the form that each client supports. */
 export function eventWithTopics(
   type: string,
   write: (named: (topic: string) => string) => JsonObject,

@@ -7,10 +7,10 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Bounds a statement, and the rows that PostgreSQL sorts for it. */
+/** Messages per statement. Bounds the rows that PostgreSQL sorts. */
 const messagesAtOnce = 500;
 
-/** The active users among these, with their roles, in ascending order. */
+/** Returns which of these users are active, with their roles, in ascending order. */
 export async function activeAmong(db: Db, userIds: readonly UserId[]): Promise<PermissionHolder[]> {
   if (userIds.length === 0) return [];
   const rows = await db
@@ -23,7 +23,7 @@ export async function activeAmong(db: Db, userIds: readonly UserId[]): Promise<P
   return rows.map(({ id, role }) => ({ id, role: role as Role }));
 }
 
-/** The active users with a copy of any of the messages, in ascending order. */
+/** Returns the active users with a copy of any of the messages, in ascending order. */
 export async function holdersOf(db: Db, messageIds: readonly MessageId[]): Promise<PermissionHolder[]> {
   const holders = new Set<UserId>();
   for (let start = 0; start < messageIds.length; start += messagesAtOnce) {
@@ -39,7 +39,7 @@ export async function holdersOf(db: Db, messageIds: readonly MessageId[]): Promi
   return activeAmong(db, [...holders]);
 }
 
-/** The active users subscribed to a channel, in ascending order. */
+/** Returns the active users subscribed to a channel, in ascending order. */
 export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserId[]> {
   const rows = await db
     .selectFrom('subscriptions')
@@ -53,7 +53,7 @@ export async function subscribersIn(db: Db, channelId: ChannelId): Promise<UserI
   return rows.map(({ user_id }) => user_id);
 }
 
-/** A subquery for the subscribers of a channel, including deactivated users. */
+/** Returns a subquery for the subscribers of a channel, including deactivated users. */
 export function usersInChannel(db: Db, channelId: ChannelId) {
   return db
     .selectFrom('subscriptions')
@@ -62,7 +62,10 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
     .where('is_active', '=', 1);
 }
 
-/** The flags of each user's copy of a message, by ascending user id. Only for the given users, if any are given. */
+/**
+ * Returns the flags of each user's copy of a message, in ascending order of users. `userIds` limits the result to these
+ * users.
+ */
 export async function copiesOfMessage(
   db: Db,
   messageId: MessageId,
@@ -78,7 +81,7 @@ export async function copiesOfMessage(
   return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));
 }
 
-/** Filters users by whether they have a copy of any of the messages. */
+/** Returns the users in the list who have a copy of any of the messages. */
 export async function holdersAmong(
   db: Db,
   userIds: readonly UserId[],

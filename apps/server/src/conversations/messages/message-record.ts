@@ -16,21 +16,21 @@ const participant = z.object({
   is_mirror_dummy: z.boolean(),
 });
 
-/** A message on the wire, without the reader's own flags. Times are Unix seconds. */
+/** A message in the wire format, without the reader's own flags. Times are Unix seconds. */
 export const messageRecord = z.object({
   id: z.number().int(),
   sender_id: z.number().int(),
   sender_email: z.string(),
   sender_full_name: z.string(),
   sender_realm_str: z.string(),
-  /** `null` if the client computes it from the address. */
+  /** `null` if the client computes the URL from the email address. */
   avatar_url: z.string().nullable(),
   timestamp: z.number().int(),
   client: z.string(),
   type: z.enum(['stream', 'private']),
   /** Only for messages in channels. */
   stream_id: z.number().int().optional(),
-  /** Equal for all messages of one channel, or of one conversation. */
+  /** The same for all messages of one channel or conversation. */
   recipient_id: z.number().int(),
   /** The channel's name, or all participants of the conversation. */
   display_recipient: z.union([z.string(), z.array(participant)]),
@@ -48,7 +48,7 @@ export const messageRecord = z.object({
   edit_history: z.array(editEntry).optional(),
 });
 
-/** A message as one reader gets it. */
+/** A message with the reader's own flags. */
 export const readMessageRecord = messageRecord
   .extend({
     flags: z.array(z.string()),
@@ -57,7 +57,7 @@ export const readMessageRecord = messageRecord
   })
   .meta({ schemaName: 'Message' });
 
-/** Writes a message in the client's form. `surroundings` must have been read for it. */
+/** Builds the record of a message in the client's form. `related` must have been read for this message. */
 export function writeMessage(
   message: ShownMessage,
   related: RelatedRecords,
@@ -99,8 +99,8 @@ export function writeMessage(
 }
 
 /**
- * Writes a message with the flags of the reader's copy. Flags are `undefined` for a reader who never received the
- * message.
+ * Builds the record of a message with the flags of the reader's copy. `flags` is `undefined` for a reader without a
+ * copy.
  */
 export function writeReadMessage(
   message: ShownMessage,
@@ -111,7 +111,7 @@ export function writeReadMessage(
   return Object.assign(writeMessage(message, related, form), { flags: writeFlags(flags) });
 }
 
-/** The names of a copy's flags. `undefined` (no copy) gives `read` and `historical`. */
+/** Returns the names of a copy's flags. Without a copy (`undefined`), returns `read` and `historical`. */
 export function writeFlags(flags: number | undefined): string[] {
   return flags === undefined ? ['read', 'historical'] : flagNames(flags);
 }

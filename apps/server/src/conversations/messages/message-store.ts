@@ -23,7 +23,7 @@ export interface ShownMessage {
   readonly lastMovedAt: number | undefined;
 }
 
-/** A message as it is stored. */
+/** A message with all its stored fields. */
 export interface Message extends ShownMessage {
   readonly hasLink: boolean;
   readonly hasImage: boolean;
@@ -32,20 +32,20 @@ export interface Message extends ShownMessage {
 
 type Db = Kysely<ServerTables>;
 
-/** The prefix of a message in which users describe what they do. */
+/** The prefix of a status message, in which users describe what they are doing. */
 export const meBeginning = '/me ';
 
-/** The messages with these ids, in ascending order. Does not check access. */
+/** Returns the messages with these ids, in ascending order. Does not check access. */
 export async function findMessages(db: Db, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).execute()).map(toMessage);
 }
 
-/** {@link findMessages} of the latest state, locked until the transaction ends. */
+/** Like {@link findMessages}, but reads the latest state and locks the messages until the transaction ends. */
 export async function lockMessages({ db }: ServerTransaction, ids: readonly MessageId[]): Promise<Message[]> {
   return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
 }
 
-/** The key of a topic within its channel: topics differ case-insensitively. */
+/** Returns the key of a topic within its channel. Topics are compared without regard to letter case. */
 export function topicKey(topic: string): string {
   return topic.toLowerCase();
 }

@@ -23,7 +23,7 @@ export interface MessageTables {
     conversation_id: number | null;
     /** Empty for direct messages. */
     topic: string;
-    /** The topic's key within its channel: lower case. */
+    /** The topic's key within its channel: its name in lower case. */
     topic_lower: string;
     /** Markdown source. */
     content: string;
@@ -32,18 +32,18 @@ export interface MessageTables {
     sent_at: number;
     /** The client program's name. */
     client: string;
-    /** When the content last changed. Null if never. */
+    /** When the content last changed. Null if it never changed. */
     last_edited_at: number | null;
-    /** When the topic or channel last changed, except by resolving the topic. Null if never. */
+    /** When the topic or channel last changed, except by resolving the topic. Null if neither changed. */
     last_moved_at: number | null;
     has_link: number;
     has_image: number;
     has_attachment: number;
   };
   /**
-   * A user's own copy of a message. Each recipient has one, and each user who later starred or collapsed the message or
-   * marked it as unread. A copy grants read access if history is protected. No foreign keys: each message creates many
-   * copies, which are removed with it.
+   * A user's own copy of a message. Each recipient has a copy, as does each user who later starred or collapsed the
+   * message or marked it as unread. If history is protected, only a copy grants read access. The table has no foreign
+   * keys, because a message creates many copies; they are deleted with the message.
    */
   user_messages: {
     user_id: UserId;
@@ -57,10 +57,10 @@ export interface MessageTables {
     message_id: MessageId;
     edited_at: number;
     editor_id: UserId;
-    /** Null, here and below, if not changed. */
+    /** Null if the edit did not change this value, here and in the columns below. */
     prev_content: string | null;
     prev_rendered_content: string | null;
-    /** Diff from `prev_rendered_content` to the next text. Null also if it was not computed. */
+    /** HTML diff from `prev_rendered_content` to the text after the edit. Also null if it was not computed. */
     content_html_diff: string | null;
     prev_topic: string | null;
     topic: string | null;
@@ -134,7 +134,8 @@ async function createConversations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * The primary key stores a message's copies next to each other: a thousand are appended at once at the end of the table.
+ * Creates the table of copies. Its primary key stores a message's copies next to each other, so that a message appends
+ * its copies at the end of the table.
  */
 async function createCopies(db: Kysely<unknown>): Promise<void> {
   const table = db.schema
@@ -155,7 +156,7 @@ async function createIndexesOfFlags(db: Kysely<unknown>): Promise<void> {
   await createIndexOfUsers(db, 'user_messages_starred', sql`flags & ${sql.lit(starred)} <> 0`);
 }
 
-/** A partial index for a user's copies that meet the condition. Queries must spell the condition the same way. */
+/** Creates a partial index over users' copies that meet a condition. Queries must spell the condition the same way. */
 async function createIndexOfUsers(
   db: Kysely<unknown>,
   name: string,
@@ -167,7 +168,8 @@ async function createIndexOfUsers(
 }
 
 /**
- * Recreates the indexes: SQLite picks the newest usable one, which had become the index over all copies of a user.
+ * Recreates the indexes of flags: SQLite picks the newest usable index, and that was the index over all copies of a
+ * user.
  */
 async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   for (const name of ['user_messages_unread', 'user_messages_mentioned', 'user_messages_starred'])
@@ -175,7 +177,7 @@ async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   await createIndexesOfFlags(db);
 }
 
-/** An index over all copies of a user, newest first: a small part of all messages. */
+/** Adds an index for reading a user's copies in order. A user has copies of only a small part of all messages. */
 export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createIndex('user_messages_user')
@@ -184,7 +186,10 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** An index for copies whose push notification was sent and not retracted: a small part of a user's copies. */
+/**
+ * Adds an index over copies whose push notification was sent and not retracted, which are a small part of a user's
+ * copies.
+ */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);
@@ -209,7 +214,7 @@ async function createEdits(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Edits before this migration have no diff. */
+/** Adds the column with the diff of an edit. Edits before this migration have no diff. */
 export async function addEditDiffs(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('message_edits').addColumn('content_html_diff', text).execute();
 }

@@ -4,7 +4,7 @@ import { holdsPermissions, type PermissionHolder } from '../../people/permission
 import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 
-/** Filters realm permissions by whether the actor holds them. One statement. */
+/** Returns which of these realm permissions the actor has, in one statement. */
 export async function realmPermissionsOf(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

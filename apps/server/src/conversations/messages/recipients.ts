@@ -19,14 +19,14 @@ export interface MessageCopy {
   readonly flags: number;
 }
 
-/** Facts that determine who gets a copy of a message, and with which flags. */
+/** The facts that determine which users get a copy of a message, and with which flags. */
 export interface RecipientFacts {
   /** Active subscribers, by channel. */
   readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
   /** Active participants, by conversation. */
   readonly participants: ReadonlyMap<number, readonly UserId[]>;
   readonly groupMembers: ReadonlyMap<GroupId, readonly UserId[]>;
-  /** Users who have sent to the topic, by {@link topicId}. */
+  /** Users who have sent messages to a topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
   readonly publicChannelIds: ReadonlySet<ChannelId>;
   /** Channels without recent activity before these messages. */
@@ -38,7 +38,7 @@ interface Mentioning {
   readonly rendered: Pick<References, 'mentions'>;
 }
 
-/** Reads the facts about messages that are already stored. At most six statements. */
+/** Reads the facts for messages that are already stored, in at most six statements. */
 export async function readRecipientFacts(
   db: Db,
   messages: readonly Message[],
@@ -55,8 +55,8 @@ export async function readRecipientFacts(
 }
 
 /**
- * The copies of a message, in ascending order of users: one per subscriber or participant. A mentioned user without a
- * copy is not notified.
+ * Returns the copies of a message, in ascending order of users: one per subscriber or participant. A mentioned user
+ * without a copy is not notified.
  */
 export function copiesOf(
   message: Message,
@@ -74,13 +74,13 @@ export function copiesOf(
   }));
 }
 
-/** Groups users by the flags of their copies. */
+/** Groups users by the flags of their copies of a message. */
 export function usersByFlags(copies: readonly MessageCopy[]): ReadonlyMap<number, readonly UserId[]> {
   const alike = [...groupedBy(copies, ({ flags }) => flags)];
   return new Map(alike.map(([flags, same]) => [flags, same.map(({ userId }) => userId)]));
 }
 
-/** The mention flags that a text sets for each user. */
+/** Returns a function that gives the mention flags that a text sets for a user. */
 export function mentionFlags(
   message: Pick<Message, 'channelId' | 'topic'>,
   mentions: References['mentions'],
@@ -97,7 +97,7 @@ export function mentionFlags(
     (inTopic?.has(userId) ? messageFlags.topic_wildcard_mentioned : 0);
 }
 
-/** The key of a topic across all channels. */
+/** Returns a key of a topic that is unique across all channels. */
 export function topicId({ channelId, topic }: Pick<Message, 'channelId' | 'topic'>): string {
   return `${channelId} ${topic.toLowerCase()}`;
 }
@@ -164,7 +164,10 @@ async function readParticipantsOf(
   );
 }
 
-/** The users who have sent to the topics of these messages, and therefore participate in them. One statement. */
+/**
+ * Returns the users who have sent messages to the topics of these messages and therefore participate in them, in one
+ * statement.
+ */
 export async function readTopicSenders(
   db: Db,
   places: readonly Pick<Message, 'channelId' | 'topic'>[],

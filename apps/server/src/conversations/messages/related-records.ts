@@ -14,7 +14,7 @@ import type { ShownMessage } from './message-store.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Related records for writing messages. A lookup throws for ids that none of the messages refers to. */
+/** The related records that message records are built from. A lookup throws for an id that no message refers to. */
 export interface RelatedRecords {
   readonly realm: Pick<PushRealm, 'url'>;
   readonly historyPolicy: HistoryPolicy;
@@ -24,13 +24,13 @@ export interface RelatedRecords {
   channelName(id: ChannelId): string;
   /** In ascending order. */
   participantsOf(conversationId: number): readonly UserId[];
-  /** The newest edits, newest first. */
+  /** Returns the newest edits, newest first. */
   editsOf(messageId: MessageId): readonly MessageEdit[];
 }
 
 /**
- * Reads the related records of messages, in at most six statements for any number of messages. Two fewer without edits,
- * as for new messages.
+ * Reads the related records of messages, in at most six statements for any number of messages. Without edits
+ * (`showsEdits` false), it takes two statements fewer.
  */
 export async function readRelatedRecords(
   db: Db,
@@ -66,7 +66,10 @@ export async function readRelatedRecords(
   };
 }
 
-/** The related records as one reader sees them: users hidden from the reader have no name, address or avatar. */
+/**
+ * Returns the related records as one reader sees them: users hidden from the reader have a placeholder name and avatar
+ * and no email address.
+ */
 export function hidingUsers(related: RelatedRecords, sees: (user: UserDetails) => boolean): RelatedRecords {
   return {
     ...related,
@@ -77,7 +80,10 @@ export function hidingUsers(related: RelatedRecords, sees: (user: UserDetails) =
   };
 }
 
-/** {@link readRelatedRecords} for one reader. Unauthenticated clients get no edit history and no addresses. */
+/**
+ * Like {@link readRelatedRecords}, with the visibility of one reader. Unauthenticated clients get no edit history and
+ * no email addresses.
+ */
 export async function readRelatedRecordsFor(
   db: Db,
   realm: Pick<PushRealm, 'url'>,

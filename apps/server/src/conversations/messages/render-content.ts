@@ -25,11 +25,11 @@ type Db = Kysely<ServerTables>;
 /** The parts of the server context that rendering uses. */
 export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly realm: Pick<ServerContext['realm'], 'url'>;
-  /** `nextTick` of the request that renders, outside transactions. */
+  /** The request's `nextTick`, which lets other requests run. Omit it inside transactions. */
   readonly nextTick?: () => Promise<void>;
 }
 
-/** In UTF-16 code units. Rendering a shorter text takes less time than waiting for a tick. */
+/** In UTF-16 code units. A shorter text is rendered at once, because that takes less time than waiting for a tick. */
 const longText = 500;
 
 /** The author of a text. `undefined` for the server itself, which may link to every channel. */
@@ -54,7 +54,10 @@ export async function renderContents(
   return rendered;
 }
 
-/** {@link renderContents} for descriptions of channels and folders, as HTML. An empty description stays empty. */
+/**
+ * Like {@link renderContents}, for descriptions of channels and folders. Returns HTML. An empty description stays
+ * empty.
+ */
 export async function renderDescriptions(
   db: Db,
   context: RenderingContext,
@@ -101,12 +104,12 @@ async function readFacts(
   };
 }
 
-/** Whether the text may contain a code block, which needs the organization's default language. */
+/** Returns whether the text may contain a code block, which needs the organization's default language. */
 function hasFence(content: string): boolean {
   return /```|~~~/.test(content);
 }
 
-/** Names as a table in a statement: `v`, with the column `name`. */
+/** Returns names as a table of an SQL statement: `v`, with the column `name`. */
 function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
   const rows = names.map((name) => ({ name }));
   return rowsAsTable(db, 'v', { name: 'text' }, rows);
@@ -119,7 +122,7 @@ async function readUsers(
 ): Promise<MentionableUser[]> {
   if (names.length === 0 && ids.length === 0) return [];
   // Both sides use the database's `lower`, as the index does. With `or` instead of `union`, PostgreSQL would not use
-  // it.
+  // the index.
   const withNames = sql`
     select id from users where lower(full_name) in (select lower(v.name) from ${namesAsTable(db, names)})`;
   const rows = await db

@@ -9,7 +9,10 @@ import type { ServerTables } from '../../tables.js';
 import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condition.js';
 import { type NarrowTerm, operatorOf } from './narrow/narrow-terms.js';
 
-/** The unauthenticated reader. `undefined` if the organization no longer has public access. */
+/**
+ * Returns the actor that stands for unauthenticated clients, or `undefined` if the organization no longer has public
+ * access.
+ */
 export async function spectatorNow(
   context: Pick<ServerContext, 'database' | 'offersWebPublicChannels'>,
 ): Promise<PermissionHolder | undefined> {
@@ -21,8 +24,9 @@ export async function spectatorNow(
 const operators = ['channel', 'channels', 'topic', 'sender', 'has', 'search', 'near', 'id', 'with'];
 
 /**
- * Reads a narrow. An unauthenticated reader (`undefined`) must ask for web-public channels and gets only their messages.
- * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader, UNAUTHORIZED for those that need an
+ * Reads a narrow. The narrow of an unauthenticated reader (`undefined`) must select web-public channels, and finds only
+ * messages in them.
+ * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader, UNAUTHORIZED for terms that require an
  * account.
  */
 export async function readNarrowOf(

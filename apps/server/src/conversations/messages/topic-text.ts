@@ -22,7 +22,9 @@ export function cutTopic(topic: string): string {
   return cut.replace(/\p{Default_Ignorable_Code_Point}+$/u, '') + cutEnding;
 }
 
-/** Whether the topic is only the resolved mark, or the mark before the unnamed topic. */
+/**
+ * Returns whether the topic is only the resolved mark, or the mark followed by the display name of the unnamed topic.
+ */
 export function resolvesNothing(topic: string): boolean {
   return topic === resolvedMark.trim() || topic === resolvedMark + realmLimits.realm_empty_topic_display_name;
 }
@@ -30,8 +32,8 @@ export function resolvesNothing(topic: string): boolean {
 export type Resolution = 'resolved' | 'unresolved';
 
 /**
- * Whether a topic change only adds or removes the resolved mark. `wanted` is not truncated. `undefined` for any other
- * change.
+ * Detects a topic change that only adds or removes the resolved mark. `wanted` is the topic before truncation. Returns
+ * `undefined` for any other change.
  */
 export function resolutionOf(before: string, wanted: string): Resolution | undefined {
   const [wasResolved, isResolved] = [before.startsWith(resolvedMark), wanted.startsWith(resolvedMark)];
@@ -41,7 +43,7 @@ export function resolutionOf(before: string, wanted: string): Resolution | undef
   return undefined;
 }
 
-/** The {@link nameProblem} of a topic; `undefined` if there is none, and for the unnamed topic. */
+/** Returns the {@link nameProblem} of a topic, or `undefined` if the topic is valid or unnamed. */
 export function topicProblem(topic: string, end?: string): string | undefined {
   return topic === '' ? undefined : nameProblem('topic', topic, end);
 }

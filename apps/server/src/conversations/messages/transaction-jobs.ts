@@ -9,13 +9,13 @@ export interface TransactionJob<Payload extends object> {
   readonly concurrency: number;
   /** The job is dropped after this time. */
   readonly lifetimeMilliseconds: number;
-  /** The job's input. Declares only the type. */
+  /** Phantom field for the type of the job's payload. It is never set. */
   readonly payload?: Payload;
 }
 
 export const oneDay = 24 * 60 * 60_000;
 
-/** The stored form of a payload that belongs to a trace. Outside of one, the payload is stored as it is. */
+/** The stored form of a payload that was enqueued within a trace. Outside a trace, the payload is stored as it is. */
 interface Traced<Payload> {
   readonly traceparent: string;
   readonly payload: Payload;

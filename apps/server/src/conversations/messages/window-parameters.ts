@@ -6,7 +6,7 @@ import { narrowShape } from './narrow/narrow-terms.js';
 
 const maximumMessages = 5000;
 const words = ['newest', 'oldest', 'first_unread'] as const;
-/** A date, or a date and a time. Without an offset it is UTC. */
+/** An ISO 8601 date, or date and time. Without an offset, the time is UTC. */
 const isoTime = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** The parameters that select a window of messages. */
@@ -19,7 +19,7 @@ export const windowParameters = {
       `must be an id, or one of ${words.join(', ')}, date`,
     )
     .optional(),
-  /** With the anchor `date`: the oldest message since this date is the anchor. */
+  /** For the anchor `date`: the oldest message sent at or after this date is the anchor. */
   anchor_date: z.string().max(100).optional(),
   include_anchor: booleanParameter.default(true),
   num_before: integerParameter.default(0),
@@ -65,7 +65,7 @@ function readAnchor(anchor: string): Window['anchor'] {
   const word = words.find((each) => each === anchor);
   if (word !== undefined) return word;
   const id = Number(anchor);
-  // Ids beyond this are greater than any message's, and a double would round them to a neighbor.
+  // Unsafe integers are greater than any message id, and a double would round them to a neighbor.
   if (!Number.isSafeInteger(id)) return id > 0 ? 'newest' : 'oldest';
   return id;
 }

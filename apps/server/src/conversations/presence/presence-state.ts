@@ -1,7 +1,7 @@
 import { publicState } from '../../platform/event-queues/initial-state.js';
 import { noPresences, presenceShape } from './update-presence.js';
 
-/** An empty presence state: presence is unsupported. */
+/** The presence state. It is always empty, because the server does not support presence. */
 export const presenceState = publicState({
   eventType: 'presence',
   shape: presenceShape,

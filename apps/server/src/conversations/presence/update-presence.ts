@@ -5,7 +5,7 @@ import { oneOf } from '../../people/realm/setting-shapes.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { requireHuman } from '../../platform/authentication/require-member.js';
 
-/** The empty presence of an unsupported feature. -1 means that there has been no update. */
+/** The response to presence requests: no users are present. The update id -1 means that there has been no update. */
 export const noPresences = { presences: {}, presence_last_update_id: -1 } as const;
 
 export const presenceShape = z.object({
@@ -15,8 +15,8 @@ export const presenceShape = z.object({
 });
 
 /**
- * `POST /api/v1/users/me/presence`: accepts and ignores presence, and answers that no users are present. Errors:
- * BAD_REQUEST for bots.
+ * `POST /api/v1/users/me/presence`: accepts and ignores the user's presence, and responds that no users are present.
+ * Errors: BAD_REQUEST for bots.
  */
 export const updatePresence = operation({
   method: 'POST',

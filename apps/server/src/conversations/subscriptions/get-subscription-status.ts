@@ -9,7 +9,7 @@ import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
 
 /**
- * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: whether a user is subscribed to a channel. Errors:
+ * `GET /api/v1/users/{user_id}/subscriptions/{stream_id}`: returns whether a user is subscribed to a channel. Errors:
  * BAD_REQUEST for users and channels that the actor cannot see.
  */
 export const getSubscriptionStatus = operation({

@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel-store.js';
 import type { Membership } from '../channels/subscription-store.js';
 
-/** Channel names by user id, as written in answers. */
+/** Groups the names of the memberships' channels by user id, as responses show them. */
 export function namesByUser(
   memberships: readonly Membership[],
   channels: readonly Channel[],

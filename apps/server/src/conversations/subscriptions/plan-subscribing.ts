@@ -10,7 +10,7 @@ import {
   planChannelCreation,
 } from '../channels/plan-channel-creation.js';
 
-/** A channel to subscribe to. It is created if no channel has this name. */
+/** A channel to subscribe to. The server creates it if no channel has this name. */
 interface WantedChannel {
   readonly name: string;
   readonly description: string;

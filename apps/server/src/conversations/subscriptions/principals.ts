@@ -15,7 +15,7 @@ const principal = z.union(
   'must be an id or an e-mail address',
 );
 
-/** Users named in a request: by id, or by an e-mail address that the actor may see. */
+/** Parameter for users in a request, each named by id or by an e-mail address that the actor may see. */
 export const principalList = z.array(principal, 'must be a list').max(10_000, 'must have at most 10000');
 
 type Principal = z.output<typeof principal>;
@@ -33,7 +33,8 @@ interface Asking {
 
 /**
  * Resolves principals to the ids of active users, in ascending order.
- * @throws ProtocolError BAD_REQUEST that names the first principal without an active user that the actor can see.
+ * @throws ProtocolError BAD_REQUEST, naming the first principal that is not an active user or that the actor cannot
+ * see.
  */
 export async function findPrincipals(
   db: Kysely<ServerTables>,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The color of a subscription, in lower case, as clients expect it. */
+/** Parameter for the color of a subscription. Converts it to lower case, as clients expect. */
 export const colorShape = z
   .string('must be a text')
   .regex(/^#[0-9a-f]{6}$/i, 'must be # and six hexadecimal digits')

@@ -10,8 +10,9 @@ import {
 } from '../channels/subscription-record.js';
 
 /**
- * The user's current, former and possible subscriptions. Includes archived channels if the client has
- * `archived_channels`. Clients without `notification_settings_null` get the user's own settings in place of null.
+ * The user's current and former subscriptions, and the other channels that the user can see. Includes archived channels
+ * if the client has `archived_channels`. Clients without `notification_settings_null` get the user's own settings
+ * instead of null.
  */
 export const subscriptionsState = initialState({
   eventType: 'subscription',

@@ -23,7 +23,7 @@ const channelNames = z
  * `DELETE /api/v1/users/me/subscriptions`: unsubscribes the actor or other users from channels. Atomic. Notifies users
  * who can see the change. Marks the unread messages of unsubscribed users as read and retracts their push
  * notifications. Errors: BAD_REQUEST for unknown users, for channels that do not exist or that the actor cannot see,
- * and for actors who may not unsubscribe others from one of the channels.
+ * and if the actor may not unsubscribe other users from one of the channels.
  */
 export const unsubscribe = operation({
   method: 'DELETE',
@@ -70,7 +70,10 @@ export const unsubscribe = operation({
   },
 });
 
-/** The channels with these names. @throws ProtocolError BAD_REQUEST for the first one that the actor cannot see. */
+/**
+ * Returns the channels with these names. @throws ProtocolError BAD_REQUEST for the first name without a channel that
+ * the actor can see.
+ */
 function requireAll(
   names: readonly string[],
   access: ReadonlyMap<ChannelId, ChannelAccess>,

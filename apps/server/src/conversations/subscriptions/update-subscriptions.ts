@@ -51,9 +51,9 @@ interface StoredChange {
 
 /**
  * `POST /api/v1/users/me/subscriptions/properties`: changes properties of the user's subscriptions, such as colors.
- * Atomic. If a property is changed twice, the last change applies. Notifies the user's own clients. `null` makes a
- * notification follow the user's own settings. Errors: BAD_REQUEST for unknown properties and values, and channels to
- * which the user is not subscribed.
+ * Atomic. If a property is changed twice, the last change applies. Notifies the user's own clients. The value `null`
+ * for a notification property means that the user's own setting applies. Errors: BAD_REQUEST for unknown properties and
+ * values, and for channels that the user is not subscribed to.
  */
 export const updateSubscriptions = operation({
   method: 'POST',
@@ -96,7 +96,7 @@ function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
-/** Locks the changed rows in the order that all other code uses. Another order could deadlock. */
+/** Locks the changed rows in the order that all code uses. Another order could deadlock. */
 async function lockSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,

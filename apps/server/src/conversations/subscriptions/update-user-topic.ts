@@ -16,8 +16,9 @@ const policy = integerParameter
   .meta({ openApi: { type: 'integer', minimum: 0, maximum: 3 } });
 
 /**
- * `POST /api/v1/user_topics`: mutes, unmutes or follows a topic, or clears this setting. Notifies the user's own
- * clients. Errors: BAD_REQUEST for channels that the user cannot see, and for a new setting if the user has too many.
+ * `POST /api/v1/user_topics`: sets the user's visibility policy for a topic: muted, unmuted, followed or none. Notifies
+ * the user's own clients. Errors: BAD_REQUEST for channels that the user cannot see, and for a new policy if the user
+ * has too many.
  */
 export const updateUserTopic = operation({
   method: 'POST',

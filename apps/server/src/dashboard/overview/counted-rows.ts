@@ -16,7 +16,7 @@ export interface RowCounts {
 
 const keptMilliseconds = 60_000;
 
-/** Counts devices and event queues, at most once a minute: a count reads every row. */
+/** Counts devices and event queues. Caches the counts for a minute, because counting reads every row. */
 export class CountedRows {
   readonly #database: ServerDatabase;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class CountedRows {
     this.#clock = clock;
   }
 
-  /** The counts, of the last minute. Rejects if the database fails; the next call counts again. */
+  /** Returns counts that are at most a minute old. Rejects if the database fails; the next call counts again. */
   async read(): Promise<RowCounts> {
     const now = this.#clock();
     if (this.#last === undefined || Math.abs(now - this.#last.at) >= keptMilliseconds) {

@@ -35,7 +35,7 @@ export type Overview = z.infer<typeof overviewAnswer>;
 
 type OverviewContext = Pick<DashboardContext, 'server' | 'readiness' | 'countedRows' | 'lastFigures'>;
 
-/** Reads the overview. While the database fails its check, returns the figures of the last reading. */
+/** Reads the overview. While the database fails its readiness check, returns the last known figures. */
 export async function readOverview({
   server,
   readiness,

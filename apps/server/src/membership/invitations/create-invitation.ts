@@ -37,16 +37,16 @@ const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
 
 /**
  * `POST /api/v1/invites/multiuse` (docs/chat-api.md, section 6): creates a link with which anyone can join until it
- * expires. The link cannot be read again later. Publishes an event to administrators and the inviter.
+ * expires. The server does not show the link again. Publishes an event to administrators and the inviter.
  *
  * Errors:
  *
  * - BAD_REQUEST for guests, bots, and requesters without the permission to create links
- * - BAD_REQUEST for channels that are unknown, archived or unreadable for the requester, and for those that are neither
- * default channels nor ones that the requester can add subscribers to
+ * - BAD_REQUEST for channels that are unknown, archived or unreadable for the requester, and for channels that are not
+ *   default channels if the requester cannot add subscribers to them
  * - BAD_REQUEST for unknown groups, role groups, and groups that the requester cannot add members to
  * - UNAUTHORIZED_PRINCIPAL for a role above the requester's own, and for a welcome text from a requester who is not an
- * administrator
+ *   administrator
  */
 export const createInvitation = operation({
   method: 'POST',
@@ -75,7 +75,7 @@ export const createInvitation = operation({
       role: (parameters.invite_as ?? roles.member) as Role,
       expiresAt: validFor === null ? undefined : now + validFor * minute,
       includesDefaults: parameters.include_realm_default_subscriptions ?? false,
-      // Plain strings are not JSON-encoded, so the text `null` is the only way to send null.
+      // The parameter is a plain string, so the text `null` is the only way to send null.
       welcomeText: text === 'null' ? undefined : text,
       channelIds: parameters.stream_ids ?? [],
       groupIds: parameters.group_ids ?? [],

@@ -8,8 +8,8 @@ import { requireMember } from '../../platform/authentication/require-member.js';
 import { listInvitations } from './invitation-store.js';
 
 /**
- * `GET /api/v1/invites`: the valid invitations. Administrators get all, other users their own. The answer has no links,
- * because only their digests are stored. Errors: BAD_REQUEST for guests and bots.
+ * `GET /api/v1/invites`: returns the valid invitations. Administrators get all, other users their own. The response has
+ * no links, because the server stores only their digests. Errors: BAD_REQUEST for guests and bots.
  */
 export const getInvitations = operation({
   method: 'GET',

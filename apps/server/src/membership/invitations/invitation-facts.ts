@@ -15,14 +15,14 @@ const realmPermissions = [
 const groupPermissions = ['can_manage_group', 'can_add_members_group'] as const;
 
 interface NamedInInvitation {
-  /** Locked. */
+  /** The channels of the invitation, locked. */
   readonly channels: readonly Channel[];
   readonly groupIds: readonly GroupId[];
 }
 
 /**
- * Reads the facts for an invitation. They stay valid until the transaction ends. The caller holds the locks on groups
- * and on the actor.
+ * Reads the facts that the rules for invitations need. The facts stay valid until the transaction ends. The caller
+ * holds the locks on groups and on the actor.
  */
 export async function readInvitationFacts(
   { db }: ServerTransaction,

@@ -6,13 +6,13 @@ import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { Role } from '../../platform/authentication/roles.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** The rights of users who join with an invitation. */
+/** The terms of an invitation: the role, channels and groups of users who join with it. */
 export interface InvitationTerms {
   readonly role: Role;
-  /** Unix milliseconds; `undefined` for never. */
+  /** Unix milliseconds; `undefined` if the invitation never expires. */
   readonly expiresAt: number | undefined;
   readonly includesDefaults: boolean;
-  /** `undefined` for the organization's default text, empty for no message. */
+  /** `undefined` means the organization's default text, and an empty text means no message. */
   readonly welcomeText: string | undefined;
   readonly channelIds: readonly ChannelId[];
   readonly groupIds: readonly GroupId[];
@@ -58,7 +58,10 @@ export async function insertInvitation(
   return id;
 }
 
-/** The invitations that are valid at `now`, oldest first: of one inviter, or all if `inviterId` is `undefined`. */
+/**
+ * Returns the invitations that are valid at `now`, oldest first. Returns those of one inviter, or of all users if
+ * `inviterId` is `undefined`.
+ */
 export async function listInvitations(
   db: Db,
   now: number,
@@ -71,13 +74,16 @@ export async function listInvitations(
   return rows.map(toInvitation);
 }
 
-/** The invitation with this token if it is valid at `now`: neither expired nor revoked, and its inviter is active. */
+/**
+ * Returns the invitation with this token if it is valid at `now`: it is neither expired nor revoked, and its inviter is
+ * active.
+ */
 async function findInvitation(db: Db, tokenHash: string, now: number): Promise<Invitation | undefined> {
   const row = await goodInvitations(db, now).where('token_hash', '=', tokenHash).executeTakeFirst();
   return row && toInvitation(row);
 }
 
-/** Like {@link findInvitation}, but also `undefined` if the inviter has lost the permission to invite. */
+/** Like {@link findInvitation}, but also returns `undefined` if the inviter has lost the permission to invite. */
 export async function findUsableInvitation(
   db: Db,
   tokenHash: string,
@@ -92,8 +98,8 @@ export async function findUsableInvitation(
 }
 
 /**
- * Like {@link findInvitation}, with all terms. Locks the invitation against revocation, and the inviter's role, key
- * and password against changes, until the transaction ends.
+ * Like {@link findInvitation}, but returns all terms. Locks the invitation against revocation, and the inviter's role,
+ * key and password against changes, until the transaction ends.
  */
 export async function lockInvitation(
   { db }: ServerTransaction,

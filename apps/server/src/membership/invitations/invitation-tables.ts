@@ -13,11 +13,11 @@ export interface InvitationTables {
     /** Role of users who join. */
     role: number;
     created_at: number;
-    /** Null for never. */
+    /** Null if the invitation never expires. */
     expires_at: number | null;
     /** Whether users who join are subscribed to the default channels. */
     includes_defaults: number;
-    /** Null for the organization's default text, empty for no message. */
+    /** Null means the organization's default text, and an empty text means no message. */
     welcome_text: string | null;
   };
   invitation_channels: {

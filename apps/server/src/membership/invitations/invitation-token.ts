@@ -5,12 +5,12 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 24;
 const shape = new RegExp(`^[a-z2-7]{${length}}$`);
 
-/** A new token for an invitation link: 120 random bits. */
+/** Generates a token for an invitation link, with 120 random bits. */
 export function newInvitationToken(): Secret<string> {
   return new Secret(Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
 }
 
-/** Whether a text has the form of an invitation token. */
+/** Returns whether a text has the form of an invitation token. */
 export function isInvitationToken(text: string): boolean {
   return shape.test(text);
 }

@@ -18,7 +18,7 @@ export interface InvitationFacts {
   readonly held: ReadonlySet<PermissionName<'realm'>>;
   readonly channels: ReadonlyMap<ChannelId, ChannelAccess>;
   readonly groups: ReadonlyMap<GroupId, Group>;
-  /** The groups that the actor can add members to by a group's own permissions. */
+  /** The groups whose own permissions let the actor add members. */
   readonly addableGroupIds: ReadonlySet<GroupId>;
 }
 
@@ -70,7 +70,7 @@ export function grantableTerms(facts: InvitationFacts, terms: InvitationTerms): 
   };
 }
 
-/** Guests never have this permission, regardless of their groups. */
+/** Returns whether the user may create invitations. Guests never have this permission, regardless of their groups. */
 function mayInvite({ held }: InvitationFacts): boolean {
   return held.has('create_multiuse_invite_group');
 }
@@ -79,13 +79,16 @@ function mayWelcome({ actor }: InvitationFacts): boolean {
   return isAdministrator(actor.role);
 }
 
-/** The active channel with this id, if the actor can read its messages; otherwise `undefined`. */
+/** Returns the active channel with this id, if the actor can read its messages; otherwise `undefined`. */
 function readableChannel({ channels }: InvitationFacts, id: ChannelId): ChannelAccess | undefined {
   const access = channels.get(id);
   return access === undefined || access.channel.isArchived || !readsChannel(access) ? undefined : access;
 }
 
-/** Whether an invitation may include this channel. Default channels always may, because new users join them anyway. */
+/**
+ * Returns whether an invitation may include this channel. It may always include default channels, because new users
+ * join them anyway.
+ */
 function mayLeadInto(facts: InvitationFacts, id: ChannelId): boolean {
   const access = readableChannel(facts, id);
   return access !== undefined && (access.channel.isDefault || mayAddSubscribers(access, facts.held));
@@ -103,7 +106,7 @@ function requireChannels(facts: InvitationFacts, ids: readonly ChannelId[]): voi
   }
 }
 
-/** Why the actor cannot add members to a group; `undefined` if the actor can. */
+/** Returns an error that says why the actor cannot add members to a group, or `undefined` if the actor can. */
 function objectionToGroup(
   { groups, held, addableGroupIds }: InvitationFacts,
   id: GroupId,

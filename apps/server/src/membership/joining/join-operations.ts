@@ -24,8 +24,8 @@ const path = '/join/{token}/';
 const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
- * `GET /join/…/`: the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404. An
- * address that tries too many of them gets 429. With `joined`, returns the page that confirms a sign-up.
+ * `GET /join/…/`: returns the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404.
+ * A client address that tries too many such links gets 429. With `joined`, returns the page that confirms a sign-up.
  */
 export const getJoinPage = operation({
   method: 'GET',
@@ -55,7 +55,7 @@ export const joinByInvitation = operation({
   path,
   summary: 'Creates a user from an invitation link.',
   actor: anyone,
-  // The form's fields are optional here: the form that is returned says what is missing.
+  // The form's fields are optional here: if one is missing, the response is the form with an error message.
   parameters: z.object({
     token: z.string(),
     full_name: z.string().default(''),
@@ -106,7 +106,7 @@ async function counted(
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) return tooManyTriesPage(wait);
   const { answer, isFailure } = await work().catch((error: unknown) => {
-    // The client is a browser, so the answer for a full queue is a page and not JSON.
+    // The client is a browser, so the response for a full queue is a page and not JSON.
     if (!(error instanceof ProtocolError) || error.code !== 'RATE_LIMIT_HIT') throw error;
     return { answer: tooManyTriesPage(error.retryAfterSeconds ?? 1), isFailure: false };
   });

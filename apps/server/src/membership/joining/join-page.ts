@@ -25,13 +25,13 @@ const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
   'x-content-type-options': 'nosniff',
-  // The URL contains the invitation's token: no other site may see it in `Referer`.
+  // The URL contains the invitation's token, which must not reach other sites in `Referer`.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
   'x-robots-tag': 'noindex',
 };
 
-/** The form's values, shown again after an error. Never the password. */
+/** The values that the form shows again after an error. They never include the password. */
 export interface FormEntries {
   readonly fullName: string;
   readonly email: string;
@@ -42,7 +42,7 @@ interface RealmNaming {
   readonly url: string;
 }
 
-/** The sign-up form, with an error message if there is one. */
+/** Renders the sign-up form, with an error message if `problem` is given. */
 export function formPage(realm: RealmNaming, entries: FormEntries, problem?: string): RawAnswer {
   const { minimum, maximum } = passwordLength;
   const alert =
@@ -69,7 +69,7 @@ export function joinedRedirect(): RawAnswer {
   return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
 }
 
-/** The page that confirms a sign-up and says how to continue. It is public and names no user. */
+/** Renders the page that confirms a sign-up and says how to continue. The page is public and names no user. */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
 <p role="status">You are now a member. Sign in with your app, with your e-mail address and password:</p>
@@ -77,14 +77,14 @@ export function joinedPage(realm: RealmNaming): RawAnswer {
   return page(200, `Welcome to ${realm.name}`, body);
 }
 
-/** The same page for unknown, expired and revoked links. */
+/** Renders the page for an invalid link. It is the same for unknown, expired and revoked links. */
 export function noInvitationPage(): RawAnswer {
   const body = `<h1>This invitation link no longer works</h1>
 <p>It may have expired, or part of the link may be missing. Ask the sender for a new one.</p>`;
   return page(404, 'No invitation', body);
 }
 
-/** The page for too many attempts, by this address or by all clients together. Says how long to wait. */
+/** Renders the page for too many attempts, from one address or from all clients together. It says how long to wait. */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

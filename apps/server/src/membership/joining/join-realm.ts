@@ -21,7 +21,7 @@ import { type InvitationTerms, lockInvitation } from '../invitations/invitation-
 import { grantableTerms } from '../invitations/plan-invitation.js';
 import { sendWelcome } from './welcome-messages.js';
 
-/** The entries of a new user in the sign-up form. */
+/** What a new user entered in the sign-up form. */
 export interface Newcomer {
   readonly fullName: string;
   readonly email: string;
@@ -30,7 +30,7 @@ export interface Newcomer {
 }
 
 /**
- * Creates a user on the terms of an invitation that its inviter may still grant. Returns the new user's id. Returns
+ * Creates a user on those terms of an invitation that its inviter may still grant. Returns the new user's id. Returns
  * `undefined` if the invitation is expired or revoked, or if its inviter may no longer invite. Skips channels and
  * groups that the inviter may no longer add users to, archived channels and deactivated groups.
  * @throws ProtocolError BAD_REQUEST for an address or a name that is invalid or taken.
@@ -43,7 +43,7 @@ export async function joinRealm(
 ): Promise<UserId | undefined> {
   const { clock, publish, realm } = context;
   const now = clock();
-  // The groups' lock comes first, to avoid deadlocks. It also keeps the inviter's rights unchanged until the commit.
+  // Takes the lock on groups first, to avoid deadlocks. It also keeps the inviter's rights unchanged until the commit.
   await lockGroups(transaction);
   const invitation = await lockInvitation(transaction, tokenHash, now);
   if (invitation === undefined) return undefined;
@@ -60,7 +60,7 @@ export async function joinRealm(
       role: terms.role,
       isBot: false,
       botOwnerId: undefined,
-      // No client gets this key: signing in issues the first usable one.
+      // No client gets this key. The first usable key is issued at sign-in.
       apiKeyHash: hashCredential(generateApiKey().reveal()),
     },
   );
@@ -81,11 +81,11 @@ export async function joinRealm(
 interface Entered {
   /** The channels of the invitation, including the default channels if it includes them. */
   readonly entered: readonly Channel[];
-  /** The channel that announces new users; `undefined` if none is set or it is archived. */
+  /** The channel in which new users are announced; `undefined` if no channel is set or the channel is archived. */
   readonly announcements: Channel | undefined;
 }
 
-/** Locks all channels involved in joining, in ascending order of ids. Skips archived ones. */
+/** Locks all channels involved in joining, in ascending order of ids. Skips archived channels. */
 async function lockEntered(transaction: ServerTransaction, terms: InvitationTerms): Promise<Entered> {
   const { db } = transaction;
   const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];
@@ -120,7 +120,7 @@ async function enterChannels(
 
 interface EnteringGroups {
   readonly userId: UserId;
-  /** Active ones. */
+  /** The active groups of the invitation. */
   readonly groups: readonly Group[];
 }
 

@@ -8,7 +8,7 @@ import type { ServerTransaction } from '../../tables.js';
 
 /**
  * Sends a new user direct messages from the Welcome Bot. `invitationText` replaces the organization's welcome text.
- * `undefined` keeps that text; an empty one suppresses it.
+ * `undefined` keeps the organization's text, and an empty text suppresses it.
  */
 export async function sendWelcome(
   context: ServerContext,
@@ -40,12 +40,12 @@ export async function sendWelcome(
   );
 }
 
-/** Removes the characters of Markdown from a name, so that it renders as plain text. */
+/** Removes Markdown's special characters from a name, so that it renders as plain text. */
 function plainName(name: string): string {
   return name.replace(/[\\`*_{}[\]()#+!<>@~|$:]/g, '').trim() || 'this organization';
 }
 
-/** Quotes a text. The fence is longer than any fence inside, so that the text cannot end the quote. */
+/** Quotes a text in Markdown. The fence is longer than any fence in the text, so that the text cannot end the quote. */
 function quoted(text: string): string {
   const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   const fence = '`'.repeat(longest + 1);

@@ -16,9 +16,9 @@ export interface IdentityRequest {
 }
 
 /**
- * Changes the name and address of a locked user at their own request, and returns the events to publish. A new
- * address needs the permission to change other users' addresses, because it is not confirmed. The caller holds the
- * lock on groups.
+ * Changes the name and address of a locked user at their own request, and returns the events to publish. A new address
+ * requires the permission to change other users' addresses, because the server does not confirm addresses. The caller
+ * holds the lock on groups.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export async function changeOwnIdentity(

@@ -97,12 +97,15 @@ export const updateSettings = operation({
   },
 });
 
-/** Selects the parameters that are settings. */
+/** Selects the parameters that are user settings. */
 function among(parameters: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.keys(userSettings).map((name) => [name, parameters[name]]));
 }
 
-/** Ignores an empty new password: clients with one form for all settings send it when the field is empty. */
+/**
+ * Prepares a password change. Ignores an empty new password, because clients with one form for all settings send an
+ * empty field.
+ */
 async function readyPassword(
   context: ServerContext,
   actor: KnownUser,

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 /** Failed sign-ins allowed from one address in 30 minutes. */
 export const maximumAddressFailures = 100;
 const windowMilliseconds = 30 * 60_000;
-/** Addresses with counted failures. Evicts those with the oldest window. */
+/** Maximum addresses with counted failures. Beyond it, evicts the address with the oldest window. */
 const maximumAddresses = 10_000;
 
 interface Failures {
@@ -15,7 +15,9 @@ interface Failures {
 export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
-  /** Takes one attempt of the address. Returns `undefined` if one was left, otherwise the seconds to wait. */
+  /**
+   * Takes one of the address's attempts. Returns `undefined` on success, or the seconds to wait if no attempt is left.
+   */
   take(address: string, now: number): number | undefined {
     const failures = this.#failuresOf(address, now);
     if (failures.count >= maximumAddressFailures) return Math.ceil((failures.until - now) / 1000);
@@ -23,7 +25,7 @@ export class AddressFailures {
     return undefined;
   }
 
-  /** Returns the attempt of a sign-in that succeeded or did not test a password. */
+  /** Gives an attempt back. Called after a sign-in that succeeded or did not test a password. */
   giveBack(address: string): void {
     const failures = this.#addresses.peek(address);
     if (failures !== undefined && failures.count > 0) failures.count -= 1;

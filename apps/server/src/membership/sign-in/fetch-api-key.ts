@@ -15,11 +15,11 @@ import { insertSignInKey } from '../../platform/authentication/sign-in-key-store
 import { provePassword, type VerifiedUser } from './prove-password.js';
 
 /**
- * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. Beyond the
- * maximum number of keys, evicts the oldest key and removes the phones that registered with it. Errors:
- * AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password, indistinguishably and
- * after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name or
- * address with too many failures, and for a client with too many pending attempts.
+ * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. At the maximum
+ * number of keys, evicts the oldest key and removes the phones that registered with it. Errors: AUTHENTICATION_FAILED
+ * for an unknown name, a person without a password and a wrong password, which clients cannot distinguish by response
+ * or time; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name or address with
+ * too many failures, and for a client with too many attempts in the queue.
  */
 export const fetchApiKey = operation({
   method: 'POST',
@@ -63,7 +63,7 @@ async function giveKey(
       .executeTakeFirst();
     if (active === undefined || !(await hasPasswordHash(db, id, passwordHash))) return false;
     const evicted = await insertSignInKey(db, id, keyHash, clock());
-    // Without its evicted key, a phone could neither fetch the messages of its notifications nor sign out.
+    // Without the evicted key, a phone could neither fetch the messages of its notifications nor sign out.
     if (evicted.length > 0) await removePushDevicesOf(context, transaction, id, evicted);
     await forgetSignInFailures(transaction, name);
     return true;

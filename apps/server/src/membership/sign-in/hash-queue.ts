@@ -1,6 +1,9 @@
 import { BoundedQueue } from '@waxwing/service/http';
 
-/** Bounded queue for password checks: each occupies a thread and 32 MiB, which other requests need too. */
+/**
+ * Creates the bounded queue of password checks. Each check occupies a thread and 32 MiB of memory, which other requests
+ * need too.
+ */
 export function createHashQueue(): BoundedQueue {
   return new BoundedQueue({
     maximumConcurrency: 2,

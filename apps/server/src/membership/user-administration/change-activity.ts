@@ -16,7 +16,8 @@ import { type ProvisionedUser, requireUser } from './manage-users.js';
 import { reactivate } from './reactivate.js';
 
 /**
- * Deactivates a user and its bots, with their keys, push devices, event queues and invitations, and publishes events.
+ * Deactivates a user and its bots, revokes their keys and invitations, removes their push devices and event queues, and
+ * publishes events.
  * @throws CommandError for an unknown address, and for the only owner.
  */
 export async function deactivateByAddress(
@@ -32,7 +33,7 @@ export async function deactivateByAddress(
 
 /**
  * Reactivates the user that was last deactivated with this address, and gives it a new API key.
- * @throws CommandError if there is none, or its address or name is taken.
+ * @throws CommandError if there is no such user, or another user now has the address or name.
  */
 export async function reactivateByAddress(
   database: ServerDatabase,

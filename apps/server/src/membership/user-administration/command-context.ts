@@ -4,7 +4,7 @@ import { queueNotifier } from '../../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../../tables.js';
 import type { AccessContext } from './end-access.js';
 
-/** The context for commands that change users while servers run on the same database. */
+/** Creates the context for commands that change users. Servers may be running on the same database. */
 export function commandContext(database: ServerDatabase, clock: Clock): AccessContext {
   return { clock, database, publish: createPublisher(queueNotifier(database.signals), clock) };
 }

@@ -29,7 +29,7 @@ export async function deactivate(
   const gone = await storeInactive(db, target.id);
   let revokedInvitations = 0;
   for (const { id } of gone) {
-    // No client gets the new key. It revokes the old keys, also after a reactivation.
+    // Replaces the keys, so that the old keys stay invalid after a reactivation. No client gets the new key.
     const replaced = await replaceApiKey(context, transaction, id);
     revokedInvitations += replaced.revokedInvitations;
   }

@@ -12,7 +12,7 @@ import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 export type AccessContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Ends every session of a locked user, including those of a thief of their key or password: API keys from signing in,
+ * Ends every session of a locked user, including sessions of a thief of their key or password. Removes sign-in keys,
  * event queues with their long polls, push devices, and invitations. Returns the number of revoked invitations. The
  * caller replaces the user's main API key.
  */

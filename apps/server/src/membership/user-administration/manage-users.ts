@@ -24,11 +24,11 @@ export interface UserToAdd {
   readonly fullName: string;
   readonly role: Role;
   readonly isBot: boolean;
-  /** Address of the bot's owner. */
+  /** Email address of the bot's owner. */
   readonly ownerEmail: string | undefined;
 }
 
-/** A user and its API key, which cannot be read again later. */
+/** A user and its API key. The key cannot be read again later. */
 export interface ProvisionedUser {
   readonly user: User;
   readonly apiKey: Secret<string>;
@@ -41,7 +41,7 @@ export interface UserAdministration {
 }
 
 /**
- * Checks what needs no database, so that a mistake does not leave an empty one.
+ * Runs the checks that need no database. Runs them first, so that a mistake does not create an empty database.
  * @throws CommandError for an address that is invalid or reserved, and for a bad name.
  */
 export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
@@ -136,8 +136,8 @@ export async function letChangeAddresses(
 }
 
 /**
- * The active user with this address.
- * @throws CommandError if there is none.
+ * Returns the active user with this address.
+ * @throws CommandError if there is no such user.
  */
 export async function requireUser(database: ServerDatabase, email: string): Promise<User> {
   const user = await findUser(database.db, email);

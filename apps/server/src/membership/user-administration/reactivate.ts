@@ -7,9 +7,9 @@ import { publishActivity } from './activity-events.js';
 import type { AccessContext } from './end-access.js';
 
 /**
- * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it.
- * Its password stays valid, its API keys do not. The caller holds the lock on groups.
- * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot of an inactive owner.
+ * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it. The
+ * user's password stays valid, but its API keys do not. The caller holds the lock on groups.
+ * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot whose owner is inactive.
  */
 export async function reactivate(
   context: Pick<AccessContext, 'publish'>,

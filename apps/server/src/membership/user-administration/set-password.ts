@@ -23,8 +23,8 @@ export interface UserWithNewPassword {
 }
 
 /**
- * Sets a user's password. Ends all sessions from signing in, revokes the user's invitations, and removes the user's
- * push devices, since a thief of the old password may have registered one.
+ * Sets a user's password. Revokes the user's sign-in keys and invitations, and removes the user's push devices: a thief
+ * of the old password may have signed in and registered one.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(

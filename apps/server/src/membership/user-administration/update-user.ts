@@ -26,13 +26,13 @@ import { limitToRole } from './limit-to-role.js';
 
 /**
  * `PATCH /api/v1/users/{email}` (docs/chat-api.md, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator
- * changes the name, role, address and profile of a user or bot. Atomic. An address finds a user as in `getUser`.
+ * changes the name, role, address and profile of a user or bot. Atomic. The email address finds a user as in `getUser`.
  * Publishes events to users who can see the target. A demotion also revokes the user's invitations with a higher role
  * and lowers the role of the user's bots. Errors:
  *
  * - BAD_REQUEST if the requester is not an administrator, the user is unknown, a value is invalid or taken, or the
- * change would demote the only owner or promote a guest to administrator or owner; also for a new address unless the
- * requester is an owner with the special permission
+ *   change would demote the only owner or promote a guest to administrator or owner; also for a new address, unless the
+ *   requester is an owner with the special permission to change addresses
  * - UNAUTHORIZED_PRINCIPAL if the requester is not an owner and grants or removes the owner role
  */
 export const updateUser = operation({

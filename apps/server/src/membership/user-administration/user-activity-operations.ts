@@ -19,7 +19,10 @@ const off = z
   .literal(false, 'must be false: this server deletes neither messages nor profiles of users it deactivates')
   .optional();
 
-/** Data that other servers delete when they deactivate a user. A request for that must not seem to succeed. */
+/**
+ * Data that stock servers can delete when they deactivate a user. This server refuses such a request, because it must
+ * not seem to succeed.
+ */
 const deletions = z.object(
   {
     delete_profile: off,
@@ -31,10 +34,11 @@ const deletions = z.object(
 );
 
 /**
- * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: an administrator deactivates a user or bot, and
- * its bots. Revokes their keys and invitations, ends their event queues, and removes their push devices. Messages stay.
- * Errors: BAD_REQUEST for requesters who are not administrators, unknown and inactive users, the only owner, and
- * `actions` that would delete messages; UNAUTHORIZED_PRINCIPAL if the target is an owner and the requester is not.
+ * `DELETE /api/v1/users/{user_id}` and `DELETE /api/v1/users/{email}`: deactivates a user or bot, and its bots. Only
+ * administrators may do so. Revokes their keys and invitations, ends their event queues, and removes their push
+ * devices. Messages stay. Errors: BAD_REQUEST for requesters who are not administrators, unknown and inactive users,
+ * the only owner, and `actions` that would delete the user's data; UNAUTHORIZED_PRINCIPAL if the target is an owner and
+ * the requester is not.
  */
 export const deactivateUser = operation({
   method: 'DELETE',
@@ -79,9 +83,10 @@ export const deactivateOwnUser = operation({
 });
 
 /**
- * `POST /api/v1/users/{user_id}/reactivate`: an administrator reactivates a user or bot in its former channels and
- * groups. Errors: BAD_REQUEST for requesters who are not administrators, unknown and active users, a taken address or
- * name, and a bot of an inactive owner; UNAUTHORIZED_PRINCIPAL if the target is an owner and the requester is not.
+ * `POST /api/v1/users/{user_id}/reactivate`: reactivates a user or bot in its former channels and groups. Only
+ * administrators may do so. Errors: BAD_REQUEST for requesters who are not administrators, unknown and active users, a
+ * taken address or name, and a bot whose owner is inactive; UNAUTHORIZED_PRINCIPAL if the target is an owner and the
+ * requester is not.
  */
 export const reactivateUser = operation({
   method: 'POST',

@@ -41,7 +41,7 @@ interface DestroyFlags extends ConsentFlags {
   readonly email?: string;
 }
 
-/** `waxwing-server users add|list|set|set-password|rotate-key|deactivate|reactivate`. */
+/** Adds the commands `waxwing-server users add|list|set|set-password|rotate-key|deactivate|reactivate`. */
 export function addUsersCommands(users: Command, terminal: Terminal): void {
   addAddCommand(users, terminal);
   addListCommand(users, terminal);
@@ -219,7 +219,7 @@ function addressOf(argument: string | undefined, { email }: DestroyFlags): strin
   return address;
 }
 
-/** A sentence with the number of revoked invitation links; empty for zero. */
+/** Returns a sentence with the number of revoked invitation links, or an empty text if no link was revoked. */
 function andInvitations(revoked: number): string {
   if (revoked === 0) return '';
   return revoked === 1

@@ -5,7 +5,9 @@ import type { PermissionTables } from '../permissions/permission-tables.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
-/** Number of rows that {@link addRoleGroups} inserts, by table. Other tables reference the last one. */
+/**
+ * Number of rows that {@link addRoleGroups} inserts, by table. The last table is the one that other tables reference.
+ */
 export const rowsOfRoleGroups = {
   permissions: roleGroups.length * Object.keys(groupPermissions).length,
   user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,

@@ -9,8 +9,8 @@ import { writeGroup } from './group-record.js';
 import { listGroups } from './group-store.js';
 
 /**
- * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` limits the
- * members that it adds or removes. The default is the number of `userIds`.
+ * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` is the maximum
+ * number of members that the change adds or removes. Default: the number of `userIds`.
  * @throws ProtocolError the errors of `plan`.
  */
 export async function changeGroup(

@@ -18,7 +18,8 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
  * `POST /api/v1/user_groups/create`: creates a group with members, subgroups and permissions. Omitted permissions get
- * their defaults, which may be the creator. The creator is a member only if listed. Publishes an event to all users.
+ * their default, which for some is the creator. The creator becomes a member only if the request lists them. Publishes
+ * an event to all users.
  *
  * Errors: BAD_REQUEST for guests, requesters without the permission to create groups, unknown and deactivated members
  * or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.

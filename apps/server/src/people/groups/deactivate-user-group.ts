@@ -12,10 +12,11 @@ import { mayManage, requireChangeableGroup } from './group-rules.js';
 import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
 /**
- * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. It keeps its members and name, but can no
- * longer be selected. Publishes an event to all users. Errors: BAD_REQUEST for guests, bots, unknown groups, role
- * groups, deactivated groups, and requesters who cannot manage the group; CANNOT_DEACTIVATE_GROUP_IN_USE with
- * `objections` for a group that is nested in an active one or used in a permission.
+ * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. The group keeps its members and name.
+ * Mentions of it no longer notify users, and permissions can no longer name it. Publishes an event to all users.
+ * Errors: BAD_REQUEST for guests, bots, unknown groups, role groups, deactivated groups, and requesters who cannot
+ * manage the group; CANNOT_DEACTIVATE_GROUP_IN_USE with `objections` for a group that is nested in an active group or
+ * used in a permission.
  */
 export const deactivateUserGroup = operation({
   method: 'POST',
@@ -30,7 +31,7 @@ export const deactivateUserGroup = operation({
     await changeGroup(context, actor, asked, async (facts, transaction) => {
       const { db } = transaction;
       // Updates before reading: the update waits for transactions that lock the group to use it in a permission, so the
-      // read sees their result.
+      // read sees their changes.
       await db.updateTable('user_groups').set({ is_active: 0 }).where('id', '=', groupId).execute();
       return planDeactivation(facts, await readGroupUses(transaction, groupId));
     });

@@ -8,8 +8,8 @@ import { readDirectMembers } from './group-store.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/members`: the active users in a group, including nested groups unless
- * `direct_member_only`. Errors: BAD_REQUEST for guests and unknown groups.
+ * `GET /api/v1/user_groups/{user_group_id}/members`: returns the active users in a group, including nested groups
+ * unless `direct_member_only`. Errors: BAD_REQUEST for guests and unknown groups.
  */
 export const getGroupMembers = operation({
   method: 'GET',

@@ -9,8 +9,8 @@ import { directMembersAmong } from './group-store.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: whether a user is in a group, including nested groups
- * unless `direct_member_only`. Errors: BAD_REQUEST for guests, unknown groups and unknown users.
+ * `GET /api/v1/user_groups/{user_group_id}/members/{user_id}`: returns whether a user is in a group, including nested
+ * groups unless `direct_member_only`. Errors: BAD_REQUEST for guests, unknown groups and unknown users.
  */
 export const getGroupMembership = operation({
   method: 'GET',

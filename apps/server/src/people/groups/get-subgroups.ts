@@ -7,7 +7,7 @@ import { groupIdParameter } from './group-parameters.js';
 import { requireGroup } from './require-group.js';
 
 /**
- * `GET /api/v1/user_groups/{user_group_id}/subgroups`: the groups nested in a group, at any depth unless
+ * `GET /api/v1/user_groups/{user_group_id}/subgroups`: returns the groups nested in a group, at any depth unless
  * `direct_subgroup_only`. Errors: BAD_REQUEST for guests and unknown groups.
  */
 export const getSubgroups = operation({

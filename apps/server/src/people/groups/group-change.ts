@@ -27,7 +27,7 @@ export interface PermissionChange {
   readonly value: GroupSettingValue;
 }
 
-/** Applies a change, with one statement per kind of change. */
+/** Applies a group change, with one statement per kind of change. */
 export async function applyGroupChange(db: Transaction<ServerTables>, change: GroupChange): Promise<void> {
   const { groupId, name, description, isActive, permissions = [] } = change;
   const { addedMembers = [], removedMembers = [], addedSubgroups = [], removedSubgroups = [] } = change;
@@ -70,7 +70,7 @@ type GroupEvent = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 const capability = 'include_deactivated_groups';
 
 /**
- * The events for a change, in order. Clients without the capability do not know deactivated groups: for them,
+ * Builds the events for a change, in order. Clients without the capability do not support deactivated groups: for them,
  * deactivation removes the group and reactivation adds it.
  */
 export function eventsOfChange(change: GroupChange, { wasActive, reactivated }: ChangedGroup): GroupEvent[] {

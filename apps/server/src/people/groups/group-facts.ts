@@ -17,7 +17,7 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import type { Group } from './group-record.js';
 import { directMembersAmong, findGroups } from './group-store.js';
 
-/** The facts that the rules for groups need. They stay valid until the transaction ends. */
+/** The facts that the rules for groups need. The facts stay valid until the transaction ends. */
 export interface GroupFacts {
   readonly actor: PermissionHolder;
   readonly nobodyId: GroupId;

@@ -44,7 +44,7 @@ export const groupRecord = z
     is_system_group: z.boolean(),
     deactivated: z.boolean(),
     creator_id: z.number().int().nullable(),
-    /** Seconds. */
+    /** Unix seconds. */
     date_created: z.number().int().nullable(),
     ...permissionFields,
   })

@@ -5,17 +5,17 @@ import type { GroupFacts } from './group-facts.js';
 import type { Group } from './group-record.js';
 
 const maximumNameCharacters = 100;
-/** Prefixes with another meaning in mentions, and the prefix of role groups. */
+/** Prefixes that have another meaning in mentions, and the prefix of role groups. */
 const reservedBeginnings = ['@', 'role:', 'user:', 'stream:', 'channel:'];
 
 type Held = Pick<GroupFacts, 'mayManageAllGroups' | 'held'>;
 
-/** Whether the actor can manage the group. */
+/** Returns whether the actor can manage the group. */
 export function mayManage({ mayManageAllGroups, held }: Held): boolean {
   return mayManageAllGroups || held.has('can_manage_group');
 }
 
-/** Whether the actor can add these users. Joining by oneself needs only `can_join_group`. */
+/** Returns whether the actor can add these users. To join, users need only `can_join_group`. */
 export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: readonly UserId[]): boolean {
   return (
     mayManage(facts) ||
@@ -24,7 +24,7 @@ export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: 
   );
 }
 
-/** Whether the actor can remove these users. Leaving by oneself needs only `can_leave_group`. */
+/** Returns whether the actor can remove these users. To leave, users need only `can_leave_group`. */
 export function mayRemoveMembers(
   facts: Held & Pick<GroupFacts, 'actor'>,
   userIds: readonly UserId[],
@@ -38,7 +38,7 @@ export function mayRemoveMembers(
 
 /**
  * Returns the group if users can change it.
- * @throws ProtocolError BAD_REQUEST if it does not exist or is a role group.
+ * @throws ProtocolError BAD_REQUEST if the group does not exist or is a role group.
  */
 export function requireChangeableGroup(group: Group | undefined): Group {
   if (group === undefined) throw refused('Invalid user group');

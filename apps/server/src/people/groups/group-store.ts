@@ -10,10 +10,10 @@ import type { Group, ListedGroup } from './group-record.js';
 type Reader = Kysely<ServerTables>;
 type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: string };
 
-/** Small enough that a page does not noticeably delay other requests, even if each group has thousands of members. */
+/** Page size. Small enough not to delay other requests noticeably, even if each group has thousands of members. */
 const groupsPerPage = 25;
 
-/** All named groups, ordered by id, in pages. Each page is current when it is read. */
+/** Yields all named groups, ordered by id, in pages. Each page is current when it is read. */
 export async function* groupPages(
   db: Reader,
   { includesDeactivated }: { readonly includesDeactivated: boolean },

@@ -6,12 +6,12 @@ import { type Generated, type Kysely, sql } from 'kysely';
 export interface GroupTables {
   user_groups: {
     id: Generated<GroupId>;
-    /** Null for an anonymous group, which is the value of one permission. */
+    /** Null for an unnamed group, which stores the value of a single permission. */
     name: string | null;
     /** Lower-case name for the unique index. */
     name_lower: string | null;
     description: string;
-    /** Whether it is a role group. */
+    /** Whether the group is a role group. */
     is_system: number;
     is_active: number;
     creator_id: UserId | null;
@@ -21,7 +21,7 @@ export interface GroupTables {
     group_id: GroupId;
     user_id: UserId;
   };
-  /** Never contains a cycle. */
+  /** Groups nested in groups. Never contains a cycle. */
   user_group_subgroups: {
     group_id: GroupId;
     subgroup_id: GroupId;

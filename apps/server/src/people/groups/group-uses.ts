@@ -4,7 +4,7 @@ import type { PermissionLevel } from '../permissions/permission-settings.js';
 
 /** Where a group is used: nested in other groups, or in the value of a permission. */
 export interface GroupUses {
-  /** Active groups that directly contain it. */
+  /** Active groups that directly contain the group. */
   readonly supergroupIds: readonly GroupId[];
   readonly permissions: readonly {
     readonly level: PermissionLevel;
@@ -45,7 +45,7 @@ export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId)
   };
 }
 
-/** The uses that prevent a deactivation, in the wire format. */
+/** Returns the uses that prevent a group's deactivation, in the wire format. */
 export function objectionsTo({ supergroupIds, permissions }: GroupUses): JsonObject[] {
   const byOwner = new Map<string, { readonly objection: JsonObject; readonly settings: string[] }>();
   for (const { level, ownerId, name } of permissions) {

@@ -4,7 +4,7 @@ import { publicState } from '../../platform/event-queues/initial-state.js';
 import { groupRecord, writeGroup } from './group-record.js';
 import { groupPages } from './group-store.js';
 
-/** The groups. Includes deactivated ones for clients with the capability. */
+/** The groups of the organization. Includes deactivated groups for clients with the capability. */
 export const groupsState = publicState({
   eventType: 'realm_user_groups',
   shape: z.object({ realm_user_groups: z.array(groupRecord) }),

@@ -6,8 +6,9 @@ import { groupRecord, writeGroup } from './group-record.js';
 import { groupPages } from './group-store.js';
 
 /**
- * `GET /api/v1/user_groups`: all groups with their direct members, ordered by id, including role groups. Deactivated
- * ones only on request. Streams the list in pages; each page is current when it is read. Errors: BAD_REQUEST for guests.
+ * `GET /api/v1/user_groups`: returns all groups with their direct members, ordered by id, including role groups.
+ * Includes deactivated groups only on request. Streams the list in pages; each page is current when it is read. Errors:
+ * BAD_REQUEST for guests.
  */
 export const listUserGroups = operation({
   method: 'GET',

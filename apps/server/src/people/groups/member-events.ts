@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
 import type { MembershipChange } from './settle-role-groups.js';
 
-/** The events for users who joined or left groups. */
+/** Builds the events for users who joined or left groups. */
 export function memberEvents(changes: readonly MembershipChange[]): JsonObject[] {
   return changes.map(({ op, groupId, userIds }) => ({
     type: 'user_group',
@@ -17,8 +17,8 @@ export function memberEvents(changes: readonly MembershipChange[]): JsonObject[]
 }
 
 /**
- * The events that remove deactivated users from their direct groups, or add them again after reactivation. Events for
- * deactivated groups go only to clients with the capability. The caller sets the audience.
+ * Builds the events that remove deactivated users from their direct groups, or add them again after reactivation.
+ * Events for deactivated groups go only to clients with the capability. The caller sets the audience.
  */
 export async function eventsOfMemberActivity(
   db: Kysely<ServerTables>,

@@ -28,7 +28,7 @@ export interface PlannedGroup {
   readonly creatorId: UserId;
   readonly memberIds: readonly UserId[];
   readonly subgroupIds: readonly GroupId[];
-  /** Permissions to store. Others have their default. */
+  /** The permissions to store. All other permissions have their default. */
   readonly permissions: readonly PermissionChange[];
 }
 

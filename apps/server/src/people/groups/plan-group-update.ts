@@ -11,7 +11,7 @@ import { checkedName, groupNameTaken, mayManage, requireChangeableGroup } from '
 export interface GroupUpdateRequest {
   readonly name: string | undefined;
   readonly description: string | undefined;
-  /** Only `false` is allowed here. */
+  /** Only `false` is allowed, because deactivation has its own operation. */
   readonly deactivated: boolean | undefined;
   readonly permissions: Readonly<Partial<Record<PermissionName<'group'>, SettingRequest | undefined>>>;
 }

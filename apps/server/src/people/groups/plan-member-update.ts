@@ -15,7 +15,7 @@ export interface MemberUpdateRequest {
 }
 
 /**
- * Validates a change of members and subgroups. Deactivated groups can change too.
+ * Validates a change of members and subgroups. Deactivated groups can also change.
  * @throws ProtocolError with the reason for a refusal.
  */
 export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateRequest): GroupChange {

@@ -5,8 +5,8 @@ import type { Group } from './group-record.js';
 import { findGroups } from './group-store.js';
 
 /**
- * The named group with this id.
- * @throws ProtocolError BAD_REQUEST if there is none.
+ * Returns the named group with this id.
+ * @throws ProtocolError BAD_REQUEST if there is no such group.
  */
 export async function requireGroup(db: Kysely<ServerTables>, id: GroupId): Promise<Group> {
   const [group] = await findGroups(db, [id]);

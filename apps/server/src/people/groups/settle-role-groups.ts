@@ -15,7 +15,7 @@ export interface MembershipChange {
 }
 
 export interface SettlingOptions {
-  /** The users to check; all if absent. */
+  /** The users to check. Default: all users. */
   readonly userIds?: readonly UserId[];
   /** Days after which a member becomes a full member. */
   readonly waitingPeriodDays: number;
@@ -61,13 +61,16 @@ interface MembershipRow {
   readonly user_id: UserId;
 }
 
-/** SQL condition on `user_groups`. Compares names, which have an index: there may be very many other groups. */
+/**
+ * SQL condition on `user_groups`: the group is a role group. Compares names, because they have an index and there may
+ * be very many groups.
+ */
 const isRoleGroup = sql<SqlBool>`user_groups.name_lower in (${sql.join(roleGroups.map(({ name }) => sql.lit(name)))})
   and user_groups.is_system = 1`;
 
 /**
- * SQL condition: the user is a direct member of the role group. Deactivated users stay members. System bots, recognized
- * by their empty key hash, are in no role group.
+ * Returns the SQL condition that the user's role makes the user a direct member of the role group. Deactivated users
+ * stay members. System bots, recognized by their empty key hash, are in no role group.
  */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>

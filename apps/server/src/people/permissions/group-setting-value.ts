@@ -5,8 +5,8 @@ import { ascendingIds } from './ascending-ids.js';
 import { groupId, groupIdList, userIdList } from './id-lists.js';
 
 /**
- * A permission's value: a group id, or an anonymous set of users and groups. In a collapsed value, that set is not
- * equal to one group, and its ids ascend.
+ * A permission's value: a group id, or an anonymous set of users and groups. In a collapsed value ({@link collapse}),
+ * the set is not equivalent to a single group, and its ids ascend.
  */
 export type GroupSettingValue =
   | GroupId
@@ -15,7 +15,7 @@ export type GroupSettingValue =
 /** A requested change of a permission. */
 export interface SettingRequest {
   readonly new: GroupSettingValue;
-  /** The expected current value; `undefined` to skip the check. */
+  /** The value that the client expects to be current; `undefined` skips the check. */
   readonly old: GroupSettingValue | undefined;
 }
 
@@ -37,9 +37,7 @@ export const groupSettingValueShape = z
   .union([groupId, parts], 'must be a group id, or members and subgroups')
   .meta({ schemaName: 'GroupSettingValue' });
 
-/**
- * A change of a permission on the wire: `{new, old}`. `old` is optional and may be null, as stock servers accept it.
- */
+/** A change of a permission on the wire: `{new, old}`. `old` is optional and may be null, as on stock servers. */
 export const settingRequestShape = z
   .object({ new: groupSettingValueShape, old: groupSettingValueShape.nullish() }, 'must have new')
   .transform((requested): SettingRequest => ({ new: requested.new, old: requested.old ?? undefined }))
@@ -54,7 +52,7 @@ export const groupSettingAnswer = z
   .meta({ schemaName: 'GroupSetting' });
 
 /**
- * The canonical form of a value: one group without members becomes that group's id, an empty value becomes
+ * Returns the canonical form of a value: one group without members becomes that group's id, an empty value becomes
  * `nobodyId`, and other ids are sorted and deduplicated. A single member stays a set.
  */
 export function collapse(value: GroupSettingValue, nobodyId: GroupId): GroupSettingValue {
@@ -65,7 +63,7 @@ export function collapse(value: GroupSettingValue, nobodyId: GroupId): GroupSett
   return directSubgroups[0] ?? nobodyId;
 }
 
-/** Whether two collapsed values are equal. A group id never equals a set. */
+/** Returns whether two collapsed values are equal. A group id never equals a set. */
 export function sameValue(one: GroupSettingValue, other: GroupSettingValue): boolean {
   return isDeepStrictEqual(one, other);
 }

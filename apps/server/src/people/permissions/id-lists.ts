@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Any integer. An invalid id matches nothing. */
+/** Parameter for an id that may be any integer. An id that cannot exist matches nothing. */
 export const possibleId = z.number('must be an integer').int('must be an integer');
 const id = possibleId.positive('must be positive');
 

@@ -3,7 +3,9 @@ import { inPieces, rowsAsTable } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-/** Adds direct members to a group, in pieces ({@link inPieces}). The caller knows that none of them is a member. */
+/**
+ * Adds direct members to a group, in pieces ({@link inPieces}). The caller has checked that no user is a member yet.
+ */
 export async function insertMembers(
   db: Transaction<ServerTables>,
   groupId: GroupId,

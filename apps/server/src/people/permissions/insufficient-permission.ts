@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** The generic error for a missing permission. */
+/** Creates the generic error for a missing permission. */
 export function insufficientPermission(): ProtocolError {
   return refused('Insufficient permission');
 }

@@ -2,10 +2,10 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 
-/** Referenced users and groups with their state. Missing ones do not exist. */
+/** The users and groups that a request names, with their state. Ids that are not in the maps do not exist. */
 export interface KnownReferences {
   readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
-  /** Includes only groups with a name. */
+  /** Includes only named groups. */
   readonly groups: ReadonlyMap<
     GroupId,
     { readonly name: string; readonly isSystem: boolean; readonly isActive: boolean }

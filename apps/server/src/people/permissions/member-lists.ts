@@ -1,7 +1,7 @@
 import type { UserId } from '@waxwing/protocol';
 import { ascendingIds } from './ascending-ids.js';
 
-/** Members that one statement reads on SQLite, where it holds the event loop meanwhile. */
+/** Maximum members that one statement reads on SQLite, where the statement blocks the event loop. */
 export const membersPerPiece = 10_000;
 
 /** Where a piece begins: after the member `after` of the first owner. */
@@ -19,10 +19,13 @@ interface PieceRow<Owner extends number> {
   readonly last: UserId;
 }
 
-/** The members in a piece as a JSON array: transferring many rows takes longer than finding them. */
+/** A row whose `ids` are the piece's members as a JSON array: transferring many rows takes longer than finding them. */
 type ListRow<Owner extends number> = PieceRow<Owner> & { readonly ids: string };
 
-/** The members of each channel or group, in ascending order. Omits those without any. Reads as {@link memberPieces}. */
+/**
+ * Returns the members of each channel or group, in ascending order. Omits channels and groups without members. Reads
+ * them in pieces, as {@link memberPieces} does.
+ */
 export async function listMembers<Owner extends number>(
   ownerIds: readonly Owner[],
   read: (start: PieceStart<Owner>) => Promise<readonly ListRow<Owner>[]>,
@@ -41,8 +44,8 @@ export async function listMembers<Owner extends number>(
 
 /**
  * Reads the members of channels or groups, and yields the rows of each statement. On SQLite, `read` returns at most
- * {@link membersPerPiece}, the first by owner and member, so that one owner's members may be in several statements. On
- * PostgreSQL it returns all members.
+ * {@link membersPerPiece} members, the first by owner and member, so that one owner's members may span several
+ * statements. On PostgreSQL, `read` returns all members.
  */
 export async function* memberPieces<Owner extends number, Row extends PieceRow<Owner>>(
   ownerIds: readonly Owner[],

@@ -4,11 +4,11 @@ import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
 // The only implementation of group membership. Each function is one recursive statement, however deep groups are
-// nested. It walks down from the given groups.
+// nested. The statement walks down from the given groups.
 
 type Reader = Kysely<ServerTables>;
 
-/** The active users in each group, including nested ones, in ascending order. Empty for unknown groups. */
+/** Returns the active users in each group, including nested groups, in ascending order. Empty for unknown groups. */
 export async function membersOfGroups(
   db: Reader,
   groupIds: readonly GroupId[],
@@ -35,8 +35,8 @@ export async function membersOfGroups(
 }
 
 /**
- * The users among these who are in each group, including nested ones. Probes each pair of a user and a reached group,
- * so that large groups cost no more than small ones.
+ * Returns which of these users are in each group, including nested groups. Looks up each pair of a user and a reached
+ * group, so that large groups cost no more than small ones.
  */
 export async function membersAmong(
   db: Reader,
@@ -46,7 +46,7 @@ export async function membersAmong(
   const members = new Map<GroupId, Set<UserId>>(groupIds.map((id) => [id, new Set()]));
   if (groupIds.length === 0 || userIds.length === 0) return members;
   const asked = userIds.map((user_id) => ({ user_id }));
-  // `limit 1` keeps PostgreSQL from using a join, which would read all members.
+  // `limit 1` keeps PostgreSQL from planning a join, which would read all members.
   const { rows } = await sql<{ root_id: GroupId; user_id: UserId }>`
     with recursive reached(root_id, group_id) as (
       select id, id from user_groups where id in ${amongNumbers(db, groupIds)}
@@ -64,7 +64,7 @@ export async function membersAmong(
   return members;
 }
 
-/** Whether a user is in at least one of the groups, including nested ones. */
+/** Returns whether a user is in at least one of the groups, including nested groups. */
 export async function isInAnyGroup(
   db: Reader,
   userId: UserId,
@@ -81,7 +81,7 @@ export async function isInAnyGroup(
   return row !== undefined;
 }
 
-/** All groups nested in each group at any depth, without itself, in ascending order. */
+/** Returns the groups nested in each group at any depth, without the group itself, in ascending order. */
 export async function subgroupsOfGroups(
   db: Reader,
   groupIds: readonly GroupId[],
@@ -93,7 +93,7 @@ export async function subgroupsOfGroups(
   return subgroups;
 }
 
-/** Starts a statement with a CTE `reached`: one row per given group and group in it. */
+/** Starts a statement with the CTE `reached`, which has a row for each given group and each group nested in it. */
 function reaching(db: Reader, groupIds: readonly GroupId[]) {
   return db.withRecursive('reached(root_id, group_id)', (query) =>
     query

@@ -2,12 +2,12 @@ import { optionalJsonParameter } from '@waxwing/service/http';
 import { groupSettingValueShape, settingRequestShape } from './group-setting-value.js';
 import { type PermissionLevel, type PermissionName, permissionNames } from './permission-settings.js';
 
-/** The permission parameters for creating a channel or group. */
+/** Returns the permission parameters for creating a channel or group. */
 export function permissionValueParameters<Level extends PermissionLevel>(level: Level) {
   return forEachPermission(level, optionalJsonParameter(groupSettingValueShape));
 }
 
-/** The permission parameters for updating a channel or group, each `{new, old}`. */
+/** Returns the permission parameters for updating a channel or group, each `{new, old}`. */
 export function permissionRequestParameters<Level extends PermissionLevel>(level: Level) {
   return forEachPermission(level, optionalJsonParameter(settingRequestShape));
 }

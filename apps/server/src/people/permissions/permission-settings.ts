@@ -5,16 +5,19 @@ export type PermissionLevel = 'realm' | 'channel' | 'group';
 
 /** The definition of a permission. */
 export interface PermissionSetting {
-  /** The value if none is set. `creator` is the user who creates the channel or group; it is stored at creation. */
+  /**
+   * The value if no value is stored. `creator` is the user who creates the channel or group; that value is stored at
+   * creation.
+   */
   readonly default: RoleGroupName | 'creator';
   /** The default for role groups, if different. */
   readonly defaultForRoleGroups?: RoleGroupName;
   readonly allowsNoMembers: boolean;
   /** If false, guests never have the permission, regardless of their groups. */
   readonly allowsEveryone: boolean;
-  /** The allowed values, if only role groups are allowed. */
+  /** The allowed role groups, if the permission accepts only role groups. */
   readonly onlyRoleGroups?: readonly RoleGroupName[];
-  /** Feature level that introduced it. */
+  /** The feature level that introduced the permission. */
   readonly since: number;
 }
 
@@ -168,19 +171,19 @@ export const permissionSettings = {
   group: groupPermissions,
 } as const satisfies Record<PermissionLevel, PermissionSettings>;
 
-/** The name of a permission of these levels. */
+/** The name of a permission at one of these levels. */
 export type PermissionName<Level extends PermissionLevel = PermissionLevel> = {
   [Each in PermissionLevel]: keyof (typeof permissionSettings)[Each] & string;
 }[Level];
 
-/** The definition of a permission. */
+/** Returns the definition of a permission. @throws Error if the level has no such permission. */
 export function permissionSetting(level: PermissionLevel, name: PermissionName): PermissionSetting {
   const row = (permissionSettings[level] as PermissionSettings)[name];
   if (row === undefined) throw new Error(`there is no permission ${name} of a ${level}`);
   return row;
 }
 
-/** The names of a level's permissions, in order. */
+/** Returns the names of a level's permissions, in order. */
 export function permissionNames<Level extends PermissionLevel>(level: Level): PermissionName<Level>[] {
   return Object.keys(permissionSettings[level]) as PermissionName<Level>[];
 }

@@ -31,7 +31,7 @@ export type PermissionValues<Level extends PermissionLevel> = Readonly<
   Record<PermissionName<Level>, GroupSettingValue>
 >;
 
-/** The ids of the role groups, which never change. */
+/** Returns the ids of the role groups, which never change. */
 export async function roleGroupIds(db: Reader): Promise<ReadonlyMap<RoleGroupName, GroupId>> {
   const rows = await findRoleGroups(db, {});
   return new Map(rows.map(({ id, name }) => [name as RoleGroupName, id]));
@@ -55,8 +55,8 @@ const findRoleGroups = fixedQuery<
 );
 
 /**
- * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all of the level.
- * Takes two statements for any number of owners, and two more if any value is an unnamed group.
+ * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all permissions of
+ * the level. Takes two statements for any number of owners, and two more if any value is an unnamed group.
  */
 export async function readPermissions<Level extends PermissionLevel>(
   db: Reader,
@@ -92,7 +92,7 @@ export async function readPermissions<Level extends PermissionLevel>(
     ) as PermissionValues<Level>;
 }
 
-/** The active members and the subgroups of each of these groups. */
+/** Returns the active members and the subgroups of each of these groups. */
 async function readUnnamedGroups(db: Reader, groupIds: readonly GroupId[]) {
   if (groupIds.length === 0)
     return { membersOf: new Map<GroupId, never>(), subgroupsOf: new Map<GroupId, never>() };
@@ -146,7 +146,7 @@ export async function storePermission(
   }
 }
 
-/** A user to check permissions of. */
+/** A user whose permissions are checked. */
 export interface PermissionHolder {
   readonly id: UserId;
   readonly role: Role;
@@ -161,8 +161,8 @@ const askedColumns = {
 } as const;
 
 /**
- * Whether a user has each of the permissions, in the order of `asked`. One statement, so that all results see the
- * same state of permissions and groups. Guests never have a permission with `allowsEveryone` false.
+ * Returns whether a user has each of the permissions, in the order of `asked`. Uses a single statement, so that all
+ * results come from the same snapshot. Guests never have a permission whose `allowsEveryone` is false.
  */
 export async function holdsPermissions(
   db: Reader,
@@ -219,7 +219,10 @@ async function insertUnnamedGroup(
   return id;
 }
 
-/** Maps `creator` to `role:nobody`: the creator is stored as a value when the channel or group is created. */
+/**
+ * Returns the role group that holds a permission by default. Maps `creator` to `role:nobody`, because the creator is
+ * stored as a value when the channel or group is created.
+ */
 function defaultGroup<Level extends PermissionLevel>(
   level: Level,
   name: PermissionName<Level>,

@@ -29,6 +29,6 @@ export async function createPermissions(db: Kysely<unknown>): Promise<void> {
     .addColumn('group_id', integer, (column) => column.notNull().references('user_groups.id'))
     .addPrimaryKeyConstraint('permissions_of_owner', ['level', 'owner_id', 'name'])
     .execute();
-  // For the deactivation of a group, which searches for the permissions that use the group.
+  // Deactivating a group searches for the permissions that use the group.
   await db.schema.createIndex('permissions_group').on('permissions').column('group_id').execute();
 }

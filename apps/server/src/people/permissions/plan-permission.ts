@@ -15,14 +15,14 @@ import type { RoleGroupName } from './role-groups.js';
 export interface PermissionChangeFacts {
   readonly level: PermissionLevel;
   readonly name: PermissionName;
-  /** Collapsed. */
+  /** The current value, collapsed. */
   readonly current: GroupSettingValue;
   readonly nobodyId: GroupId;
   readonly known: KnownReferences;
 }
 
 /**
- * Validates a change and returns the collapsed value to store; `undefined` if it is the current one.
+ * Validates a change and returns the collapsed value to store; `undefined` if the value does not change.
  * @throws ProtocolError EXPECTATION_MISMATCH with `field_name` if `old` is not the current value, and the errors of
  * {@link checkedPermission}.
  */

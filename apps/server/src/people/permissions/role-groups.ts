@@ -2,10 +2,10 @@ import { type Role, roles } from '../../platform/authentication/roles.js';
 
 interface RoleGroupRow {
   readonly name: string;
-  /** Name for people. */
+  /** Human-readable name. */
   readonly displayName: string;
   readonly description: string;
-  /** Users with this role are direct members. For `fullmembers`, only those after the waiting period. */
+  /** The role whose users are direct members. For `fullmembers`, only users whose waiting period has passed. */
   readonly role: Role | undefined;
   readonly subgroup: string | undefined;
 }
@@ -75,5 +75,5 @@ export const roleGroups = [
 
 export type RoleGroupName = (typeof roleGroups)[number]['name'];
 
-/** The only role group that excludes some users of its role. */
+/** The only role group that does not include all users of its role. */
 export const fullMembersGroup: RoleGroupName = 'role:fullmembers';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type PermissionSettings, permissionSettings } from './permission-settings.js';
 
-/** The value of `server_supported_permission_settings` in the register response. */
+/** Returns the value of `server_supported_permission_settings` in the register response. */
 export function supportedPermissionSettings() {
   const { realm, channel, group } = permissionSettings;
   return {
@@ -31,7 +31,7 @@ function configurations(
   );
 }
 
-/** The definition of one permission for clients. */
+/** The definition of a permission in the wire format. */
 export const permissionConfiguration = z.object({
   require_system_group: z.boolean(),
   allow_internet_group: z.boolean(),

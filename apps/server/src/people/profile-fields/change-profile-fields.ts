@@ -24,8 +24,8 @@ export function changeProfileFields<Result>(
 }
 
 /**
- * The field with this id.
- * @throws ProtocolError BAD_REQUEST if there is none.
+ * Returns the field with this id.
+ * @throws ProtocolError BAD_REQUEST if there is no such field.
  */
 export function requireField(fields: readonly ProfileField[], id: number): ProfileField {
   const field = fields.find((each) => each.id === id);

@@ -5,7 +5,7 @@ import { isWebUrl } from './web-url.js';
 
 const placeholder = '%(username)s';
 
-/** The well-known site of an external account field; `undefined` for any other field. */
+/** Returns the well-known site of an external-account field, or `undefined` for any other field. */
 export function wellKnownAccount(type: number, fieldData: JsonObject) {
   const { subtype } = fieldData;
   if (type !== profileFieldTypes.EXTERNAL_ACCOUNT.id || typeof subtype !== 'string') return undefined;
@@ -15,7 +15,7 @@ export function wellKnownAccount(type: number, fieldData: JsonObject) {
 }
 
 /**
- * Validates a field's data and returns what to store; `undefined` for types without data.
+ * Validates a field's data and returns the data to store. Returns `undefined` for field types without data.
  * @throws ProtocolError BAD_REQUEST for invalid options or an invalid external account.
  */
 export function checkedFieldData(type: ProfileFieldType, fieldData: JsonObject): JsonObject | undefined {

@@ -3,7 +3,7 @@ import { booleanParameter, optionalJsonParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 import type { FieldUpdateRequest } from './plan-profile-field.js';
 
-/** The parameters that creating and updating a field share. */
+/** The parameters shared by the operations that create and update a field. */
 export const fieldParameters = {
   name: z.string().optional(),
   hint: z.string().optional(),

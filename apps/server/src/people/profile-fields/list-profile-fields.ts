@@ -5,7 +5,7 @@ import { user } from '../../platform/authentication/authenticate.js';
 import { profileFieldRecord, writeProfileField } from './profile-field-record.js';
 import { readProfileFields } from './profile-field-store.js';
 
-/** `GET /api/v1/realm/profile_fields`: all profile fields, in order. Open to every user and bot. */
+/** `GET /api/v1/realm/profile_fields`: returns all profile fields, in order. Available to all users and bots. */
 export const listProfileFields = operation({
   method: 'GET',
   path: '/api/v1/realm/profile_fields',

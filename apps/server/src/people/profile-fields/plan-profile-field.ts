@@ -9,7 +9,7 @@ const maximumNameCharacters = 40;
 const maximumHintCharacters = 80;
 const maximumSummaryFields = 2;
 
-/** A requested field. */
+/** A requested profile field. */
 export interface FieldRequest {
   readonly type: number;
   readonly name: string;
@@ -30,7 +30,7 @@ export type FieldUpdateRequest = {
 };
 
 /**
- * Validates a field against the `others`.
+ * Validates a requested field against the `others`.
  * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
  */
 export function planProfileField(others: readonly ProfileField[], requested: FieldRequest): PlannedField {
@@ -73,7 +73,7 @@ export function planFieldUpdate(
   return planned;
 }
 
-/** The option keys of a list field; `undefined` for other types. */
+/** Returns the option keys of a list field, or `undefined` for other field types. */
 export function optionsOf({ type, fieldData }: Pick<ProfileField, 'type' | 'fieldData'>) {
   if (type !== profileFieldTypes.SELECT.id) return undefined;
   return Object.keys(JSON.parse(fieldData) as JsonObject);

@@ -27,7 +27,7 @@ export interface ProfileValueFacts {
   readonly mayEditAll: boolean;
 }
 
-/** A validated profile value; null removes it. */
+/** A validated profile value. `value` is null if the stored value is to be removed. */
 export interface PlannedValue {
   readonly fieldId: number;
   readonly value: string | null;

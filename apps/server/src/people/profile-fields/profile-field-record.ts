@@ -14,7 +14,7 @@ export interface ProfileField {
   readonly isRequired: boolean;
   readonly isEditableByUser: boolean;
   readonly isInSummary: boolean;
-  /** Whether clients also find users by its value. */
+  /** Whether clients also find users by the value of this field. */
   readonly isForMatching: boolean;
 }
 

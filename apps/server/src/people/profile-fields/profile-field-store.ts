@@ -5,13 +5,13 @@ import type { PlannedField } from './plan-profile-field.js';
 import type { ProfileField } from './profile-field-record.js';
 import type { ProfileFieldType } from './profile-field-types.js';
 
-/** All fields, in order. */
+/** Returns all fields, in order. */
 export async function readProfileFields(db: Kysely<ServerTables>): Promise<ProfileField[]> {
   const fields = (await db.selectFrom('profile_fields').selectAll().execute()).map(fromRow);
   return fields.sort((one, other) => one.order - other.order || one.id - other.id);
 }
 
-/** Like {@link readProfileFields}, and locks the fields against other changes until the transaction ends. */
+/** Like {@link readProfileFields}, but also locks the fields against other changes until the transaction ends. */
 export async function lockProfileFields({ db }: ServerTransaction): Promise<ProfileField[]> {
   await lockExclusive(db, 'profile fields');
   return readProfileFields(db);

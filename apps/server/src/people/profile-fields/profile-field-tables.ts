@@ -11,12 +11,12 @@ export interface ProfileFieldTables {
     hint: string;
     /** JSON; empty for types without data. */
     field_data: string;
-    /** Sort key, ascending. Null until the fields are reordered; then the id counts. */
+    /** Sort key, ascending. Until the fields are reordered it is null, and the id is the sort key. */
     position: number | null;
     is_required: number;
     is_editable_by_user: number;
     is_in_summary: number;
-    /** Whether clients also find users by its value. */
+    /** Whether clients also find users by the value of this field. */
     is_for_matching: Generated<number>;
   };
   profile_values: {
@@ -30,7 +30,7 @@ export interface ProfileFieldTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column that marks fields for finding users. */
+/** Adds the column that marks the fields by which clients find users. */
 export async function addMatchingFields(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('profile_fields')

@@ -1,4 +1,4 @@
-/** The types of profile fields, by the keys that clients use. */
+/** The types of profile fields, keyed by the names that clients use. */
 export const profileFieldTypes = {
   SHORT_TEXT: { id: 1, name: 'Short text' },
   LONG_TEXT: { id: 2, name: 'Long text' },
@@ -12,12 +12,12 @@ export const profileFieldTypes = {
 
 export type ProfileFieldType = (typeof profileFieldTypes)[keyof typeof profileFieldTypes]['id'];
 
-/** Whether a number is the id of a type. */
+/** Returns whether a number is the id of a type. */
 export function isProfileFieldType(id: number): id is ProfileFieldType {
   return Object.values(profileFieldTypes).some((type) => type.id === id);
 }
 
-/** Well-known sites. A field for one gets these values, whatever the client sends. */
+/** Well-known sites for external accounts. A field for such a site gets these values, whatever the client sends. */
 export const externalAccounts = {
   twitter: {
     name: 'Twitter username',

@@ -4,7 +4,7 @@ import { profileFieldRecord, writeProfileField } from './profile-field-record.js
 import { readProfileFields } from './profile-field-store.js';
 import { externalAccounts, profileFieldTypes } from './profile-field-types.js';
 
-/** The profile fields and their types; only the types for spectators. */
+/** The profile fields and field types. Spectators get only the types. */
 export const profileFieldsState = initialState({
   eventType: 'custom_profile_fields',
   shape: z.object({

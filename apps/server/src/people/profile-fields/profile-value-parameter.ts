@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { possibleId } from '../permissions/id-lists.js';
 
-/** Profile values: each a text, a list of user ids, or null to remove it. */
+/** Parameter for profile values. Each value is a text, a list of user ids, or null, which removes the stored value. */
 export const profileValues = z.array(
   z.object(
     {

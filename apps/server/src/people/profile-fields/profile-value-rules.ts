@@ -8,22 +8,22 @@ import { isWebUrl } from './web-url.js';
 const maximumShortCharacters = 50;
 const maximumLongCharacters = 500;
 
-/** A value as the client sends it: user ids for a people field; null for none. */
+/** A value as the client sends it. It is a list of user ids for a people field, and null if there is no value. */
 export type RequestedValue = string | readonly number[] | null;
 
 type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
 
-/** The users that profile values name. */
+/** The users that profile values name, with their state. */
 export type PeopleFacts = ReadonlyMap<UserId, { readonly isActive: boolean; readonly isBot: boolean }>;
 
 const types = profileFieldTypes;
 
-/** Whether a field's values are rendered as Markdown. */
+/** Returns whether a field's values are rendered as Markdown. */
 export function isMarkdownType(type: ProfileFieldType): boolean {
   return type === types.SHORT_TEXT.id || type === types.LONG_TEXT.id;
 }
 
-/** The ids in a value: a list, or a list as JSON text, depending on the client. `undefined` if it is neither. */
+/** Returns the ids in a value. Clients send a list or its JSON text. Returns `undefined` for any other value. */
 export function listedIds(value: RequestedValue): readonly number[] | undefined {
   const list = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
   if (!Array.isArray(list)) return undefined;
@@ -31,7 +31,7 @@ export function listedIds(value: RequestedValue): readonly number[] | undefined 
 }
 
 /**
- * Validates a value and returns it as it is stored; null if it is empty.
+ * Validates a value and returns it in its stored form, or null if it is empty.
  * @throws ProtocolError BAD_REQUEST if it does not fit the field's type.
  */
 export function checkedProfileValue(
@@ -80,7 +80,7 @@ function checkedPeople(name: string, value: string | readonly number[], people: 
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }
 
-/** Whether a text is an existing date in ISO 8601 format, from year 1 on. */
+/** Returns whether a text is an existing date in ISO 8601 format. Year 0 is not allowed. */
 function isDay(text: string): boolean {
   const instant = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);

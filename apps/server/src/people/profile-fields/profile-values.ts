@@ -12,7 +12,10 @@ type Reader = Kysely<ServerTables>;
 /** A profile's values, by field id. */
 export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
 
-/** Reads the profiles of these users in one statement. Returns an empty object for a user without values. */
+/**
+ * Reads the profiles of these users in one statement. The returned lookup gives an empty object for a user without
+ * values.
+ */
 export async function readProfileData(
   db: Reader,
   userIds: readonly UserId[],
@@ -95,7 +98,7 @@ export async function applyProfileValues(
     value,
     html: isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null,
   }));
-  // Writes in field order: with different orders, concurrent changes of one profile could deadlock.
+  // Writes in the order of field ids: with different orders, concurrent changes of one profile could deadlock.
   for (const each of [...written].sort((one, other) => one.fieldId - other.fieldId)) {
     await storeValue(db, userId, each);
   }

@@ -8,7 +8,7 @@ import { changeProfileFields } from './change-profile-fields.js';
 import { orderProfileFields } from './profile-field-store.js';
 
 /**
- * `PATCH /api/v1/realm/profile_fields`: puts the fields into the given order of ids. Publishes an event to all users.
+ * `PATCH /api/v1/realm/profile_fields`: reorders the fields by the given list of ids. Publishes an event to all users.
  * Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not administrators; BAD_REQUEST for a list that does not
  * contain each field exactly once.
  */

@@ -1,9 +1,9 @@
 /**
  * The feature level of the chat API that this server announces. Clients infer from it which features they may use.
- * docs/stock-clients.md, "Feature levels", says what each level means here; a test checks that its table ends at this
- * level.
+ * docs/stock-clients.md, "Feature levels", says what each level means for this server; a test checks that its table
+ * ends at this level.
  */
 export const featureLevel = 512;
 
-/** The version for people. Clients compare its leading numbers. */
+/** The human-readable version. Clients compare its leading numbers. */
 export const serverVersion = { zulip_version: '13.0-dev+waxwing', zulip_merge_base: '13.0-dev' } as const;

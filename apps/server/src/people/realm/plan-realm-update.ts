@@ -15,13 +15,13 @@ import {
   type RealmSettingValues,
 } from './realm-settings.js';
 
-/** A requested change of the organization. `undefined` leaves a setting as it is. */
+/** A requested change of the organization's settings. `undefined` keeps the current value. */
 export interface RealmUpdateRequest {
   readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingRequest | undefined>>>;
 }
 
-/** A planned change of the organization. Omitted settings stay as they are. */
+/** A validated change of the organization's settings. Omitted settings keep their value. */
 export interface RealmChange {
   readonly settings: Readonly<Partial<RealmSettingValues>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
@@ -35,14 +35,14 @@ export interface RealmFacts {
   readonly permissions: PermissionValues<'realm'>;
   readonly nobodyId: GroupId;
   readonly known: KnownReferences;
-  /** The channels that the requested settings name, without missing and archived ones. */
+  /** The channels that the requested settings name. Omits missing and archived channels. */
   readonly channels: readonly { readonly id: ChannelId; readonly isPrivate: boolean }[];
 }
 
 /**
- * Plans a change of the organization. Empty if nothing changes.
+ * Validates a change of the organization's settings. The result is empty if nothing changes.
  * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for actors who are not administrators, or not owners for owner settings.
- * BAD_REQUEST for unsuitable channels. Also as {@link planPermission}.
+ * BAD_REQUEST for unsuitable channels. Also the errors of {@link planPermission}.
  */
 export function planRealmUpdate(facts: RealmFacts, requested: RealmUpdateRequest): RealmChange {
   const asked = Object.entries({ ...requested.settings, ...requested.permissions }).flatMap(

@@ -2,7 +2,10 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ServerContext } from '../../context.js';
 import type { RealmSettingValues } from './realm-settings.js';
 
-/** Whether unauthenticated clients may read web-public content. Both the server and the organization must allow it. */
+/**
+ * Returns whether unauthenticated clients may read web-public content. Both the server and the organization must allow
+ * it.
+ */
 export function hasPublicAccess(
   { offersWebPublicChannels }: Pick<ServerContext, 'offersWebPublicChannels'>,
   { enable_spectator_access }: Pick<RealmSettingValues, 'enable_spectator_access'>,
@@ -12,15 +15,15 @@ export function hasPublicAccess(
 
 /**
  * The channels that unauthenticated clients can see and read if the organization has public access: web-public and not
- * archived. A condition on rows of `channels`.
+ * archived. This is a condition on rows of `channels`.
  */
 export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`(
   channels.is_web_public = 1 and channels.is_archived = 0
 )`;
 
 /**
- * {@link isPublicOnWeb} for messages, as a condition on rows of `messages`. A file is as public as the messages that
- * refer to it.
+ * Like {@link isPublicOnWeb}, as a condition on rows of `messages`. A file is as public as the messages that refer to
+ * it.
  */
 export const isMessageOnWeb: RawBuilder<boolean> = sql<boolean>`messages.channel_id in (
   select channels.id from channels where ${isPublicOnWeb}

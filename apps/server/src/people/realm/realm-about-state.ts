@@ -10,7 +10,7 @@ const flag = z.boolean();
 const integer = z.number().int();
 const noText = z.string().nullable();
 
-/** Constant fields that clients expect about an organization and its server. */
+/** Fields about the organization and its server that clients expect and that have the same value everywhere. */
 const always = {
   max_channel_folder_name_length: 60,
   max_channel_folder_description_length: 1024,
@@ -77,7 +77,7 @@ const alwaysFields = Object.fromEntries(
   Object.entries(always).map(([name, value]) => [name, shapeOf(value)]),
 ) as { [Name in keyof Always]: ShapeOf<Always[Name]> };
 
-/** Facts about the organization and the server that clients expect, except settings. */
+/** The fields about the organization and the server that clients expect, without settings. */
 export const realmAboutState = publicState({
   eventType: 'realm',
   shape: z.object({

@@ -42,7 +42,7 @@ export async function readRealmFacts(
   };
 }
 
-/** The channels that the settings name, without archived ones. Locked until the transaction ends. */
+/** Locks the channels that the settings name until the transaction ends, and returns those that are not archived. */
 async function channelsAmong(
   { db }: ServerTransaction,
   settings: RealmUpdateRequest['settings'],
@@ -61,8 +61,8 @@ async function channelsAmong(
 }
 
 /**
- * Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. A new
- * description is in the event as HTML too.
+ * Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. For a
+ * new description, the event also contains its HTML.
  */
 export async function applyRealmChange(
   { db }: ServerTransaction,

@@ -8,7 +8,7 @@ import {
 import type { Command } from 'commander';
 import { withServerDatabase } from '../../with-database.js';
 
-/** `waxwing-server realm show|settings|set`. */
+/** Adds the commands `waxwing-server realm show|settings|set`. */
 export function addRealmCommands(realm: Command, terminal: Terminal): void {
   addShowCommand(realm, terminal);
   addSettingsCommand(realm, terminal);

@@ -1,4 +1,4 @@
-/** Bytes of a MiB. */
+/** Number of bytes in a MiB. */
 export const mebibyte = 1024 * 1024;
 
 /** Largest uploaded file, in MiB. */
@@ -14,8 +14,8 @@ export const maximumWelcomeCharacters = 8000;
 export const welcomeBodyLimitBytes = 256 * 1024;
 
 /**
- * Maximum text lengths in Unicode code points, and the display name of the empty topic. Clients read them from the
- * register answer.
+ * Maximum text lengths in Unicode code points, and the display name of the empty topic. Clients read these values from
+ * the register response.
  */
 export const realmLimits = {
   max_topic_length: 60,

@@ -20,17 +20,20 @@ const mentionPolicies: Partial<Record<RoleGroupName, number>> = {
   'role:nobody': 6,
   'role:moderators': 7,
 };
-/** For values without a legacy integer: everyone, which never hides the feature from users who have the permission. */
+/**
+ * The legacy integer for values without one of their own. It means everyone, so that clients never hide the feature
+ * from users who have the permission.
+ */
 const widestMentionPolicy = 1;
 
-/** Legacy settings in the register answer, without their `realm_` prefix. Stock clients still read them. */
+/** Legacy settings in the register response, without their `realm_` prefix. Stock clients still read them. */
 export const mirrorShapes = {
   mandatory_topics: z.boolean(),
   allow_edit_history: z.boolean(),
   wildcard_mention_policy: z.number().int(),
 };
 
-/** The legacy forms of these settings. Omitted settings have none. */
+/** Returns the legacy fields that are derived from these settings. Omits the legacy fields of omitted settings. */
 export function mirrorsOf(
   values: Partial<MirroredValues>,
   roleGroups: ReadonlyMap<RoleGroupName, number>,

@@ -4,7 +4,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { type RealmSettingName, type RealmSettingValues, realmSettings } from './realm-settings.js';
 
-/** The current settings of the organization, with defaults for unset ones. */
+/** Returns the current settings of the organization, with defaults for settings that are not stored. */
 export async function readRealmSettings(db: Kysely<ServerTables>): Promise<RealmSettingValues> {
   const rows = await allSettings(db, {});
   const stored = Object.fromEntries(rows.map(({ name, value }) => [name, parseJson(value)]));
@@ -16,7 +16,7 @@ export async function readRealmSettings(db: Kysely<ServerTables>): Promise<Realm
   ) as RealmSettingValues;
 }
 
-/** The current value of one organization setting, or its default. */
+/** Returns the current value of one organization setting, or its default. */
 export async function readRealmSetting<Name extends RealmSettingName>(
   db: Kysely<ServerTables>,
   name: Name,
@@ -35,7 +35,7 @@ const oneSetting = fixedQuery<ServerTables, Pick<SettingRow, 'name'>, SettingRow
   db.selectFrom('realm_settings').selectAll().where('name', '=', parameter('name')),
 );
 
-/** Stores a setting. A default value is not stored: its row is deleted. */
+/** Stores a setting. If the value is the default, deletes the row instead. */
 export async function storeRealmSetting(
   db: Transaction<ServerTables>,
   name: RealmSettingName,

@@ -19,12 +19,12 @@ type SettingGuardian = 'administrator' | 'owner';
 /** Describes an organization setting other than a permission. */
 export interface RealmSetting<Value> {
   readonly default: Value;
-  /** Parses and validates it from a parameter. */
+  /** Parses and validates the setting's value in a request. */
   readonly parameter: z.ZodType<Value, string>;
-  /** The setting's schema in answers and events. */
+  /** The setting's schema in responses and events. */
   readonly answer: z.ZodType;
   readonly changedBy: SettingGuardian;
-  /** The feature level that introduced it. 1 if it always existed. */
+  /** The feature level that introduced the setting. 1 if it always existed. */
   readonly since: number;
 }
 
@@ -50,7 +50,7 @@ export const realmSettings = {
   move_messages_between_streams_limit_seconds: timeLimit(7 * day, { since: 162 }),
   message_edit_history_visibility_policy: word('all', ['all', 'moves', 'none'], { since: 358 }),
   topics_policy: word('allow_empty_topic', ['allow_empty_topic', 'disable_empty_topic'], { since: 392 }),
-  /** Days. -1 for unlimited. */
+  /** Days. -1 means unlimited. */
   message_retention_days: setting(-1, retentionParameter({ unlimited: -1, forever: -1 }), z.number().int(), {
     changedBy: 'owner',
   }),
@@ -70,13 +70,13 @@ export const realmSettings = {
   welcome_message_custom_text: setting('', textOfAtMost(maximumWelcomeCharacters), z.string(), {
     since: 416,
   }),
-  /** The private channel for moderation requests. -1 for none. */
+  /** The private channel for moderation requests. -1 if no channel is set. */
   moderation_request_channel_id: channel({
     since: 331,
   }),
-  /** The channel for announcements of new channels. -1 for none. */
+  /** The channel in which new channels are announced. -1 if no channel is set. */
   new_stream_announcements_stream_id: channel({ since: 241 }),
-  /** The channel for announcements of new users. -1 for none. */
+  /** The channel in which new users are announced. -1 if no channel is set. */
   signup_announcements_stream_id: channel({
     since: 241,
   }),
@@ -84,7 +84,7 @@ export const realmSettings = {
   inline_image_preview: flag(true),
   inline_url_embed_preview: flag(false),
   default_code_block_language: setting('', textOfAtMost(40), z.string(), { since: 231 }),
-  /** Percent of the usual height. */
+  /** Percent of the default height. */
   media_preview_size: setting<number>(100, percentOf(100, 150, 200), z.number().int(), { since: 469 }),
   require_e2ee_push_notifications: fixedFlag(
     true,
@@ -111,7 +111,7 @@ export const channelSettings = {
 
 export const channelSettingNames = Object.keys(channelSettings) as (keyof typeof channelSettings)[];
 
-/** Whether `name` is a setting other than a permission. */
+/** Returns whether `name` is a setting other than a permission. */
 export function isRealmSettingName(name: string): name is RealmSettingName {
   return Object.hasOwn(realmSettings, name);
 }
@@ -124,13 +124,13 @@ const ownersPermissions: readonly string[] = [
   'create_multiuse_invite_group',
 ] satisfies (keyof typeof realmPermissions)[];
 
-/** The role that may change a setting or permission of the organization. */
+/** Returns the role that may change a setting or permission of the organization. */
 export function guardianOf(name: string): SettingGuardian {
   if (isRealmSettingName(name)) return realmSettings[name].changedBy;
   return ownersPermissions.includes(name) ? 'owner' : 'administrator';
 }
 
-/** Whether `name` is a permission of the organization. */
+/** Returns whether `name` is a permission of the organization. */
 export function isRealmPermissionName(name: string): name is keyof typeof realmPermissions {
   return Object.hasOwn(realmPermissions, name);
 }
@@ -153,8 +153,8 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
 }
 
 /**
- * A setting that clients know but that cannot be changed here. A missing protection must not look as if it were
- * enabled.
+ * Defines a setting that clients know but that is fixed on this server. A protection that the server lacks must not
+ * look enabled.
  */
 function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = {}): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);
@@ -164,7 +164,7 @@ function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = 
   });
 }
 
-/** Seconds. Null for no limit. */
+/** Defines a time limit in seconds. Null means that there is no limit. */
 function timeLimit(seconds: number, particulars?: Particulars): RealmSetting<number | null> {
   return setting<number | null>(seconds, secondsOrUnlimited(), z.number().int().nullable(), particulars);
 }

@@ -40,8 +40,8 @@ type Fields = z.input<z.ZodObject<SettingFields & PermissionFields & MirrorField
 const configurations = z.record(z.string(), permissionConfiguration);
 
 /**
- * The organization with its settings and permissions. Unauthenticated clients get neither the welcome message nor
- * channels that are not web-public.
+ * The settings and permissions of the organization. Unauthenticated clients get neither the welcome message nor the ids
+ * of channels that are not web-public.
  */
 export const realmState = initialState({
   eventType: 'realm',
@@ -77,7 +77,7 @@ export const realmState = initialState({
   },
 });
 
-/** The channels that unauthenticated clients can see. */
+/** Returns the channels that unauthenticated clients can see. */
 async function spectatorChannelIds(db: Kysely<ServerTables>): Promise<ReadonlySet<unknown>> {
   const rows = await db.selectFrom('channels').select('id').where(isPublicOnWeb).execute();
   return new Set(rows.map(({ id }) => id));

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { PushRealm } from '@waxwing/server-push';
 import type { ServerDatabase } from '../../tables.js';
 
-/** Reads the organization. Its UUID is generated on first use and never changes. All other values are configured. */
+/**
+ * Reads the organization. Its UUID is generated on first use and never changes. All other values come from the
+ * configuration.
+ */
 export async function readRealm(
   database: ServerDatabase,
   configured: Omit<PushRealm, 'uuid'>,

@@ -8,7 +8,10 @@ export interface RealmTables {
     id: number;
     uuid: string;
     created_at: number;
-    /** Opaque. Triggers replace it in each transaction that changes a user or a profile (`user-tables.ts`). */
+    /**
+     * An opaque version of all users. Triggers replace it in each transaction that changes a user or a profile
+     * (`user-tables.ts`).
+     */
     users_version: Generated<string>;
   };
   /** Settings that differ from their default. */

@@ -1,7 +1,7 @@
 import { renderMarkdown } from '@waxwing/markdown';
 import type { PushRealm } from '@waxwing/server-push';
 
-/** The organization's description as safe HTML. */
+/** Returns the organization's description as safe HTML. */
 export function renderedDescription(description: string, { url }: Pick<PushRealm, 'url'>): string {
   return renderMarkdown(description, { realmUrl: url }).html;
 }

@@ -5,8 +5,9 @@ import { z } from 'zod';
 const maximumDays = 36_500;
 
 /**
- * Parses a message retention: days, or one of `words`, bare or as JSON. Returns the days, or the word's meaning.
- * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value` for other values, when parsing.
+ * Defines a parameter for message retention: a number of days, or one of `words`, plain or as JSON. It is parsed to the
+ * days or to the word's meaning.
+ * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value` when it parses any other value.
  */
 export function retentionParameter<const Meaning extends number | null>(
   words: Readonly<Record<string, Meaning>>,

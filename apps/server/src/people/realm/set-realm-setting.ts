@@ -29,7 +29,7 @@ interface SettingDescription {
   readonly since: number;
 }
 
-/** All settings and permissions of the organization. */
+/** Returns all settings and permissions of the organization. */
 export async function describeSettings(db: Kysely<ServerTables>): Promise<SettingDescription[]> {
   const settings = await readRealmSettings(db);
   const permissions = (await readPermissions(db, 'realm', [wholeRealm]))(wholeRealm);
@@ -56,7 +56,7 @@ interface OperatorContext {
 
 /**
  * Sets a setting on the operator's behalf and publishes its events. Returns whether anything changed.
- * @throws CommandError for an unknown name or an invalid value, and ProtocolError as `PATCH /realm`.
+ * @throws CommandError for an unknown name or an invalid value, and the ProtocolErrors of `PATCH /realm`.
  */
 export async function setRealmSetting(
   { database, clock, realm }: OperatorContext,

@@ -2,10 +2,10 @@ import type { ChannelId } from '@waxwing/protocol';
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-// Parsers for setting values. They follow the rules of parameters, and also accept words for special numbers and for
+// Parsers for setting values. They follow the rules of parameters, and also accept keywords for special numbers and for
 // "no value".
 
-/** A whole number from `minimum` to `maximum`. */
+/** Defines a parser for an integer from `minimum` to `maximum`. */
 export function wholeNumber(minimum: number, maximum: number) {
   const range = `must be from ${minimum} to ${maximum}`;
   return integerParameter
@@ -13,14 +13,14 @@ export function wholeNumber(minimum: number, maximum: number) {
     .meta({ openApi: { type: 'integer', minimum, maximum } });
 }
 
-/** One of these percentages. */
+/** Defines a parser for one of these percentages. */
 export function percentOf(...allowed: readonly number[]) {
   return integerParameter
     .refine((value) => allowed.includes(value), `must be one of ${allowed.join(', ')}`)
     .meta({ openApi: { type: 'integer', enum: [...allowed] } });
 }
 
-/** Seconds from 1, or `unlimited` for `null`. */
+/** Defines a parser for a positive number of seconds, or `unlimited`, which becomes `null`. */
 export function secondsOrUnlimited() {
   return z
     .string()
@@ -37,7 +37,7 @@ export function secondsOrUnlimited() {
     });
 }
 
-/** A channel id. -1 for none. */
+/** Defines a parser for a channel id, or -1 for no channel. */
 export function channelOrNone() {
   return integerParameter
     .refine((value) => value === -1 || value > 0, 'must be the id of a channel, or -1')
@@ -45,7 +45,7 @@ export function channelOrNone() {
     .meta({ openApi: { type: 'integer', minimum: -1 } });
 }
 
-/** One of `words`, bare or as JSON. */
+/** Defines a parser for one of `words`, plain or as a JSON string. */
 export function oneOf<const Word extends string>(words: readonly [Word, ...Word[]]) {
   return z
     .string()
@@ -54,7 +54,7 @@ export function oneOf<const Word extends string>(words: readonly [Word, ...Word[
     .meta({ openApi: { type: 'string', enum: [...words] } });
 }
 
-/** A text of at most `characters` Unicode code points. */
+/** Defines a parser for a text of at most `characters` Unicode code points. */
 export function textOfAtMost(characters: number) {
   return z
     .string()

@@ -27,14 +27,14 @@ const permissionParameters = Object.fromEntries(
 ) as PermissionParameters;
 
 /**
- * `PATCH /api/v1/realm`: changes settings and permissions of the organization. Atomic. Notifies all users of the
- * changes. Errors:
+ * `PATCH /api/v1/realm`: changes settings and permissions of the organization. Atomic. Publishes the changes to all
+ * users. Errors:
  *
- * - BAD_REQUEST for bad values and groups that a permission does not accept
- * - REQUEST_VARIABLE_INVALID for bad retention days
+ * - BAD_REQUEST for invalid values, and for groups that a permission does not accept
+ * - REQUEST_VARIABLE_INVALID for invalid retention days
  * - UNAUTHORIZED_PRINCIPAL if the actor is not an administrator, or not an owner for owner settings
  * - EXPECTATION_MISMATCH if `old` is not the current value of a permission
- * - SYSTEM_GROUP_REQUIRED for other groups if a permission accepts only role groups
+ * - SYSTEM_GROUP_REQUIRED for any other value of a permission that accepts only role groups
  */
 export const updateRealm = operation({
   method: 'PATCH',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** A language tag such as `en` or `pt-br`, plain or as a JSON string. */
+/** Parameter for a language tag such as `en` or `pt-br`, plain or as a JSON string. */
 export const languageTag = z
   .string()
   .overwrite((text) => text.replace(/^"(.*)"$/s, '$1'))

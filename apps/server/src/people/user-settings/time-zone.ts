@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 const maximumCharacters = 40;
 
-/** An IANA time zone name, plain or as a JSON string; empty for none. */
+/**
+ * Parameter for the name of an IANA time zone, plain or as a JSON string. An empty text means that no time zone is set.
+ */
 export const timeZone = z
   .string()
   .transform((text) => text.replace(/^"(.*)"$/s, '$1'))

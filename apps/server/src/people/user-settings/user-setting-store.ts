@@ -3,7 +3,7 @@ import { type AliasedRawBuilder, type Kysely, sql, type Transaction } from 'kyse
 import type { ServerTables } from '../../tables.js';
 import { type UserSettingName, type UserSettingValues, userSettings } from './user-settings.js';
 
-/** A user's current settings, including defaults. */
+/** Returns a user's current settings, including defaults. */
 export async function readUserSettings(db: Kysely<ServerTables>, userId: UserId): Promise<UserSettingValues> {
   const rows = await db
     .selectFrom('user_settings')
@@ -19,7 +19,7 @@ export async function readUserSettings(db: Kysely<ServerTables>, userId: UserId)
   ) as UserSettingValues;
 }
 
-/** A select expression for a setting of the user in `userColumn`. Decode it with {@link readStored}. */
+/** Returns a select expression for a setting of the user in `userColumn`. Decode it with {@link readStored}. */
 export function storedSetting<Name extends UserSettingName>(
   name: Name,
   userColumn: string,
@@ -28,7 +28,7 @@ export function storedSetting<Name extends UserSettingName>(
   return sql<string | null>`(select value from user_settings where ${ofUser})`.as(name);
 }
 
-/** Decodes a {@link storedSetting} column; the default if it is null. */
+/** Decodes a {@link storedSetting} column. Returns the default if the column is null. */
 export function readStored<Name extends UserSettingName>(
   row: Readonly<Record<Name, string | null>>,
   name: Name,

@@ -102,7 +102,7 @@ function number(value: number, minimum: number, maximum: number): UserSetting<nu
   return setting<number>(value, wholeNumber(minimum, maximum), z.number().int());
 }
 
-/** The home view. Older clients call the view of recent conversations `recent_topics`. */
+/** Defines the setting for the home view. Older clients call the view of recent conversations `recent_topics`. */
 function homeView(): UserSetting<'inbox' | 'recent' | 'all_messages'> {
   const parameter = oneOf(['inbox', 'recent', 'recent_topics', 'all_messages']).transform((view) =>
     view === 'recent_topics' ? 'recent' : view,

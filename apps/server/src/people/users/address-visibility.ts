@@ -16,8 +16,7 @@ export const addressVisibility = {
 export type AddressVisibility = (typeof addressVisibility)[keyof typeof addressVisibility];
 
 /**
- * The reader of user data. `undefined` is a spectator: a client without an account, where the organization has public
- * access.
+ * The reader of user data. `undefined` is a spectator: an unauthenticated client of an organization with public access.
  */
 export type Reader = Pick<KnownUser, 'id' | 'role'> | undefined;
 
@@ -29,7 +28,7 @@ export interface AddressOwner {
   readonly visibility: AddressVisibility;
 }
 
-/** The least privileged role that can read the address; `undefined` for none. */
+/** The least privileged role that can read the address; `undefined` if no role can. */
 const neededRole: Readonly<Record<AddressVisibility, Role | undefined>> = {
   [addressVisibility.everyone]: roles.guest,
   [addressVisibility.members]: roles.member,
@@ -38,7 +37,7 @@ const neededRole: Readonly<Record<AddressVisibility, Role | undefined>> = {
   [addressVisibility.nobody]: undefined,
 };
 
-/** The visibility values that let a reader with this role see the address. */
+/** Returns the visibility values that let a reader with this role see the address. */
 export function visibilitiesFor(role: Role): AddressVisibility[] {
   return Object.values(addressVisibility).filter((visibility) => {
     const needed = neededRole[visibility];
@@ -46,7 +45,7 @@ export function visibilitiesFor(role: Role): AddressVisibility[] {
   });
 }
 
-/** Whether a reader can see the real address. Users see their own; spectators see none. */
+/** Returns whether a reader can see the real address. Users see their own address; spectators see no addresses. */
 export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
   if (reader === undefined) return false;
   if (reader.id === owner.id) return true;
@@ -55,22 +54,22 @@ export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
 }
 
 /**
- * The address in a user's record, the same for every reader: the real one if it is public, otherwise the dummy
- * address `user<id>@<realm_host>`.
+ * Returns the address in a user's record, which is the same for every reader: the real address if it is public,
+ * otherwise the dummy address `user<id>@<realm_host>`.
  */
 export function shownAddress(owner: AddressOwner, realm: Pick<PushRealm, 'url'>): string {
   if (effectiveVisibility(owner) === addressVisibility.everyone) return owner.email;
   return `user${owner.id}@${addressHost(realm)}`;
 }
 
-/** The user id in a dummy address; `undefined` for any other address. */
+/** Returns the user id in a dummy address, or `undefined` for any other address. */
 export function idOfDummyAddress(address: string, realm: Pick<PushRealm, 'url'>): UserId | undefined {
   const [, digits, host] = /^user(\d{1,15})@(.+)$/i.exec(address) ?? [];
   if (host === undefined || domainToASCII(host) !== addressHost(realm)) return undefined;
   return Number(digits) as UserId;
 }
 
-/** Whether every user can see the real address. Always true for bots. */
+/** Returns whether every user can see the real address. Always true for bots. */
 export function isPublicAddress(owner: Pick<AddressOwner, 'isBot' | 'visibility'>): boolean {
   return effectiveVisibility(owner) === addressVisibility.everyone;
 }
@@ -79,12 +78,12 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
   return isBot ? addressVisibility.everyone : visibility;
 }
 
-/** Caches the last result. There is usually one URL, and parsing it for every message is slow. */
+/** Caches the host of the last URL. There is usually one URL, and parsing it for every message is slow. */
 let lastHost = { url: '', host: '' };
 
 /**
- * The organization's host, or `hidden.invalid` if that host is not a domain name: if it has a port, is an IP address,
- * or has a single label.
+ * Returns the host of dummy addresses: the organization's host, or `hidden.invalid` if that host has a port, is an IP
+ * address, or has a single label.
  */
 function addressHost({ url }: Pick<PushRealm, 'url'>): string {
   if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };

@@ -5,8 +5,8 @@ import type { JsonObject } from '@waxwing/protocol';
 type AvatarSize = 'usual' | 'medium';
 
 /**
- * The avatar provider's URL for an address. Pass the address that is shown to every reader: a hidden one could be found
- * by comparing the digest with guesses.
+ * Returns the avatar provider's URL for an address. Pass the address that every reader sees: readers could find a
+ * hidden address by comparing the digest with guesses.
  */
 export function providerAvatarUrl(shownAddress: string, version: number, size: AvatarSize = 'usual'): string {
   const digest = createHash('md5').update(shownAddress.trim().toLowerCase()).digest('hex');
@@ -14,13 +14,15 @@ export function providerAvatarUrl(shownAddress: string, version: number, size: A
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${wanted}&version=${version}`;
 }
 
-/** A user's avatar: the URL of an uploaded one, and its version, which grows with each change. */
+/** A user's avatar: the URL of an uploaded avatar, and the version, which grows with each change. */
 interface Pictured {
   readonly avatarUrl: string | undefined;
   readonly avatarVersion: number;
 }
 
-/** The avatar fields of a user: source (`G` provider, `U` uploaded) and URLs. An uploaded avatar has one size. */
+/**
+ * Builds the avatar fields of a user: source (`G` provider, `U` uploaded) and URLs. An uploaded avatar has one size.
+ */
 export function writePicture(
   shownAddress: string,
   { avatarUrl, avatarVersion }: Pictured,
@@ -36,7 +38,7 @@ export function writePicture(
   };
 }
 
-/** The event fields for a changed avatar. */
+/** Builds the event fields for a changed avatar. */
 export function writeNewPicture(shownAddress: string, user: Pictured): JsonObject {
   return { ...writePicture(shownAddress, user), avatar_version: user.avatarVersion };
 }

@@ -17,8 +17,8 @@ import { insertUser, type NewUser, type User } from './user-store.js';
 
 export interface UserToCreate extends NewUser {
   /**
-   * A result of `hashPassword`, computed outside the transaction because hashing is slow. Without it the user cannot
-   * sign in.
+   * A result of `hashPassword`, computed outside the transaction because hashing is slow. If omitted, the user cannot
+   * sign in with a password.
    */
   readonly passwordHash?: string | undefined;
 }
@@ -60,7 +60,7 @@ export async function createUser(
 }
 
 /**
- * The address and name of a new user as they are stored.
+ * Validates the address and name of a new user, and returns them in their stored form.
  * @throws ProtocolError BAD_REQUEST for an address that is invalid or reserved, and for an invalid name.
  */
 export function checkedIdentity(

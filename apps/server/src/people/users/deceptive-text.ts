@@ -2,12 +2,12 @@ import { exactLookalikes } from './lookalikes.js';
 
 /**
  * Letters and digits that UTS 39 maps to an ASCII digit, to ASCII punctuation or to several ASCII letters, such as б, ʼ
- * and Ю. Without the Hebrew yod, with which many names would look like ASCII. With the dotless j.
+ * and Ю. Omits the Hebrew yod, because with it many names would look like ASCII. Includes the dotless j.
  */
 const otherLookalikes =
   'ƧȜƷƼȣȢЗӠбӔӕЫЮ\u{5f0}\u{660}\u{6f0}\u{7fa}৪੪୨৭൭\u{a67}\u{9e7}\u{b03}\u{c02}\u{c82}\u{d02}\u{d82}ʹʺʻʼʽʾˈˊˋˆˮːǃʔɁॽȷ';
 
-/** East Asian characters that look like ASCII punctuation between Latin letters. Chrome restricts them, too. */
+/** East Asian characters that look like ASCII punctuation between Latin letters. Chrome also restricts them. */
 const eastAsianStrokes = 'ー一ノソゾン丶丿乀乁丨亅';
 
 const lookalikes = new Set([
@@ -40,11 +40,11 @@ interface Leniency {
 }
 
 /**
- * Whether a part of an address can be mistaken for another one. True for invisible characters, symbols, loose combining
- * marks, compatibility forms such as fullwidth, mixed scripts, and text that looks like an ASCII text as a whole, such
- * as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters may be mixed, as
- * in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive. With `mayLookLatin`, words of another
- * alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
+ * Returns whether a part of an address can be mistaken for a different text. True for invisible characters, symbols,
+ * loose combining marks, compatibility forms such as fullwidth, mixed scripts, and text that looks like an ASCII text
+ * as a whole, such as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters
+ * may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive. With `mayLookLatin`,
+ * words of another alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
  */
 export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));
@@ -58,13 +58,13 @@ export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency):
   );
 }
 
-/** Whether a character is visible and a letter, a digit, or a mark of a script. */
+/** Returns whether a character is visible and a letter, a digit, or a mark of a script. */
 function isOrdinary(character: string): boolean {
   if (/[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u.test(character)) return false;
   return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);
 }
 
-/** Whether a part has neither Latin nor {@link rare} letters. It may still have several alphabets. */
+/** Returns whether a part has neither Latin nor {@link rare} letters. It may still mix several alphabets. */
 function isOfOtherAlphabet(part: string): boolean {
   return !/\p{Script=Latin}/u.test(part) && !rare.test(part);
 }

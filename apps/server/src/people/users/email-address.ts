@@ -9,27 +9,30 @@ export const maximumAddressCharacters = 254;
 const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
 const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 
-/** Countries whose languages have a dotless i. Elsewhere it imitates the i; Chrome allows ð and þ in .is alone. */
+/**
+ * Top-level domains of countries whose languages have a dotless i. In other domains, the letter could imitate an i.
+ * Chrome has a similar rule: ð and þ only in .is.
+ */
 const turkicTopLevels: ReadonlySet<string> = new Set(['tr', 'az', 'kz']);
 
 /**
- * Whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a domain name
- * with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No pattern accepts a
- * colon, which would end the address in HTTP Basic credentials.
+ * Returns whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a
+ * domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No
+ * pattern accepts a colon, which would end the address in HTTP Basic credentials.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maximumAddressCharacters || /["\s\p{Cc}]/u.test(text)) return false;
   const at = text.lastIndexOf('@');
   const domain = text.slice(at + 1);
-  // Node strips a port, a path or a user name from a domain instead of refusing it.
+  // Node strips a port, path or user name from a domain instead of rejecting it.
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return false;
   const plain = `${text.slice(0, at)}@${domainToUnicode(domain)}`.replace(/[^\0-\x7f]/gu, 'x');
   return wholeAddress.safeParse(plain).success && asciiDomain.safeParse(`x@${domainToASCII(domain)}`).success;
 }
 
 /**
- * Refuses an email address that can be mistaken for another one. All code that sets a user's address calls this first
- * and then {@link isEmailAddress}, which refuses texts that are not addresses.
+ * Refuses an email address that can be mistaken for another address. All code that sets a user's address calls this
+ * first and then {@link isEmailAddress}, which refuses texts that are not addresses.
  * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks like
  * an address of the server's own bots.
  */

@@ -3,7 +3,7 @@ import { nameProblem } from '../../platform/names/name-problem.js';
 import { isReservedName } from './reserved-identity.js';
 
 const maximumCharacters = 100;
-/** Characters of the mention syntax: in a name, they would make mentions ambiguous. */
+/** Characters of the mention syntax. In a name, they would make mentions ambiguous. */
 const reserved = /[*`\\>"@]/;
 
 /**
@@ -28,7 +28,7 @@ export function checkedFullName(name: string): string {
   return trimmed;
 }
 
-/** The error for a name that another user has, in an organization with unique names. */
+/** Returns the error for a name that another user has, in an organization with unique names. */
 export function fullNameTaken(): ProtocolError {
   return refused('Unique names required in this organization: choose another name.');
 }

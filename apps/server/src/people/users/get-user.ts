@@ -10,9 +10,9 @@ import { userRecord, writeUser } from './user-record.js';
 import { readVisibilityOf } from './user-visibility.js';
 
 /**
- * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: one user or bot. The address is the real one if the
- * requester can see it, otherwise the dummy one. Errors: BAD_REQUEST, the same for a missing user and for one that the
- * requester cannot see.
+ * `GET /api/v1/users/{user_id}` and `GET /api/v1/users/{email}`: returns one user or bot. The address is the real
+ * address if the requester can see it, otherwise the dummy address. Errors: BAD_REQUEST if the user does not exist or
+ * the requester cannot see it.
  */
 export const getUser = operation({
   method: 'GET',

@@ -16,16 +16,16 @@ import { userRecord, writeUser } from './user-record.js';
 import { limitedVisibility, seesAllUsers } from './user-visibility.js';
 import { readUsersVersion } from './users-version.js';
 
-/** Part of the version: another version of the server may write the same users differently. */
+/** Part of the ETag: another version of the server may encode the same users differently. */
 const program = packageVersion(new URL('../../../package.json', import.meta.url));
 
 const parameters = z.object({ user_ids: optionalJsonParameter(possibleIdList), ...recordParameters });
 
 /**
- * `GET /api/v1/users` (docs/chat-api.md, section 7): the users and bots that the reader can see, including deactivated
- * ones, ordered by id. `user_ids` limits the list; unknown ids are omitted. Needs no credentials in organizations with
- * public access. Streams the list in pages; each page is current when it is read. For readers who see all users the
- * answer has an ETag, so that `If-None-Match` gets 304 while no user has changed.
+ * `GET /api/v1/users` (docs/chat-api.md, section 7): returns the users and bots that the reader can see, including
+ * deactivated users, ordered by id. `user_ids` limits the list; unknown ids are omitted. Needs no credentials in
+ * organizations with public access. Streams the list in pages; each page is current when it is read. For readers who
+ * see all users, the response has an ETag: `If-None-Match` gets 304 while no user has changed.
  */
 export const getUsers = operation({
   method: 'GET',
@@ -40,7 +40,7 @@ export const getUsers = operation({
   codes: [],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader, head, parameters: asked }) {
     const seesAll = await seesAllUsers(db, reader);
-    // Read before the users: a concurrent change may make the version outdated, but never the users.
+    // Reads the version before the users: after a concurrent change, the version may be outdated, but never the users.
     const caching = seesAll
       ? revalidation(head, await versionFor(db, { reader, realmUrl: realm.url, asked }))
       : undefined;
@@ -70,8 +70,8 @@ interface Asked {
 }
 
 /**
- * The version of the answer for a reader who sees all users. Depends on the reader and its role, which determine the
- * visible addresses.
+ * Computes the ETag of the response for a reader who sees all users. It depends on the reader and its role, which
+ * determine the visible addresses.
  */
 async function versionFor(db: Kysely<ServerTables>, { reader, realmUrl, asked }: Asked): Promise<string> {
   const known = [program, await readUsersVersion(db), realmUrl, reader?.id, reader?.role, asked];

@@ -48,10 +48,10 @@ export async function listForUser(
   return { realm_users: joinUsers(active, written), realm_non_active_users: joinUsers(inactive) };
 }
 
-/** An id that no user has. */
+/** A placeholder id that no user has. */
 const anotherId = 0 as UserId;
 
-/** All users for one kind of reader. Cached. */
+/** Returns the encoded list of all users for one kind of reader, from the cache if possible. */
 async function listOfKind(context: StateContext, kind: ReaderKind): Promise<EncodedUserList> {
   const { userLists, database } = context;
   const version = await readUsersVersion(database.db);

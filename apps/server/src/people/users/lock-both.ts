@@ -12,8 +12,8 @@ export interface Both {
 }
 
 /**
- * Reads the administrator and locks the target user. Checks the role first, so that other users cannot probe for
- * addresses.
+ * Reads the administrator and locks the target user. Checks the actor's role first, so that users who are not
+ * administrators cannot probe for addresses.
  * @throws ProtocolError BAD_REQUEST if the actor is not an administrator or the target is unknown.
  */
 export async function lockBoth(

@@ -1,7 +1,7 @@
 /**
- * Characters that look exactly like a Latin letter in common fonts, by that letter. Generated from the confusables of
- * UTS 39 (https://www.unicode.org/reports/tr39/): single characters only, without those that compatibility
- * decomposition (NFKD) turns into the letter or into another character of the list.
+ * Characters that look exactly like a Latin letter in common fonts, keyed by that letter. Generated from the
+ * confusables of UTS 39 (https://www.unicode.org/reports/tr39/): single characters only, without those that
+ * compatibility decomposition (NFKD) turns into the letter or into another character of the list.
  */
 export const exactLookalikes: Readonly<Record<string, string>> = {
   a: 'ɑαа⍺',
@@ -58,10 +58,10 @@ export const exactLookalikes: Readonly<Record<string, string>> = {
 const circles = 'ʘⴲⵀⵙꙩꙫꙭꙮꚙ𐌏⊕⊗⊛⊜⌽⌾⍉⍟⏺◍◐◑◒◓◔◕◙☉⚆⚇⚈⚉⚬✪❂❍⦵⦶⦷⦸⦹⦻⦾⦿⧀⧁⨀⨁⨂⨷⨸⬤⭗⭘⭙⚽🌑🌕🏀🔘🔴🔵🔾🔿🞄🞅🞆🞇🞈🞉🞊🟠🟡🟢🟣🟤';
 
 /**
- * Characters that look like a Latin letter at a glance, by that letter in lower case. They include letters that UTS 39
- * maps to it with a stroke or hook, small capitals, white and flag forms, turned letters, letters of a similar shape,
- * and digits, symbols and geometric shapes used as letters. Generators of decorated text also write Chinese, Ethiopic
- * and Thai letters. The long s looks like an f, but is compared as the s that NFKD makes of it.
+ * Characters that look like a Latin letter at a glance, keyed by that letter in lower case. They include letters that
+ * UTS 39 maps to it with a stroke or hook, small capitals, white and flag forms, turned letters, letters of a similar
+ * shape, and digits, symbols and geometric shapes used as letters. Generators of decorated text also write Chinese,
+ * Ethiopic and Thai letters. The long s looks like an f, but is compared as the s that NFKD makes of it.
  */
 export const similarLetters: Readonly<Record<string, string>> = {
   a: '∆△▲4@ʌδλᴀᶏ⍶ⱥ🅐🅰🇦卂ልคɐɒ',

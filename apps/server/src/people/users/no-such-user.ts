@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** The error for a user that does not exist or that the requester cannot see. */
+/** Returns the error for a user that does not exist or that the requester cannot see. */
 export function noSuchUser(): ProtocolError {
   return refused('No such user');
 }

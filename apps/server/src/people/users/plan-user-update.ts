@@ -4,7 +4,7 @@ import { isEmailAddress, requireOwnAddress } from './email-address.js';
 import { checkedFullName, fullNameTaken } from './full-name.js';
 import type { UserFacts } from './user-facts.js';
 
-/** The requested changes of a user. */
+/** The requested changes to a user. */
 export interface UserUpdateRequest {
   readonly fullName: string | undefined;
   readonly role: number | undefined;

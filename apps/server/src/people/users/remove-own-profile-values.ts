@@ -8,7 +8,7 @@ import { changeOwnProfile } from './change-own-profile.js';
 /**
  * `DELETE /api/v1/users/me/profile_data`: removes values of the requester's own profile. Atomic. Publishes an event for
  * each removed value to users who can see the requester. Errors: BAD_REQUEST for bots, unknown fields, a field that is
- * listed twice, and one that only administrators can change.
+ * listed twice, and a field that only administrators can change.
  */
 export const removeOwnProfileValues = operation({
   method: 'DELETE',

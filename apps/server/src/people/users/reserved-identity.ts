@@ -2,7 +2,7 @@ import { domainToUnicode } from 'node:url';
 import { exactLookalikes, similarLetters } from './lookalikes.js';
 import { systemBotAddressDomain, systemBotNames } from './system-bots.js';
 
-/** The email gateway of stock servers. Clients may take it for a bot of the server too. */
+/** The email gateway of stock servers. Clients may treat it as one of the server's own bots. */
 const stockBots = ['email-gateway'];
 
 /** Pairs of letters that look like one letter in many fonts. */
@@ -11,20 +11,26 @@ const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
 /** Groups of letters that look alike in upper or lower case. */
 const alike = ['il1|!', 'o0'];
 
-/** Lookalikes of letters that are themselves neither letters nor digits, such as `!`. They may also separate words. */
+/** Lookalikes that are neither letters nor digits, such as `!`. They may also separate words. */
 const symbols = [...'abcdefghijklmnopqrstuvwxyz']
   .flatMap((letter) => [...lookalikesOf(letter)])
   .filter((each) => !/[\p{L}\p{N}]/u.test(each));
 const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...each]));
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
-/** A name may begin with one of these words. Several could spell a name, such as Lola. */
+/**
+ * A lookalike name may begin with one of these words. More than one is not allowed, because several could spell a real
+ * name, such as Lola.
+ */
 const articles = 'the a an le la les el los las der die das un une il'.split(' ');
 
 /** Words that may connect the two words of a reserved name, as in "Bot for notifications". */
 const connecting = 'the of for by de du des der'.split(' ');
 
-/** Words that distinguish no bot from the server's own. They may be repeated before and after its name. */
+/**
+ * Words that do not distinguish a name from that of the server's own bots. They may be repeated before and after the
+ * name.
+ */
 const decorating =
   'the bot bots abot official real system server notification notifications welcome v i x'.split(' ');
 
@@ -34,17 +40,18 @@ const reservedNames = decorated([...systemBotNames, ...stockBots].map((name) => 
 const reservedDomain = exactly(systemBotAddressDomain.split('.'));
 
 /**
- * Whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and symbols
- * instead of letters, in the plural, with the words in any order, and with any invisible characters, emoji, blanks and
- * punctuation in between. An article, digits, and words such as "bot" and "official" make no difference either.
+ * Returns whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and
+ * symbols instead of letters, in the plural, with the words in any order, and with any invisible characters, emoji,
+ * blanks and punctuation in between. An article, digits, and words such as "bot" and "official" make no difference
+ * either.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
 }
 
 /**
- * Whether an email address looks like one of the server's own bots: its domain is theirs or a subdomain, or its local
- * part is one of theirs at any domain. Considers the same spellings as {@link isReservedName}.
+ * Returns whether an email address looks like one of the server's own bots: its domain is theirs or a subdomain, or its
+ * local part is one of theirs at any domain. Considers the same spellings as {@link isReservedName}.
  */
 export function isReservedAddress(address: string): boolean {
   const at = address.lastIndexOf('@');
@@ -56,22 +63,22 @@ export function isReservedAddress(address: string): boolean {
   );
 }
 
-/** A step in reading a text: one of these characters leads to the state with this index. */
+/** A transition of the state machine: one of these characters leads to the state with this index. */
 interface Move {
   readonly among: { has(character: string): boolean };
   readonly to: number;
 }
 
 /**
- * The moves from each state while a text is read, from state 0 to `end`. Read in linear time: a regular expression
- * would backtrack for hours.
+ * A state machine that accepts the spellings of reserved names, from state 0 to `end`. It reads a text in linear time;
+ * a regular expression would backtrack for hours.
  */
 interface Spellings {
   readonly states: Move[][];
   readonly end: number;
 }
 
-/** All spellings of two-word names, in both orders and with decorations. */
+/** Builds the state machine for two-word names, in both orders and with decorations. */
 function decorated(names: readonly (readonly string[])[]): Spellings {
   const spellings: Spellings = { states: [[], [], []], end: 2 };
   const [start, begun, { end }] = [0, 1, spellings];
@@ -89,7 +96,7 @@ function decorated(names: readonly (readonly string[])[]): Spellings {
   return spellings;
 }
 
-/** All spellings of these words, in this order. */
+/** Builds the state machine for these words, in this order. */
 function exactly(words: readonly string[]): Spellings {
   const spellings: Spellings = { states: [[], []], end: 1 };
   readWord(spellings, { from: 0, to: 1 }, words.join(''));
@@ -101,7 +108,7 @@ function readDecorations(spellings: Spellings, state: number, words: readonly st
   for (const word of words) readWord(spellings, { from: state, to: state }, word);
 }
 
-/** Adds the moves that read a word in all lookalike spellings of its letters. */
+/** Adds the transitions that read a word in all lookalike spellings of its letters. */
 function readWord(spellings: Spellings, { from, to }: { from: number; to: number }, word: string): void {
   let state = from;
   for (const [index, letter] of [...word].entries()) {
@@ -136,7 +143,7 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/** Whether the text is one of these spellings. With `isSuffix`, it only has to end like one. */
+/** Returns whether the state machine accepts the text. With `isSuffix`, only the end of the text has to match. */
 function looksLike({ states: moves, end }: Spellings, text: string, { isSuffix = false } = {}): boolean {
   let states = new Set([0]);
   for (const character of fold(text).replace(ignored, '')) {

@@ -12,12 +12,12 @@ export type SystemBotName = keyof typeof systemBots;
 export const systemBotNames = Object.keys(systemBots) as SystemBotName[];
 
 /**
- * The domain of their addresses, which no mail server can have (RFC 6761). `isReservedAddress` prevents users from
- * taking it.
+ * The domain of the system bots' addresses. No mail server can have this domain (RFC 6761), and `isReservedAddress`
+ * prevents users from using it.
  */
 export const systemBotAddressDomain = 'system.invalid';
 
-/** The id of a system bot. Creates the bot on first use. It cannot sign in. */
+/** Returns the id of a system bot, and creates the bot on first use. System bots cannot sign in. */
 export async function systemBotId({ db }: ServerTransaction, name: SystemBotName): Promise<UserId> {
   await makeBots(db, [name]);
   const { id } = await db
@@ -55,7 +55,7 @@ async function makeBots(db: Kysely<ServerTables>, wanted: readonly SystemBotName
     created_at: 0,
     system_bot: name,
   }));
-  // Another process may insert them at the same time.
+  // Another process may insert the same bots concurrently.
   await db
     .insertInto('users')
     .values(rows)

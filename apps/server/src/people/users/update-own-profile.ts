@@ -8,8 +8,8 @@ import { changeOwnProfile } from './change-own-profile.js';
 /**
  * `PATCH /api/v1/users/me/profile_data`: changes values of the requester's own profile. Atomic. An empty value removes
  * the entry. Publishes an event for each changed value to users who can see the requester. Errors: BAD_REQUEST for
- * bots, unknown fields, a field that is listed twice, one that only administrators can change, and a value that does
- * not fit the field's type.
+ * bots, unknown fields, a field that is listed twice, a field that only administrators can change, and a value that
+ * does not fit the field's type.
  */
 export const updateOwnProfile = operation({
   method: 'PATCH',

@@ -15,7 +15,7 @@ import type { UserChange } from './plan-user-update.js';
 import type { UserDetails } from './user-details.js';
 import { seeingUser } from './user-visibility.js';
 
-/** Applies a change to a locked user. Returns the user after it and the changes of role groups. */
+/** Applies a change to a locked user. Returns the user after the change, and the changed memberships in role groups. */
 export async function applyUserChange(
   { db }: ServerTransaction,
   before: UserDetails,
@@ -44,7 +44,7 @@ export async function applyUserChange(
   return { after, memberships: await settleRoleGroups(db, { userIds: [userId], waitingPeriodDays, now }) };
 }
 
-/** A change that was applied, with its results. */
+/** An applied change of a user, with its results. */
 interface ChangedUser {
   readonly change: UserChange;
   readonly after: UserDetails;
@@ -53,8 +53,8 @@ interface ChangedUser {
 }
 
 /**
- * The events for a change with their audiences, in order. Only users who can see the changed user, or its address,
- * get the respective fields.
+ * Builds the events for a change, in order. Each field goes only to users who can see it: the address to readers of the
+ * address, all others to users who can see the changed user.
  */
 export function eventsOfUserChange(db: Kysely<ServerTables>, changed: ChangedUser): EventsToPublish {
   const { change, memberships } = changed;
@@ -70,7 +70,7 @@ export function eventsOfUserChange(db: Kysely<ServerTables>, changed: ChangedUse
   };
 }
 
-/** The events about the user itself, for readers who can see it. */
+/** Builds the events about the changed user, for readers who can see the user. */
 function changeEvents(
   { change, after, realm }: ChangedUser,
   readers: readonly QueueOwner[],
@@ -100,7 +100,8 @@ function idsOf(owners: readonly QueueOwner[]): UserId[] {
 }
 
 /**
- * The event fields for a new public address. Returns none if the address is hidden, because the dummy address stays.
+ * Builds the event fields for a new public address. Returns an empty list if the address is hidden, because the dummy
+ * address stays the same.
  */
 function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): JsonObject[] {
   if (!isPublicAddress(user)) return [];
@@ -110,7 +111,7 @@ function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): Json
   return [address, writeNewPicture(shown, user)];
 }
 
-/** Whether the avatar is the provider's picture for a public address. */
+/** Returns whether the avatar is the provider's picture for the user's public address. */
 function hasPublicProviderPicture(user: UserDetails): boolean {
   return user.avatarUrl === undefined && isPublicAddress(user);
 }

@@ -36,7 +36,7 @@ interface DetailsPage {
   readonly limit: number;
 }
 
-/** The users with these ids, including system bots, in any order. */
+/** Returns the users with these ids, including system bots, in any order. */
 export async function readDetails(db: Db, ids: readonly UserId[]): Promise<UserDetails[]> {
   return (await detailsOf(db, { ids: JSON.stringify(ids) })).map(fromRow);
 }
@@ -83,16 +83,16 @@ const pageOfNamed = fixedQuery<ServerTables, Page & { readonly ids: string }, De
     .limit(parameter('limit')),
 );
 
-/** The system bots. Only this query and {@link readDetails} return them. */
+/** Returns the system bots. Only this query and {@link readDetails} return them. */
 export async function readSystemBots(db: Db): Promise<UserDetails[]> {
   const bots = db.selectFrom('users').selectAll().where('system_bot', 'is not', null);
   return (await bots.orderBy('id').execute()).map(fromRow);
 }
 
-/** Small enough that a page does not noticeably delay other requests. */
+/** Page size. Small enough not to delay other requests noticeably. */
 const usersPerPiece = 250;
 
-/** Users ordered by id, in pages; all users if `ids` is `undefined`. */
+/** Yields pages of users, ordered by id. Yields all users if `ids` is `undefined`. */
 export async function* detailsInPieces(
   db: Db,
   ids: readonly UserId[] | undefined,
@@ -113,15 +113,15 @@ export type UserName =
   | { readonly kind: 'address'; readonly email: string };
 
 /**
- * The user with this name. Prefers an active one if several users have had the address. Returns `undefined` if there is
- * no such user or the reader cannot see the address.
+ * Returns the user with this id or address. If several users have had the address, prefers the active user. Returns
+ * `undefined` if there is no such user or the reader cannot see the address.
  */
 export async function findDetails(db: Db, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).executeTakeFirst();
   return row && fromRow(row);
 }
 
-/** Like {@link findDetails}, but current, and locks the user until the transaction ends. */
+/** Like {@link findDetails}, but reads the latest state and locks the user until the transaction ends. */
 export async function lockDetails({ db }: ServerTransaction, name: UserName, reader: NonNullable<Reader>) {
   const row = await named(db, name, reader).modifyEnd(lockingRows(db)).executeTakeFirst();
   return row && fromRow(row);
@@ -144,12 +144,12 @@ export async function lockBotsAbove(
   return rows.map(fromRow);
 }
 
-/** The requester's own details. */
+/** Reads the requester's own details. */
 export async function ownDetails(db: Db, self: NonNullable<Reader>): Promise<UserDetails> {
   return present(await findDetails(db, { kind: 'id', id: self.id }, self));
 }
 
-/** Like {@link ownDetails}, but current, and locks the requester until the transaction ends. */
+/** Like {@link ownDetails}, but reads the latest state and locks the requester until the transaction ends. */
 export async function lockOwnDetails(
   transaction: ServerTransaction,
   self: NonNullable<Reader>,
@@ -180,7 +180,7 @@ function named(db: Db, name: UserName, { id, role }: NonNullable<Reader>) {
 }
 
 function fromRow(row: DetailsRow): UserDetails {
-  // `Object.assign` is about 100 times as fast as a spread here, and whole organizations are read.
+  // `Object.assign` is about 100 times as fast as a spread here, which matters when all users are read.
   return Object.assign(toUser(row), {
     isActive: row.is_active === 1,
     joinedAt: row.created_at,

@@ -26,7 +26,7 @@ export function eventsForSeeing(
   };
 }
 
-/** The events for a new user, with the fields that each audience can see. */
+/** Builds the events for a new user, with the fields that each audience can see. */
 export function eventsOfNewUser(
   db: Kysely<ServerTables>,
   user: UserDetails,
@@ -41,7 +41,7 @@ export function eventsOfNewUser(
       return [knowing, others].flatMap((readers) => {
         const [reader] = readers;
         if (reader === undefined) return [];
-        // Clients that can compute the provider's URL may get it anyway.
+        // Clients that can compute the provider's URL may still get the URL.
         const options = { reader, realm, clientMakesAvatars: false, profileDataOf: () => ({}) };
         const person = writeUser(user, options) as JsonObject;
         return [{ event: { type: 'realm_user', op: 'add', person }, audience: readers.map(({ id }) => id) }];
@@ -50,7 +50,7 @@ export function eventsOfNewUser(
   };
 }
 
-/** The event for a deactivated or reactivated user, for active readers who can see it. */
+/** Builds the event for a deactivated or reactivated user, for active readers who can see the user. */
 export function eventOfActivity(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,
@@ -60,7 +60,7 @@ export function eventOfActivity(
   return eventsForSeeing(db, user, [{ type: 'realm_user', op: 'update', person }]);
 }
 
-/** The event for a changed avatar, for readers who can see the user. */
+/** Builds the event for a changed avatar, for readers who can see the user. */
 export function eventsOfPicture(
   db: Kysely<ServerTables>,
   user: UserDetails,
@@ -77,8 +77,9 @@ interface ChangedVisibility {
 }
 
 /**
- * The events for a changed address visibility. Readers who gain access to the address get it; readers who lose access
- * get `null`. If the shown address changes, all readers who can see the user get it, with the new provider avatar.
+ * Builds the events for a changed address visibility. Readers who gain access to the address get it; readers who lose
+ * access get `null`. If the shown address changes, all readers who can see the user get it, with the new provider
+ * avatar.
  */
 export function eventsOfVisibility(db: Kysely<ServerTables>, changed: ChangedVisibility): EventsForOwners {
   return {

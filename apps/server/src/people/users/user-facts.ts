@@ -10,13 +10,13 @@ import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import type { UserDetails } from './user-details.js';
 
-/** The facts that the rules for changing a user need. They stay valid until the transaction ends. */
+/** The facts that the rules for changing a user need. The facts stay valid until the transaction ends. */
 export interface UserFacts {
   readonly actor: Pick<UserDetails, 'role' | 'mayChangeAddresses'>;
   readonly target: UserDetails;
   /** Whether the target is the only active human owner. */
   readonly isOnlyOwner: boolean;
-  /** Whether names must be unique and another user has the requested one. */
+  /** Whether names must be unique and another user has the requested name. */
   readonly isNameTaken: boolean;
   /** Whether the requested address belongs to another active user, or has the form of a dummy address. */
   readonly isAddressTaken: boolean;
@@ -45,7 +45,7 @@ export async function readUserFacts(
   };
 }
 
-/** Whether a locked user is the only active human owner. */
+/** Returns whether a locked user is the only active human owner. */
 export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDetails): Promise<boolean> {
   if (target.role !== roles.owner || !target.isActive || target.isBot) return false;
   const owners = await db
@@ -79,7 +79,7 @@ export async function isNameTaken(
   return row !== undefined;
 }
 
-/** Whether an active user other than `id` has the address. */
+/** Returns whether an active user other than `id` has the address. */
 export async function isAddressTaken(db: Kysely<ServerTables>, id: UserId, email: string): Promise<boolean> {
   const row = await db
     .selectFrom('users')

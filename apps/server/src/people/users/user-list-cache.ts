@@ -5,12 +5,12 @@ import type { AddressVisibility } from './address-visibility.js';
 import { visibilitiesFor } from './address-visibility.js';
 import type { ListedUser } from './listed-user.js';
 
-/** Encoded users ordered by id. The chunks with a separator between them are the entries of a JSON array. */
+/** Encoded users, ordered by id. Joined with commas, the chunks are the elements of a JSON array. */
 export interface EncodedUsers {
   readonly chunks: readonly { readonly lastId: number; readonly json: Uint8Array }[];
 }
 
-/** All users in the form of one kind of reader. */
+/** The encoded records of all users, for one kind of reader. */
 export interface EncodedUserList {
   readonly active: EncodedUsers;
   readonly inactive: EncodedUsers;
@@ -23,18 +23,19 @@ export interface ReaderKind {
   readonly makesAvatars: boolean;
 }
 
-/** Two lists of about 80,000 users. */
+/** Enough for two lists of about 80,000 users each. */
 const defaultMaximumBytes = 64 * 1024 * 1024;
 
 /**
  * Caches the encoded records of all users, by the realm's `users_version` and the kind of reader. The version is read
- * in the snapshot that the list belongs to, so a change by any process takes effect at once. Only lists of one version
- * are kept.
+ * in the same snapshot as the list, so a change by any process takes effect at once. Keeps only lists of one version.
  */
 export class UserListCache {
   readonly #lists: LRUCache<string, EncodedUserList>;
   #version = '';
-  /** The address visibilities that occur in this version. Roles that differ in no other share their list. */
+  /**
+   * The address visibilities that occur in this version. Roles that see the same of these visibilities share a list.
+   */
   #visibilities: ReadonlySet<AddressVisibility> = new Set();
 
   constructor(maximumBytes = defaultMaximumBytes) {
@@ -63,7 +64,10 @@ export class UserListCache {
   }
 }
 
-/** The array of these users. `own` replaces the reader's own record, if it differs from what others see. */
+/**
+ * Joins the chunks to a JSON array. `own` replaces the reader's own record, if it differs from the record that others
+ * see.
+ */
 export function joinUsers({ chunks }: EncodedUsers, own?: ListedUser): EncodedJson<ListedUser[]> {
   const ownChunk = own && chunks.find(({ lastId }) => lastId >= own.user_id);
   const joined: Uint8Array[] = [];
@@ -86,7 +90,7 @@ function replaceUser(json: Uint8Array, own: ListedUser): Buffer {
   return entriesOf(users.map((user) => (user.user_id === own.user_id ? own : user)));
 }
 
-/** The entries of a JSON array, without its brackets. */
+/** Encodes users as the elements of a JSON array, without the brackets. */
 export function entriesOf(users: readonly ListedUser[]): Buffer {
   return Buffer.from(JSON.stringify(users)).subarray(1, -1);
 }

@@ -7,8 +7,8 @@ import { readRealmSettings } from '../realm/realm-setting-store.js';
 type SpectatorContext = Pick<ServerContext, 'database' | 'offersWebPublicChannels'>;
 
 /**
- * Like {@link user}, but also admits clients without credentials if the server and the organization offer public
- * access. Their actor is `undefined`.
+ * Like {@link user}, but also accepts clients without credentials if the server and the organization offer public
+ * access. The actor of such a client is `undefined`.
  */
 export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined> = {
   name: 'user_or_spectator',
@@ -17,7 +17,7 @@ export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined>
   codes: user.codes,
   async authenticate(context, head) {
     if (head.header('authorization') !== undefined) return user.authenticate(context, head);
-    // Refuses the request: `basicCredentials` throws if there are no credentials.
+    // Refuses the request: `basicCredentials` throws if credentials are missing.
     if (!hasPublicAccess(context, await readRealmSettings(context.database.db))) head.basicCredentials();
     return undefined;
   },

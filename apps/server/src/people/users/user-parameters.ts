@@ -11,7 +11,7 @@ export const recordParameters = {
   include_custom_profile_fields: booleanParameter.default(false),
 };
 
-/** The name that stock clients use for the parameter. */
+/** The name that stock clients use for the parameter `client_external_avatar`. */
 export const avatarAlias = { client_gravatar: 'client_external_avatar' } as const;
 
 /** A user's id, real address, or dummy address. */

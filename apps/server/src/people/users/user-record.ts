@@ -13,26 +13,26 @@ import {
 import { providerAvatarUrl } from './avatar.js';
 import type { UserDetails } from './user-details.js';
 
-/** A bot that runs its owner's program. There is no other type. */
+/** The type of bots that run their owner's program. The server has no other type. */
 const genericBot = 1;
 
 const profileValue = z
   .object({ value: z.string(), rendered_value: z.string().optional() })
   .meta({ schemaName: 'ProfileFieldValue' });
 
-/** A user on the wire (docs/chat-api.md, "User"). */
+/** A user in the wire format (docs/chat-api.md, "User"). */
 export const userRecord = z
   .object({
     user_id: z.number().int(),
     email: z.string(),
-    /** Null for readers who cannot see it. */
+    /** The real address. Null for readers who cannot see it. */
     delivery_email: z.string().nullable(),
     full_name: z.string(),
-    /** ISO 8601 to the minute; the date alone for spectators. */
+    /** ISO 8601, to the minute. For spectators, only the date. */
     date_joined: z.string(),
     is_active: z.boolean(),
     is_owner: z.boolean(),
-    /** True for owners too. */
+    /** Also true for owners. */
     is_admin: z.boolean(),
     is_guest: z.boolean(),
     is_bot: z.boolean(),
@@ -45,15 +45,15 @@ export const userRecord = z
     role: z.number().int(),
     /** Absent for spectators. */
     timezone: z.string().optional(),
-    /** Null if clients compute it from the address. */
+    /** Null if clients compute the URL from the address. */
     avatar_url: z.string().nullable(),
     avatar_version: z.number().int(),
-    /** By field id. Only for people, only on request, and absent for spectators. */
+    /** Profile values by field id. Present only for people, only on request, and never for spectators. */
     profile_data: z.record(z.string(), profileValue).optional(),
   })
   .meta({ schemaName: 'User' });
 
-/** The reader, and the optional fields that were requested. */
+/** Who reads a user record, and which optional fields were requested. */
 export interface RecordOptions {
   readonly reader: Reader;
   readonly realm: Pick<PushRealm, 'url'>;
@@ -63,7 +63,7 @@ export interface RecordOptions {
   readonly profileDataOf: ((userId: UserId) => ProfileData) | undefined;
 }
 
-/** The record of a user with the fields that the reader can see. */
+/** Builds the record of a user with the fields that the reader can see. */
 export function writeUser(user: UserDetails, options: RecordOptions): z.input<typeof userRecord> {
   const { reader, realm, profileDataOf } = options;
   const { id, role, isBot } = user;
@@ -96,13 +96,17 @@ export function writeUser(user: UserDetails, options: RecordOptions): z.input<ty
 }
 
 /**
- * A user as spectators see it: without the address, and without the avatar URL, which would help to guess the address.
+ * Returns a user as spectators see it: with a hidden address, so that the provider's avatar URL does not help to guess
+ * the address either.
  */
 export function asForUnauthenticated(user: UserDetails): UserDetails {
   return { ...user, isBot: false, visibility: addressVisibility.nobody };
 }
 
-/** A user that the reader cannot see: only the id is real. */
+/**
+ * Returns the user as shown to a reader who may not see it: the name and avatar are placeholders, and the email address
+ * is hidden.
+ */
 export function asUnknown(user: UserDetails): UserDetails {
   return {
     ...user,
@@ -113,7 +117,9 @@ export function asUnknown(user: UserDetails): UserDetails {
   };
 }
 
-/** The placeholder record of a user that the reader cannot see, for clients that expect a record of every user. */
+/**
+ * Builds the placeholder record of a user that the reader cannot see, for clients that expect a record of every user.
+ */
 export function writeUnknownUser(
   user: UserDetails,
   realm: Pick<PushRealm, 'url'>,
@@ -141,7 +147,7 @@ export function writeUnknownUser(
   };
 }
 
-/** The URL of a user's avatar; null if clients compute it from the address. */
+/** Returns the URL of a user's avatar, or null if the client computes the URL from the address. */
 export function writeAvatar(
   user: UserDetails,
   { realm, clientMakesAvatars }: Pick<RecordOptions, 'realm' | 'clientMakesAvatars'>,

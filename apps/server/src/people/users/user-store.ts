@@ -23,21 +23,21 @@ export interface NewUser extends Omit<User, 'id'> {
 type Reader = Kysely<ServerTables>;
 type UserRow = Selectable<ServerTables['users']>;
 
-/** The active user with this address, ignoring letter case. */
+/** Returns the active user with this address, ignoring letter case. */
 export async function findUser(db: Reader, email: string): Promise<User | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', addressKey(email)).executeTakeFirst();
   return row && toUser(row);
 }
 
-/** The active user with this id. */
+/** Returns the active user with this id. */
 export async function findUserById(db: Reader, id: UserId): Promise<User | undefined> {
   const row = await activeUsers(db).where('id', '=', id).executeTakeFirst();
   return row && toUser(row);
 }
 
-/** Filter for the listed users. */
+/** Selects the users to list. */
 export interface UserFilter {
-  /** Matches name or address, ignoring letter case. */
+  /** Text that the name or address must contain, ignoring letter case. */
   readonly text?: string | undefined;
   readonly limit?: number | undefined;
 }
@@ -62,7 +62,7 @@ export async function* listUsers(db: Reader, { text, limit = Infinity }: UserFil
 
 const usersAtOnce = 1000;
 
-/** Inserts a user and returns its id, or `undefined` if an active user has the address. */
+/** Inserts a user and returns its id, or `undefined` if an active user already has the address. */
 export async function insertUser(
   db: Transaction<ServerTables>,
   user: NewUser,
@@ -88,7 +88,7 @@ export async function insertUser(
   return row?.id;
 }
 
-/** Stores whether a user can change other users' addresses while being an owner. */
+/** Stores whether a user may change other users' addresses. The permission applies only while the user is an owner. */
 export async function storeMayChangeAddresses(
   db: Transaction<ServerTables>,
   id: UserId,

@@ -6,7 +6,7 @@ import { nameKey } from '../../platform/names/name-key.js';
 
 /** Times in Unix milliseconds, booleans as 0 or 1. */
 export interface UserTables {
-  /** Users and bots. A deactivated one stays for its messages; its address can be reused. */
+  /** Users and bots. The row of a deactivated user stays, because messages refer to it; its address can be reused. */
   users: {
     id: Generated<UserId>;
     email: string;
@@ -29,9 +29,9 @@ export interface UserTables {
     avatar_url: string | null;
     /** Grows by one with each change of the avatar. */
     avatar_version: Generated<number>;
-    /** Whether the user can change other users' addresses while being an owner. */
+    /** Whether the user may change other users' addresses. Applies only while the user is an owner. */
     can_change_user_emails: Generated<number>;
-    /** Name of a system bot; null for all others. System bots are inactive because they cannot sign in. */
+    /** The name of a system bot; null for all other users. System bots are inactive, because they cannot sign in. */
     system_bot: string | null;
   };
 }
@@ -79,14 +79,14 @@ export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
   await sql`create index users_name on users (lower(full_name))`.execute(db);
 }
 
-/** Indexes for changing a user: its bots, and the owners. */
+/** Adds the indexes that changing a user needs: to find the user's bots, and to find the owners. */
 export async function findBotsAndOwners(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('users_bot_owner').on('users').column('bot_owner_id').execute();
   await sql`create index users_owners on users (id) where role = 100`.execute(db);
 }
 
 /**
- * Rewrites `email_lower` by the current rule; earlier versions stored the address in lower case. If two active users
+ * Rewrites `email_lower` by the current rule. Earlier versions stored the address in lower case. If two active users
  * now share a key, the one with the lower id keeps it.
  */
 export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
@@ -129,8 +129,8 @@ export async function addNameKeys(db: Kysely<unknown>): Promise<void> {
 const recorded = ['users', 'profile_values'] as const;
 
 /**
- * Adds a version of all users to the realm. Triggers renew it for every statement that changes a user. The version is
- * random: a counter would repeat values after a restore, and clients would keep outdated users.
+ * Adds the column `users_version` to the realm. Triggers replace the version for every statement that changes a user.
+ * The version is random: a counter would repeat values after a restore, and clients would keep outdated users.
  */
 export async function addUsersVersion(db: Kysely<unknown>): Promise<void> {
   await db.schema
@@ -153,8 +153,9 @@ async function addSqliteTriggers(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Deferred to the end of the transaction: a transaction that locked the realm's row first and then another row could
- * deadlock. A transaction-local setting ensures that changing many users writes the row only once.
+ * Adds the triggers on PostgreSQL. They are deferred to the end of the transaction: a transaction that locked the
+ * realm's row first and then another row could deadlock. A transaction-local setting ensures that changing many users
+ * writes the row only once.
  */
 async function addPostgresTriggers(db: Kysely<unknown>): Promise<void> {
   await sql`update realm set users_version = gen_random_uuid()::text`.execute(db);

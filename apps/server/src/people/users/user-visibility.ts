@@ -27,12 +27,12 @@ export async function readVisibilityOf(
   return (await seesAllUsers(db, reader)) ? () => true : limitedVisibility(db, reader, among);
 }
 
-/** Whether a reader sees all users. Reads nothing for members. */
+/** Returns whether a reader sees all users. Reads nothing for members. */
 export async function seesAllUsers(db: Kysely<ServerTables>, reader: Reader): Promise<boolean> {
   return (reader !== undefined && reader.role !== roles.guest) || isOpenToGuests(db);
 }
 
-/** {@link readVisibilityOf} for a reader who does not see all users. */
+/** Like {@link readVisibilityOf}, for a reader who is known not to see all users. */
 export async function limitedVisibility(
   db: Kysely<ServerTables>,
   reader: Reader,
@@ -42,7 +42,7 @@ export async function limitedVisibility(
   return (user) => user.isBot || user.id === reader?.id || acquaintances.has(user.id);
 }
 
-/** The readers who can see a user: {@link readVisibilityOf} for many readers at once. */
+/** Returns which of the readers can see a user. Equivalent to {@link readVisibilityOf}, for many readers at once. */
 export async function seeingUser<Account extends NonNullable<Reader>>(
   db: Kysely<ServerTables>,
   user: Seen,
@@ -72,7 +72,10 @@ async function isOpenToGuests(db: Kysely<ServerTables>): Promise<boolean> {
   return row === undefined || row.name === openToGuests;
 }
 
-/** The users who share a channel or conversation with a guest. Limited to `among`, if given. Empty for spectators. */
+/**
+ * Returns the users who share a channel or conversation with a guest. `among` limits the result to these users. The
+ * result is empty for spectators.
+ */
 async function readAcquaintances(
   db: Kysely<ServerTables>,
   guest: Reader,
@@ -96,7 +99,7 @@ async function allAcquaintances(db: Kysely<ServerTables>, guestId: UserId): Prom
   return new Set(rows.map(({ user_id }) => user_id));
 }
 
-/** The users among these who share a channel or conversation with a user. */
+/** Returns which of these users share a channel or conversation with a user. */
 async function acquaintedAmong(
   db: Kysely<ServerTables>,
   userId: UserId,

@@ -12,7 +12,7 @@ import { listForSpectator, listForUser } from './list-users.js';
 import { listedUser } from './listed-user.js';
 import { ownDetails, type UserDetails } from './user-details.js';
 
-/** The requester's permissions as booleans: the legacy format from before permission groups. */
+/** The requester's permissions as booleans, for legacy clients that do not support permission groups. */
 const ownPermissions = {
   can_create_public_streams: 'can_create_public_channel_group',
   can_create_private_streams: 'can_create_private_channel_group',
@@ -32,12 +32,12 @@ const ownFields = {
   full_name: z.string(),
   avatar_url: z.string(),
   avatar_url_medium: z.string(),
-  /** The provider's avatar, or an uploaded one. */
+  /** `G` for the provider's avatar, `U` for an uploaded avatar. */
   avatar_source: z.enum(['G', 'U']),
   is_owner: z.boolean(),
-  /** True for owners too. */
+  /** Also true for owners. */
   is_admin: z.boolean(),
-  /** True for administrators and owners too. */
+  /** Also true for administrators and owners. */
   is_moderator: z.boolean(),
   is_guest: z.boolean(),
 };

@@ -4,7 +4,7 @@ import { Secret } from '@waxwing/service/config';
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const length = 32;
 
-/** A new API key: 32 letters and digits, 190 random bits, in the format that stock clients accept. */
+/** Generates an API key: 32 letters and digits (190 random bits), the format that stock clients accept. */
 export function generateApiKey(): Secret<string> {
   return new Secret(Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
 }

@@ -6,14 +6,18 @@ import { findCredential, type KnownUser, lockUser } from './credential-store.js'
 import { requireAdministrator } from './require-administrator.js';
 import { requireHuman, requireMember, requireNoGuest } from './require-member.js';
 
-/** The authenticated requester, as it was at authentication. Operations make changes only through it. */
+/**
+ * The authenticated requester, with its state at authentication. Operations write to the database only through `change`
+ * and `changeMany`.
+ */
 export interface Requester extends KnownUser {
   /**
    * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs earlier, to take locks that must precede the user's. With `isBatchFirst` (default: true) it also
-   * runs before the other writes of its batch: the lock on groups must precede their locks.
+   * ends. `first` runs before that, to take locks that must precede the lock on the user. With `isBatchFirst` (default:
+   * true if `first` is given), it also runs before the other writes of the batch: the lock on groups must precede their
+   * locks.
    * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
-   * the errors of its kind if it no longer qualifies; and the errors of `work`.
+   * the errors of its actor kind if it no longer qualifies; and the errors of `work`.
    */
   change<Result>(
     work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
@@ -21,8 +25,8 @@ export interface Requester extends KnownUser {
     options?: { readonly isBatchFirst?: boolean },
   ): Promise<Result>;
   /**
-   * Like {@link change}, for work that may write this many rows. Many of them are committed alone (`writeSingle`): in a
-   * shared commit, other users' writes would wait for them.
+   * Like {@link change}, for work that may write up to `rows` rows. If there are many rows, commits alone
+   * (`writeSingle`): in a shared commit, other users' writes would wait for this one.
    */
   changeMany<Result>(
     rows: number,
@@ -39,7 +43,10 @@ interface Demand {
   readonly description: string;
   /** The error codes of `demand`. */
   readonly codes: readonly ErrorCode[];
-  /** Throws if the user is not of this kind. Runs before parameters are parsed, and again in each transaction. */
+  /**
+   * Throws if the user does not qualify for this kind of actor. Runs before parameters are parsed, and again in each
+   * transaction.
+   */
   demand(user: KnownUser): void;
 }
 
@@ -125,9 +132,9 @@ export const administrator = requesterKind({
 });
 
 /**
- * Authenticates a request by email address and API key (HTTP Basic). An unknown address, a deactivated user and a
- * wrong key are indistinguishable: same response, same work.
- * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong ones.
+ * Authenticates a request by email address and API key (HTTP Basic). Clients cannot distinguish an unknown address, a
+ * deactivated user and a wrong key: each gets the same response after the same work.
+ * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong credentials.
  */
 export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {
   const { username, password } = head.basicCredentials();
@@ -145,7 +152,7 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
 /**
  * Locks a user until the transaction ends, and returns its current state. The role may differ from the one at
  * authentication.
- * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key replaced since.
+ * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key was replaced since authentication.
  */
 export async function lockRequester(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
   const locked = await lockUser(transaction, user);

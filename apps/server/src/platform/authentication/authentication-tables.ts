@@ -25,7 +25,7 @@ export interface AuthenticationTables {
     /** Number of failures since `since`. */
     failures: number;
     since: number;
-    /** Number of lockouts. Each one lasts twice as long as the one before. */
+    /** Number of lockouts. Each lockout lasts twice as long as the previous one. */
     lockouts: number;
     locked_until: number;
     /** When the row expires. */

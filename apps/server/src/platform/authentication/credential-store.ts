@@ -10,7 +10,7 @@ export interface KnownUser {
   readonly id: UserId;
   readonly role: Role;
   readonly isBot: boolean;
-  /** Hash to verify its API key with. */
+  /** The hash that the user's API key is verified against. */
   readonly apiKeyHash: string;
 }
 
@@ -22,9 +22,9 @@ export interface Credential {
 }
 
 /**
- * The active user with this address, and the hash to verify its API key with: the hash of the matching sign-in key,
- * otherwise that of the user's main key. An unknown address takes the same time as a known one: the query always
- * returns one row, and `user` is evaluated only on demand.
+ * Returns the active user with this address, and the hash that its API key is verified against: the hash of the
+ * matching sign-in key, otherwise the hash of the user's main key. An unknown address takes the same time as a known
+ * address: the query always returns one row, and `user` is evaluated only on demand.
  */
 export async function findCredential(
   db: Kysely<ServerTables>,
@@ -58,8 +58,8 @@ const credentialOf = fixedQuery<ServerTables, CredentialSent, CredentialRow>((db
   db
     .selectFrom(sql<{ one: number }>`(select 1 as one)`.as('always'))
     .leftJoin('users', (join) =>
-      // A literal, not a parameter: SQLite could not use the partial index of active users and would recompile the
-      // query each time.
+      // A literal, not a parameter: with a parameter, SQLite could not use the partial index of active users and would
+      // recompile the query each time.
       join.on('users.email_lower', '=', parameter('emailLower')).on('users.is_active', '=', sql.lit(1)),
     )
     .leftJoin('sign_in_keys', (join) =>
@@ -71,8 +71,8 @@ const credentialOf = fixedQuery<ServerTables, CredentialSent, CredentialRow>((db
 );
 
 /**
- * A user's current state, if it is active and its key is valid. Locks its state, role and key against changes until
- * the transaction ends.
+ * Returns a user's current state, if the user is active and its key is valid. Locks the state, role and key against
+ * changes until the transaction ends.
  */
 export async function lockUser(
   { db }: ServerTransaction,
@@ -95,7 +95,10 @@ const lockedUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db,
     .modifyEnd(keepingRows(db)),
 );
 
-/** A separate statement, so that it sees changes that were committed during the wait for the user lock. */
+/**
+ * Locks a sign-in key, and returns whether it exists. This is a separate statement, so that it sees changes that were
+ * committed during the wait for the lock on the user.
+ */
 async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash: string): Promise<boolean> {
   const row = await db
     .selectFrom('sign_in_keys')

@@ -18,7 +18,7 @@ interface Cost {
 
 const derive = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
 
-/** Whether a password has an allowed length. */
+/** Returns whether a password has an allowed length. */
 export function isPasswordLength(text: string): boolean {
   const { length } = [...text];
   return length >= passwordLength.minimum && length <= passwordLength.maximum;
@@ -35,8 +35,8 @@ export async function hashPassword(password: Secret<string>): Promise<string> {
 const dummyHash = `scrypt$${today.logN}$${today.r}$${today.p}$${'A'.repeat(22)}==$${'A'.repeat(43)}=`;
 
 /**
- * Whether `password` matches the stored hash. Takes the same time for a wrong password and for no stored hash
- * (`undefined`).
+ * Returns whether `password` matches the stored hash. Takes the same time for a wrong password and for a user without a
+ * stored hash (`undefined`).
  */
 export async function matchesPassword(
   password: Secret<string>,
@@ -48,7 +48,7 @@ export async function matchesPassword(
   return timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== undefined;
 }
 
-/** NFKC: keyboards encode the same password differently. */
+/** Derives the hash of a password after NFKC normalization, because keyboards encode the same password differently. */
 function hashWith(password: Secret<string>, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
   return derive(password.reveal().normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r });

@@ -11,8 +11,8 @@ export interface PasswordUser {
 }
 
 /**
- * The person with this address and their password hash. Prefers the active one if several have had the address. An
- * unknown address and a person without a password take the same time as any other.
+ * Returns the person with this address and their password hash. If several people have had the address, prefers the
+ * active one. An unknown address and a person without a password take as long as any other case.
  */
 export async function findPassword(
   db: Kysely<ServerTables>,
@@ -38,7 +38,7 @@ export async function findPassword(
   };
 }
 
-/** Whether this hash is still the person's current one. */
+/** Returns whether this hash is still the person's current one. */
 export async function hasPasswordHash(
   db: Transaction<ServerTables>,
   userId: UserId,

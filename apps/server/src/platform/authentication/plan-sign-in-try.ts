@@ -22,8 +22,8 @@ export type PlannedTry =
   | { readonly kind: 'locked'; readonly waitSeconds: number };
 
 /**
- * Takes one attempt of a name, which counts as failed until it succeeds. The fifth failure within 30 minutes locks
- * the name for 30 minutes. Each further lockout doubles the time, up to a day.
+ * Takes one sign-in attempt of a name. The attempt counts as failed until it succeeds. The fifth failure within 30
+ * minutes locks the name for 30 minutes. Each further lockout doubles the time, up to a day.
  */
 export function planSignInTry(known: NameFailures | undefined, now: number): PlannedTry {
   const before = isInForce(known, now) ? known : { failures: 0, since: now, lockouts: 0, lockedUntil: 0 };
@@ -48,8 +48,8 @@ export function planSignInTry(known: NameFailures | undefined, now: number): Pla
 }
 
 /**
- * Ignores an entry dated further ahead than the longest lockout. It was stored before the clock was set back, and would
- * lock the name for too long.
+ * Returns whether stored failures still count. Ignores an entry that is dated further ahead than the longest lockout:
+ * it was stored before the clock was set back, and would lock the name for too long.
  */
 function isInForce(known: NameFailures | undefined, now: number): known is NameFailures {
   return known !== undefined && known.forgetAt > now && known.since <= now + maximumLockMilliseconds;

@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { KnownUser } from './credential-store.js';
 import { type Role, roles } from './roles.js';
 
-/** Whether a role has administrator rights: administrators and owners. */
+/** Returns whether a role has administrator rights: administrators and owners. */
 export function isAdministrator(role: Role): boolean {
   return role === roles.owner || role === roles.administrator;
 }

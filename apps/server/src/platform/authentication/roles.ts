@@ -1,4 +1,4 @@
-/** The organization's roles: command-line name -> integer of the chat API. */
+/** The organization's roles: name on the command line -> number in the chat API. */
 export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
 
 export type RoleName = keyof typeof roles;

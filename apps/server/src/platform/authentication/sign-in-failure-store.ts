@@ -11,7 +11,9 @@ export type TakenTry =
   /** A concurrent transaction takes an attempt of the same name. */
   | { readonly kind: 'busy' };
 
-/** Takes an attempt of a name, counted across all processes on the database; see {@link planSignInTry}. */
+/**
+ * Takes a sign-in attempt of a name ({@link planSignInTry}). Attempts are counted across all processes on the database.
+ */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);
   if (!(await isLockFree(db, digest))) return { kind: 'busy' };
@@ -28,8 +30,8 @@ export async function takeSignInTry({ db }: ServerTransaction, name: string, now
 }
 
 /**
- * Deletes the failures of a name after it has signed in. Skips this if a concurrent transaction takes an attempt of the
- * name: waiting for its lock could deadlock.
+ * Deletes the failures of a name after it has signed in. Skips the deletion if a concurrent transaction takes an
+ * attempt of the name: waiting for its lock could deadlock.
  */
 export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
   const digest = digestOf(name);
@@ -51,7 +53,7 @@ export async function deleteOldFailures(
   const deleted = await db
     .deleteFrom('sign_in_failures')
     .where('name_digest', 'in', old)
-    // Repeats the condition: a concurrent attempt may renew a row after the subquery.
+    // Repeats the condition, because a concurrent attempt may renew a row after the subquery.
     .where('forget_at', '<=', now)
     .returning('name_digest')
     .execute();

@@ -2,12 +2,12 @@ import type { UserId } from '@waxwing/protocol';
 import type { Transaction } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-/** Keys per user. A further sign-in deletes the oldest key. */
+/** Maximum sign-in keys per user. A further sign-in deletes the oldest key. */
 export const maximumSignInKeys = 50;
 
 /**
- * Stores a sign-in key of a locked user, and deletes the oldest ones above {@link maximumSignInKeys}. Returns the hashes of
- * the deleted keys.
+ * Stores a sign-in key of a locked user, and deletes the oldest keys above {@link maximumSignInKeys}. Returns the
+ * hashes of the deleted keys.
  */
 export async function insertSignInKey(
   db: Transaction<ServerTables>,

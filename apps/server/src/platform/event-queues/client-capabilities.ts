@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Capabilities that the server uses. Clients may send others, which are ignored. */
+/** The capabilities that the server uses. It ignores all others that clients send. */
 const knownCapabilities = [
   'include_deactivated_groups',
   'archived_channels',
@@ -15,7 +15,7 @@ export type ClientCapability = (typeof knownCapabilities)[number];
 
 const flag = z.boolean('must be true or false').optional();
 
-/** Parses `client_capabilities` of `POST /register` to the capabilities that are known here. */
+/** Parses `client_capabilities` of `POST /register`. Keeps only the capabilities that the server uses. */
 export const clientCapabilitiesShape = z
   .looseObject(
     Object.fromEntries(knownCapabilities.map((name) => [name, flag])) as Record<
@@ -27,12 +27,15 @@ export const clientCapabilitiesShape = z
   .transform((said): ClientCapability[] => knownCapabilities.filter((name) => said[name] === true));
 
 /**
- * Caches parsed capabilities, because each event checks them for each queue. Stays small: clients send only a few
- * different sets.
+ * Caches parsed capabilities, because they are checked for each event and queue. The cache stays small, because clients
+ * send only a few different sets.
  */
 const readBefore = new Map<string, ReadonlySet<unknown>>();
 
-/** Whether a queue's client has a capability. `stored` is a JSON array, or null for none. */
+/**
+ * Returns whether a queue's client has a capability. `stored` is a JSON array, or null if the client has no
+ * capabilities.
+ */
 export function hasCapability(stored: string | null, capability: ClientCapability): boolean {
   if (stored === null) return false;
   const capabilities = readBefore.get(stored) ?? new Set(JSON.parse(stored) as unknown[]);

@@ -15,14 +15,14 @@ export type EventOnWire = JsonObject & { readonly id: number; readonly type: str
 /** The default lifetime of a queue without requests. Clients may request more, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
-/** A repeated poll updates `last_used_at` at most this often, to save writes. */
+/** Polls update `last_used_at` at most this often, to save writes. */
 export const noteUseAfterMilliseconds = 60_000;
-/** A queue with more unacknowledged events is deleted. Its client must register again. */
+/** Maximum unacknowledged events of a queue. Beyond it, the queue is deleted and its client must register again. */
 export const maximumEventsPerQueue = 1000;
 // At this limit, a new queue evicts the user's least recently used one.
 const maximumQueuesPerUser = 50;
 
-/** A user's live queue. `undefined` if it does not exist, is expired or belongs to another user. */
+/** Returns a user's live queue, or `undefined` if the queue does not exist, is expired or belongs to another user. */
 export async function findQueue(
   db: Reader,
   userId: UserId,
@@ -48,14 +48,14 @@ const liveQueue = fixedQuery<ServerTables, LiveQueue, EventQueueRow>((db, parame
     .where(isLive(parameter('now'))),
 );
 
-/** A condition on rows of `event_queues`: the queue has not expired. */
+/** Returns the SQL condition on rows of `event_queues` that the queue has not expired. */
 export function isLive(now: number): RawBuilder<boolean> {
   return sql<boolean>`last_used_at + lifetime_milliseconds > ${now}`;
 }
 
 /** The options of a queue, as its client requested them. */
 export interface QueueRequest {
-  /** `undefined` for all types. */
+  /** `undefined` means all types. */
   readonly eventTypes: readonly string[] | undefined;
   readonly capabilities: readonly ClientCapability[];
   readonly appliesMarkdown: boolean;
@@ -108,8 +108,8 @@ export async function insertQueue(
 }
 
 /**
- * Tries to take the lock for evicting the user's queues. If another request holds it, nothing is evicted: the user has
- * one queue too many until the next registration.
+ * Tries to take the lock for evicting the user's queues, and returns whether it succeeded. If another request holds the
+ * lock, nothing is evicted, and the user has one queue too many until the next registration.
  */
 async function evictsSingly(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
@@ -139,7 +139,7 @@ export async function deleteIdleQueues(db: Writer, now: number, limit: number): 
   const deleted = await db
     .deleteFrom('event_queues')
     .where('queue_id', 'in', idle)
-    // Checked again: its client may poll between the two statements.
+    // Checks again, because the client may poll between the two statements.
     .where(({ not }) => not(isLive(now)))
     .returning('queue_id')
     .execute();
@@ -201,23 +201,23 @@ const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, p
     .where('event_id', '<=', parameter('eventId')),
 );
 
-/** Maximum events per answer. The client polls again for the rest. */
+/** Maximum events per response. The client polls again for the rest. */
 const maximumEventsAtOnce = 500;
-/** Maximum characters of events per answer. */
+/** Maximum characters of events per response. */
 const enoughCharacters = 1024 * 1024;
-/** Batch size for reading events. Small, so that few events are read in excess of an answer's limits. */
+/** Batch size for reading events. Small, so that few events are read in excess of a response's limits. */
 const eventsPerReading = 25;
 
 /** A batch of a queue's events. */
 export interface QueuedEvents {
   readonly events: EventOnWire[];
-  /** Whether a server has started since the client's last poll. If so, call {@link noteAnswered} before answering. */
+  /** Whether a server has started since the client's last poll. If so, call {@link noteAnswered} before responding. */
   readonly isSinceStart: boolean;
 }
 
 /**
- * The events after `eventId`, oldest first, each with its `id`. Capped to the limits of one answer, but at least one if
- * there is one.
+ * Returns the events after `eventId`, oldest first, each with its `id`. Returns at most as many as fit into one
+ * response, but at least one event if there is any.
  */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<QueuedEvents> {
   const events: EventOnWire[] = [];
@@ -269,7 +269,10 @@ export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
     .execute();
 }
 
-/** Allocates the next event id of a queue, for an event that its client gets. `undefined` if the queue is gone. */
+/**
+ * Allocates the next event id of a queue, for an event that its client gets. Returns `undefined` if the queue no longer
+ * exists.
+ */
 export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {
   const row = await db
     .updateTable('event_queues')

@@ -7,15 +7,15 @@ export interface EventQueueTables {
   event_queues: {
     queue_id: string;
     user_id: UserId;
-    /** JSON array. Null for all types. */
+    /** The queue's event types as a JSON array. Null means all types. */
     event_types: string | null;
-    /** JSON array of the client's capabilities. Null for none. */
+    /** The client's capabilities as a JSON array. Null if it has no capabilities. */
     client_capabilities: string | null;
     /** 1 for messages as HTML, 0 for Markdown source. */
     applies_markdown: Generated<number>;
     /** 1 if the client derives the URLs of provider avatars itself. */
     makes_avatars: Generated<number>;
-    /** 1 if it gets the messages from all public channels. */
+    /** 1 if the queue gets the messages from all public channels. */
     has_all_public_channels: Generated<number>;
     /** The narrow's terms as a JSON array. Null for all messages. */
     narrow: string | null;
@@ -25,7 +25,7 @@ export interface EventQueueTables {
     last_used_at: number;
     /** The queue expires after this time without a request. */
     lifetime_milliseconds: Generated<number>;
-    /** `last_event_id` at a server's start. Null once the client polls again. See `server-start.ts`. */
+    /** The value of `last_event_id` at a server's start. Null once the client polls again. See `server-start.ts`. */
     newest_at_start: number | null;
   };
   /** Event texts, deduplicated: each is stored once for any number of queues. */
@@ -88,12 +88,12 @@ export async function shareEventTexts(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropTable('events').execute();
 }
 
-/** Adds the client's capabilities to each queue. */
+/** Adds the column with the client's capabilities. */
 export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }
 
-/** Adds columns for the messages that a client wants and for their form. */
+/** Adds the columns that select which messages a queue gets, and in which form. */
 export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, value: number) =>
     db.schema
@@ -109,7 +109,7 @@ export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   );
 }
 
-/** Adds the lifetime without a request to each queue. The default is ten minutes. */
+/** Adds the column with a queue's lifetime without a request. The default is ten minutes. */
 export async function addQueueLifetimes(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('event_queues')
@@ -139,7 +139,7 @@ export async function putEventsInOrder(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropTable('unordered_events').execute();
 }
 
-/** Adds to each queue its newest event at a server's start. */
+/** Adds the column with a queue's newest event id at a server's start. */
 export async function addNewestAtStart(db: Kysely<unknown>): Promise<void> {
   await db.schema.alterTable('event_queues').addColumn('newest_at_start', integer).execute();
 }

@@ -23,9 +23,9 @@ interface Poll {
 }
 
 /**
- * `GET /api/v1/events` (docs/chat-api.md#common-conventions): returns the events after `last_event_id`, which
- * acknowledges the earlier ones. If there are many, returns the first batch. If there are none, waits for one unless
- * `dont_block`, and answers with a heartbeat on timeout. Errors: UNAUTHORIZED; INVALID_API_KEY;
+ * `GET /api/v1/events` (docs/chat-api.md#common-conventions): returns the events after `last_event_id`, and
+ * acknowledges the events up to it. If there are many events, returns the first batch. If there are no events, waits
+ * for one unless `dont_block` is set, and responds with a heartbeat on timeout. Errors: UNAUTHORIZED; INVALID_API_KEY;
  * REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID, also if a restored database lost the event that the client
  * names.
  */
@@ -44,7 +44,7 @@ export const getEvents = operation({
     events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })),
   }),
   codes: ['BAD_EVENT_QUEUE_ID'],
-  // A newer poll of a queue replaces the older one, which is answered at once.
+  // A newer poll of a queue replaces the older poll, which then gets its response at once.
   lane: (head) =>
     head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
   async handle(context: ServerContext, request) {
@@ -71,8 +71,8 @@ export const getEvents = operation({
 });
 
 /**
- * Records the poll and returns the previous state of the queue. Calls `onFound` once the queue is known to be the
- * user's.
+ * Records the poll and returns the previous state of the queue. Calls `onFound` once it has verified that the queue
+ * belongs to the user.
  */
 async function acknowledge(
   { clock, database }: ServerContext,
@@ -103,7 +103,7 @@ async function acknowledge(
 
 interface PollContext {
   readonly poll: Poll;
-  /** Read after the listener was registered. */
+  /** The queue, read after the listener was registered. */
   readonly queue: EventQueueRow;
   readonly listener: QueueListener;
   readonly milliseconds: number;
@@ -128,7 +128,7 @@ async function nextEvents(context: ServerContext, waiting: PollContext): Promise
   }
 }
 
-/** Reads the events for the answer. */
+/** Reads the events for the response. */
 async function takeEvents(
   database: ServerContext['database'],
   { queueId, lastEventId }: Poll,
@@ -140,9 +140,9 @@ async function takeEvents(
 }
 
 /**
- * The answer on timeout: events whose notification was missed, or a heartbeat. Acknowledging a heartbeat acknowledges
- * all events before it. Publishing locks the queue's row until it commits, so a read after an id was allocated sees the
- * events before that id.
+ * Builds the response on timeout: events whose notification was missed, or a heartbeat. A client that acknowledges a
+ * heartbeat acknowledges all events before it. Publishing locks the queue's row until the commit, so a read after an id
+ * was allocated sees all events before that id.
  */
 function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {

@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ClientCapability } from './client-capabilities.js';
 
-/** One part of the initial state in the answer of `POST /register`. Events update it afterwards. */
+/** One part of the initial state in the response of `POST /register`. Clients keep it current with events. */
 export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   /** Sent to clients that fetch events of this type. */
   readonly eventType: string;
@@ -14,13 +14,14 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   readonly alsoNeeds?: string;
   /** Not sent to clients that fetch this type, because its state contains the same information. */
   readonly withheldWith?: string;
-  /** The fields of the answer that this part fills. */
+  /** The fields of the response that this part fills. */
   readonly shape: Shape;
   /**
-   * Reads the state from the given database, a snapshot taken together with the queue. Later changes are in the queue.
+   * Reads the state from the database of `context`, a snapshot that is consistent with the queue. Later changes are in
+   * the queue.
    */
   fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<Encodable<z.input<Shape>>>;
-  /** Reads the state for unauthenticated clients. Without this function they get none of it. */
+  /** Reads the state for unauthenticated clients. Without this function, they do not get this part. */
   fetchForSpectator?(
     context: StateContext,
     client: AskingClient,
@@ -30,13 +31,13 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
 /** Properties of the registering client. */
 export interface AskingClient {
   readonly capabilities: readonly ClientCapability[];
-  /** Whether it wants the subscribers of each channel. */
+  /** Whether the client requests the subscribers of each channel. */
   readonly includesSubscribers: boolean;
-  /** Whether it derives the URLs of provider avatars itself. */
+  /** Whether the client derives the URLs of provider avatars itself. */
   readonly makesAvatars: boolean;
 }
 
-/** The context for reading initial state, with a database snapshot. */
+/** The context for reading initial state. Its database is a snapshot. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
   /** Waits for the client's next tick. Call it between pieces of work that take milliseconds. */

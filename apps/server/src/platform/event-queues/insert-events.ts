@@ -4,7 +4,7 @@ import type { ServerTables } from '../../tables.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Event texts, and the queues that get exactly these texts. */
+/** Event texts, and the queues that get exactly these events. */
 export interface SharedTexts {
   readonly texts: readonly string[];
   readonly queueIds: string[];
@@ -39,7 +39,7 @@ const textsStored = fixedQuery<ServerTables, { readonly texts: string }, { id: n
   }),
 );
 
-/** The queues with the same texts, as a table read from a JSON array. */
+/** Returns the groups of queues with the same texts, as an SQL table that is read from a JSON array. */
 function alikeTable(db: Db, json: string): RawBuilder<unknown> {
   return rowsAsTableOf(db, 'v', { kind: 'integer', queue_ids: 'text' }, json);
 }

@@ -10,14 +10,14 @@ type Db = Kysely<ServerTables>;
 
 /** A queue with the rights of its owner. */
 export type LockedQueue = EventQueueRow & {
-  /** Whether it gets the messages from all public channels. 0 if its user became a guest. */
+  /** Whether the queue gets the messages from all public channels. 0 if its user became a guest. */
   readonly follows_public: number;
   readonly is_owner_active: number;
 };
 
-/** Selects the users whose queues are locked. */
+/** Selects the queues to lock. */
 export interface QueuesAsked {
-  /** `everyone`: all queues that ask for any of `types`. */
+  /** With `everyone`, selects all queues that request any of `types`. */
   readonly userIds: ReadonlySet<UserId> | 'everyone';
   readonly types: readonly string[];
   /** For these users, expired queues are included. */
@@ -95,7 +95,7 @@ function lockedQueues(
     .modifyEnd(lockingRows(db));
 }
 
-// With `exists`, PostgreSQL would hash all users. A subquery with `limit` runs as a lookup for each queue.
+// With `exists`, PostgreSQL would hash all users. A subquery with `limit` is a lookup for each queue.
 const followsPublic = sql<number>`case when has_all_public_channels = 1 then coalesce((
   select 1 from users
   where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest} limit 1

@@ -31,7 +31,7 @@ interface Batch {
 /** An event prepared for filtering by queue: work that all queues share is done once. */
 interface OutgoingEvent {
   readonly type: unknown;
-  /** Empty if the queue does not get the event. */
+  /** Returns the event's texts for a queue. Empty if the queue does not get the event. */
   textsFor(queue: AskingQueue): readonly string[];
   readonly audience: ReadonlySet<UserId> | 'everyone';
   readonly publicBut: PublishedEvent['publicBut'];
@@ -40,9 +40,9 @@ interface OutgoingEvent {
 }
 
 /**
- * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It runs before
- * commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It locks
- * the queues last and in a fixed order, so that two transactions cannot deadlock.
+ * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It writes before
+ * the commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It
+ * locks the queues last and in a fixed order, so that two transactions cannot deadlock.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
   const published = new WeakMap<ServerTransaction, Batch[]>();
@@ -96,9 +96,9 @@ async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Pr
 }
 
 /**
- * Adds the events of users whose queue was registered after their events were built. Its registration may have read the
- * state before this transaction, which takes the publishing lock only now. On SQLite, no queue can be registered in
- * between.
+ * Builds the events again for users whose first queue was registered after the events were built. That registration may
+ * have read the state from before this transaction, which takes the publishing lock only now. On SQLite, no queue can
+ * be registered in between.
  */
 async function addLateOwners(
   transaction: ServerTransaction,
@@ -110,13 +110,14 @@ async function addLateOwners(
     const owners = await readQueueOwners(transaction.db, source.types, now);
     const late = owners.filter(({ id }) => !asked.has(id));
     if (late.length === 0) continue;
-    // Later writes of the batch may have changed the events' data. After this error, each write runs again alone.
+    // Later writes of the batch may have changed the events' data. This error makes each write of the batch run again
+    // alone.
     if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
     events.push(...(await build(source, late)));
   }
 }
 
-/** Fills or deletes queues. Returns the ids of the changed ones. */
+/** Adds events to queues, and deletes queues that end. Returns the ids of the changed queues. */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const userIds = audienceOf(events);
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);
@@ -148,7 +149,7 @@ async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number
   return [...filled.flatMap(({ queueIds }) => queueIds), ...ended];
 }
 
-/** The users of all events together. */
+/** Returns the union of the events' audiences. */
 function audienceOf(events: readonly PublishedEvent[]): ReadonlySet<UserId> | 'everyone' {
   const userIds = new Set<UserId>();
   for (const { audience } of events) {
@@ -158,7 +159,7 @@ function audienceOf(events: readonly PublishedEvent[]): ReadonlySet<UserId> | 'e
   return userIds;
 }
 
-/** Memoizes `read`, because thousands of queues have the same text. */
+/** Memoizes `read` by text, because thousands of queues have the same text. */
 function readingOnce<Value>(read: (text: string) => Value): (text: string) => Value {
   const known = new Map<string, Value>();
   return (text) => {
@@ -168,7 +169,7 @@ function readingOnce<Value>(read: (text: string) => Value): (text: string) => Va
   };
 }
 
-/** Assigns a number to each distinct text. */
+/** Returns the number of a text. Assigns the next number to a new text. */
 function placeOf(text: string, places: Map<string, number>): number {
   const place = places.get(text) ?? places.size;
   places.set(text, place);
@@ -214,7 +215,7 @@ function toAsking(queue: EventQueueRow): AskingQueue {
   };
 }
 
-/** The texts of the events that a queue gets, in order. */
+/** Returns the texts of the events that a queue gets, in order. */
 function wantedOf(
   events: readonly OutgoingEvent[],
   queue: LockedQueue,

@@ -6,13 +6,15 @@ import type { QueueOwner } from './queue-owners.js';
 
 /** An event and its audience. */
 export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
-  /** User ids; duplicates get the event once. `everyone`: all active users and bots. */
+  /**
+   * The ids of the users who get the event, each once even if listed twice. `everyone` means all active users and bots.
+   */
   readonly audience: readonly UserId[] | 'everyone';
-  /** Restricts the event to queues whose client has the capability, or to queues without it. */
+  /** Restricts the event to queues whose client has the capability or, with `isLocked` false, lacks it. */
   readonly onlyFor?: { readonly capability: ClientCapability; readonly isLocked: boolean };
-  /** Skips queues that get events of this type, because these contain the same information. */
+  /** Skips queues that get events of this type, because those events contain the same information. */
   readonly withheldWith?: string;
-  /** Also publishes to queues with the messages from all public channels, except those of these users. */
+  /** Also publishes to queues that get the messages from all public channels, except the queues of these users. */
   readonly publicBut?: ReadonlySet<UserId>;
   /** Deletes the queues of the audience instead of publishing. */
   readonly endsQueues?: boolean;
@@ -21,15 +23,16 @@ export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
 }
 
 /**
- * Events whose audience is selected from the owners of queues: in an organization of 100,000 users, reading all of them
- * would cost a fifth of a second per edit.
+ * Events whose audience is selected from the owners of event queues. Reading all users instead would take a fifth of a
+ * second per edit in an organization of 100,000 users.
  */
 export interface EventsForOwners {
   /** All types that `build` returns. */
   readonly types: readonly string[];
   /**
    * Runs in the operation, after its changes. On PostgreSQL it may run again before the commit, for users whose first
-   * queue was registered meanwhile. Users outside `owners` are dropped from the audiences. Not called without owners.
+   * queue was registered in the meantime. Users who are not in `owners` are dropped from the audiences. Not called if
+   * there are no owners.
    */
   build(owners: readonly QueueOwner[]): Promise<readonly PublishedEvent[]> | readonly PublishedEvent[];
 }
@@ -45,7 +48,7 @@ export interface AskingQueue {
   can(capability: ClientCapability): boolean;
 }
 
-/** One form of an event, which may be several events. Written once for all queues with the same key. */
+/** One form of an event, which may consist of several events. Written once for all queues with the same key. */
 interface EventVariant {
   readonly key: string;
   write(): JsonObject | readonly JsonObject[];

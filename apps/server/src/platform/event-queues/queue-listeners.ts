@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Signals } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 
-/** Why a wait ended: a notification, a timeout, or an abort or replacement. */
+/** Why a wait ended. `gone` means that the request was aborted or the poll was replaced. */
 export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 
 const channel = 'event-queues';
@@ -46,7 +46,9 @@ export class QueueListeners {
     this.#stop?.();
   }
 
-  /** `undefined` means that notifications may have been missed: wakes all listeners. */
+  /**
+   * Wakes the listeners of a queue. `undefined` means that notifications may have been missed, and wakes all listeners.
+   */
   #wake(queueId: string | undefined): void {
     const notified =
       queueId === undefined ? [...this.#listeners.values()] : [this.#listeners.get(queueId) ?? []];
@@ -64,7 +66,7 @@ export class QueueListener {
   readonly #all: Set<QueueListener>;
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();
-  /** The state since the last wait. */
+  /** Why the next wait ends at once; `timed-out` if it does not. */
   #end: WaitEnd = 'timed-out';
 
   constructor(all: Set<QueueListener>, onClose: () => void) {
@@ -100,7 +102,7 @@ export class QueueListener {
     this.#wakes.emit('wake');
   }
 
-  /** Ends the wait for good. */
+  /** Ends the current wait and all later ones. */
   end(): void {
     this.#end = 'gone';
     this.#wakes.emit('wake');
@@ -112,7 +114,7 @@ export class QueueListener {
   }
 }
 
-/** An abort is not an error: the caller checks the signal. */
+/** Ignores an `AbortError`, because the caller checks the signal. Rethrows all other errors. */
 function ignoreAbort(error: unknown): void {
   if ((error as Error).name !== 'AbortError') throw error;
 }

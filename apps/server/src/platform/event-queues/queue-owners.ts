@@ -10,7 +10,7 @@ export interface QueueOwner {
   readonly role: Role;
 }
 
-/** The active users with a live queue for any of these event types, in ascending order. */
+/** Returns the active users with a live queue for any of these event types, in ascending order. */
 export async function readQueueOwners(
   db: Kysely<ServerTables>,
   types: readonly string[],
@@ -27,7 +27,8 @@ export async function readQueueOwners(
 }
 
 /**
- * A condition on rows of `event_queues`: the queue may request one of these types. The caller makes the exact check.
+ * Returns an SQL condition on rows of `event_queues` that finds all queues that request one of these types, and
+ * possibly others. The caller makes the exact check.
  */
 export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
   // The column holds a JSON array of types, so a match of the quoted type is a whole element.

@@ -4,7 +4,7 @@ import type { ServerDatabase, ServerTables, ServerTransaction } from '../../tabl
 
 const publishing = 'publishing of events';
 
-/** Takes the shared publishing lock before a transaction looks up the queues for its events. */
+/** Takes the shared publishing lock. Call it before a transaction looks up the queues for its events. */
 export function beginPublishing({ db }: Pick<ServerTransaction, 'db'>): Promise<void> {
   return lockShared(db, publishing);
 }
@@ -16,8 +16,8 @@ interface ReadWithQueue<Result> {
 }
 
 /**
- * Reads a snapshot consistent with a committed queue. Changes up to the snapshot are in the result, and in the queue at
- * or before `lastEventId`. Later changes are in the queue after it. `read` gets the snapshot's database.
+ * Reads a snapshot consistent with a committed queue. Changes up to the snapshot are in the result; their events have
+ * ids up to `lastEventId`. Later changes are in the queue after `lastEventId`. `read` gets the snapshot's database.
  */
 export async function readWithQueue<Result>(
   database: Pick<ServerDatabase, 'db' | 'readSnapshot'>,

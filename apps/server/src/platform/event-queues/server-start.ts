@@ -5,12 +5,12 @@ import type { ServerDatabase, ServerTables } from '../../tables.js';
 const queuesPerTransaction = 1000;
 
 /**
- * Records each queue's newest event id at a server's start. Until a client polls again, it cannot have a later event,
- * unless the database was restored from a backup. In that case the client has events that the database lost, and new
- * events reuse their ids. `GET /events` ends such a queue, so that its client registers again.
+ * Records each queue's newest event id at a server's start. Until a client polls again, it cannot have a later event
+ * than this, unless the database was restored from a backup. In that case the client has events that the database lost,
+ * and new events reuse their ids. `GET /events` ends such a queue, so that its client registers again.
  *
  * Keeps an existing record, because a client may sleep through several starts. Other running processes clear the record
- * when they answer.
+ * when they respond to a poll.
  */
 export async function noteServerStart(database: Pick<ServerDatabase, 'write'>): Promise<void> {
   for (let after = ''; ; ) {

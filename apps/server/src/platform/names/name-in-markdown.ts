@@ -1,15 +1,13 @@
 import { channelHash } from '@waxwing/markdown';
 import type { ChannelId } from '@waxwing/protocol';
 
-/**
- * Characters that end a mention or channel link, or prevent it. The rest of the name would then be parsed as Markdown.
- */
+/** Characters that end or break a mention or channel link. The rest of the name would then be parsed as Markdown. */
 const special = /[`>*&[\]]|\$\$/;
 const plain = /^[\p{L}\p{M}\p{N} ,'’-]+$/u;
 
 /**
- * Whether a name can be written as `@_*name*` or `#**name**`. The server's own bots must not write other names in this
- * form: a link in such a name would look like the bot's.
+ * Returns whether a name can be written as `@_*name*` or `#**name**`. The server's own bots must not write other names
+ * in this form: a link in such a name would seem to come from the bot.
  */
 export function isMentionable(name: string): boolean {
   return !special.test(name);
@@ -20,7 +18,7 @@ export function linkText(text: string): string {
   return text.replace(/[`>*&[\]$<\\]/g, (character) => `&#${character.codePointAt(0)};`);
 }
 
-/** A Markdown link to a channel. */
+/** Returns a Markdown link to a channel. */
 export function channelLink(id: ChannelId, name: string): string {
   if (isMentionable(name)) return `#**${name}**`;
   return `[${linkText(`#${name}`)}](${channelHash(id, name).slice(1)})`;

@@ -6,14 +6,17 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Storage for uploaded files. A path is used once. The database records which files are complete. */
+/** Storage for uploaded files. Each path is written only once. The database records which files are complete. */
 export interface FileStore {
   /**
-   * Stores a file. It is durable when the promise resolves. On failure, removes the partial file and destroys the
-   * content.
+   * Stores a file. The file is durable when the promise resolves. On failure, removes the partial file and destroys the
+   * content stream.
    */
   write(pathId: string, content: Readable, contentType: string): Promise<void>;
-  /** A file or a range of it. `undefined` if there is none. The caller must read the stream to its end or destroy it. */
+  /**
+   * Opens a file, or a range of it. Returns `undefined` if the file does not exist. The caller must read the stream to
+   * its end or destroy it.
+   */
   read(pathId: string, range?: ByteRange): Promise<Readable | undefined>;
   /** Removes a file, complete or not, if it exists. Idempotent. */
   remove(pathId: string): Promise<void>;

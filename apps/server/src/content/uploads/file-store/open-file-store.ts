@@ -17,7 +17,7 @@ export async function openFileStore({ store }: UploadsConfiguration): Promise<Fi
   return openS3FileStore({ ...store, secretKey });
 }
 
-/** Reads the secret key of an S3 store. @throws ConfigurationError if its file is not private or holds none. */
+/** Reads the secret key of an S3 store. @throws ConfigurationError if its file is empty, or readable by other users. */
 export async function readStoreKey({
   secretKeyFile,
 }: {

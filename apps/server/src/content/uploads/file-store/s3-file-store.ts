@@ -13,7 +13,7 @@ export interface S3Account {
   readonly secretKey: Secret<string>;
 }
 
-// Size of an upload's parts, one of which is in memory at a time. S3-compatible stores accept no smaller parts.
+// Part size of a multipart upload. One part is in memory at a time. S3 requires parts of at least 5 MiB.
 const pieceBytes = 5 * 1024 * 1024;
 
 /** Opens a store in a bucket of an S3-compatible service. */

@@ -10,7 +10,7 @@ import {
   shownMode,
 } from '@waxwing/service/config';
 
-/** Creates the folder of uploads if missing. @throws ConfigurationError unless only its owner can access it. */
+/** Creates the uploads folder if it is missing. @throws ConfigurationError unless only its owner can access it. */
 export function makeUploadsFolder(root: string): void {
   try {
     makePrivateFolder(root);
@@ -21,7 +21,8 @@ export function makeUploadsFolder(root: string): void {
 }
 
 /**
- * Checks what {@link makeUploadsFolder} needs, and creates nothing. Returns a note if the folder is missing.
+ * Dry run of {@link makeUploadsFolder}: checks its preconditions and creates nothing. Returns a note if the folder is
+ * missing.
  * @throws ConfigurationError
  */
 export function checkUploadsFolder(folder: string): string | undefined {

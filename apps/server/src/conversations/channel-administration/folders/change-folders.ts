@@ -11,7 +11,7 @@ interface Changed<Result> {
 }
 
 /**
- * Runs a change of the folders under an exclusive lock, and publishes its event to all users.
+ * Runs `change` on the channel folders under an exclusive lock, and publishes its event to all users.
  * @throws ProtocolError as `change` does.
  */
 export function changeFolders<Result>(

@@ -26,7 +26,10 @@ import { checkedFolderName, folderNameTaken } from './plan-folder.js';
 
 const description = textOfAtMost(realmLimits.max_channel_folder_description_length);
 
-/** `GET /api/v1/channel_folders`: the folders in their order. Archived ones only with `include_archived`. */
+/**
+ * `GET /api/v1/channel_folders`: returns the channel folders, in order. Includes archived folders only with
+ * `include_archived`.
+ */
 export const listChannelFolders = operation({
   method: 'GET',
   path: '/api/v1/channel_folders',
@@ -43,8 +46,9 @@ export const listChannelFolders = operation({
 });
 
 /**
- * `POST /api/v1/channel_folders/create`: creates a folder in the last position. Notifies all users. Errors:
- * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for bad names and names in use.
+ * `POST /api/v1/channel_folders/create`: creates a folder at the last position. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an invalid name, and for the name of
+ * another folder.
  */
 export const createChannelFolder = operation({
   method: 'POST',
@@ -80,9 +84,10 @@ export const createChannelFolder = operation({
 });
 
 /**
- * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it if it has no channels. Notifies
- * all users of the changed fields. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST
- * for folders that do not exist, bad names, names in use, and archiving a folder that has channels.
+ * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it if it has no channels.
+ * Publishes the changed fields to all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators;
+ * BAD_REQUEST for an unknown folder, an invalid name, the name of another folder, and archiving a folder that has
+ * channels.
  */
 export const updateChannelFolder = operation({
   method: 'PATCH',
@@ -141,8 +146,8 @@ export const updateChannelFolder = operation({
 
 /**
  * `PATCH /api/v1/channel_folders`: puts all folders into the given order. Notifies all users. Errors:
- * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an order that does not name each folder
- * once.
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an order that does not contain each
+ * folder exactly once.
  */
 export const reorderChannelFolders = operation({
   method: 'PATCH',
@@ -168,7 +173,7 @@ export const reorderChannelFolders = operation({
   },
 });
 
-/** @throws ProtocolError BAD_REQUEST if a folder that is not archived has the name. */
+/** @throws ProtocolError BAD_REQUEST if an active folder has the name. */
 function requireFree(folders: readonly FolderRow[], name: string): void {
   const lower = name.toLowerCase();
   if (folders.some((row) => row.is_archived === 0 && row.name_lower === lower)) throw folderNameTaken(name);

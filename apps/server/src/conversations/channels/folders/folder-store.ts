@@ -4,10 +4,10 @@ import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables, ServerTransaction } from '../../../tables.js';
 
-/** The name of the lock on all folders. */
+/** The name of the lock that covers all folders. */
 const folders = 'channel folders';
 
-/** A folder of channels in answers and events. */
+/** A channel folder in responses and events. */
 export const folderRecord = z
   .object({
     id: z.number().int(),
@@ -38,7 +38,7 @@ export function writeFolder(row: FolderRow): z.input<typeof folderRecord> {
   };
 }
 
-/** All folders, in order of position. */
+/** Returns all folders, in order of position. */
 export function listFolders(db: Kysely<ServerTables>): Promise<FolderRow[]> {
   return db.selectFrom('channel_folders').selectAll().orderBy('position').orderBy('id').execute();
 }
@@ -49,8 +49,8 @@ export function lockFolders({ db }: ServerTransaction): Promise<void> {
 }
 
 /**
- * Whether the folder exists, archived or not. Takes a shared lock on all folders, so that the answer holds until the
- * transaction ends.
+ * Returns whether the folder exists, archived or not. Takes a shared lock on all folders, so that the result stays
+ * valid until the transaction ends.
  */
 export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
   await lockShared(db, folders);

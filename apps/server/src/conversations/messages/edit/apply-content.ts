@@ -59,14 +59,16 @@ const mentionBits =
   messageFlags.stream_wildcard_mentioned |
   messageFlags.topic_wildcard_mentioned;
 
-/** A copy whose mention flags an edit changes, with all its flags. */
+/** A user's copy whose mention flags an edit changes, with all flags of the copy before and after. */
 export interface MentionChange {
   readonly userId: UserId;
   readonly before: number;
   readonly after: number;
 }
 
-/** Updates the mention flags in users' copies of the message, at most three statements. Returns the changed copies. */
+/**
+ * Updates the mention flags in users' copies of the message, in at most three statements. Returns the changed copies.
+ */
 export async function applyMentions(
   { db }: ServerTransaction,
   message: EditedMessage,
@@ -98,8 +100,8 @@ export async function applyMentions(
 }
 
 /**
- * The copies whose mention flags may change, by ascending user id: those with mention flags, and those of the `named`
- * users. All copies if `named` is omitted.
+ * Returns the copies whose mention flags may change, in ascending order of users: copies that have mention flags, and
+ * the copies of the `named` users. Returns all copies if `named` is omitted.
  */
 function mentionedCopies(
   db: Kysely<ServerTables>,

@@ -48,7 +48,7 @@ export async function applyEdit(
   const content = plan.content && { message, content: plan.content, actor, now };
   const detached = content === undefined ? [] : await applyContent(transaction, context, content);
   const mentions = content === undefined ? [] : await applyMentions(transaction, message, content.content);
-  // Reads the copies before the move, because a move to another channel deletes some of them.
+  // Reads the copies before the move, because a move to another channel deletes some copies.
   const isReadNow = channels === undefined || channels.origin.id !== channels.target.id;
   const copies = isReadNow ? await copiesOfMessage(db, message.id) : undefined;
   const losingAccess = await publishLostAccess(transaction, context, edit, ids);
@@ -78,9 +78,8 @@ export async function applyEdit(
 }
 
 /**
- * Publishes `delete_message` to users losing access to the messages. Returns a function that selects these users from a
- * list. If the old channel's history is protected, only users with a copy lose access: their copies are about to be
- * deleted.
+ * Publishes `delete_message` to users who lose access to the messages. Returns a function that selects these users from
+ * a list. If the old channel's history is protected, only users with a copy lose access; their copies are deleted next.
  */
 async function publishLostAccess(
   transaction: ServerTransaction,
@@ -129,7 +128,7 @@ function updatesOf(
   };
 }
 
-/** Selects the origin and target of an edit from the locked channels. `undefined` for direct messages. */
+/** Selects the origin and target of an edit from the locked channels. Returns `undefined` for direct messages. */
 export function editedChannels(
   channels: readonly Channel[],
   { channelId }: Message,

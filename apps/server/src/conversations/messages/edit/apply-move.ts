@@ -12,7 +12,7 @@ import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
 
-/** A move, and the messages that it takes. */
+/** A move that passed all checks, and the messages that it moves. */
 export interface DecidedMove {
   readonly message: AppliedMove['message'];
   readonly move: PlannedMove;
@@ -25,7 +25,7 @@ export interface DecidedMove {
   readonly isTopicNew: boolean;
 }
 
-/** Moves messages that are locked. Call `postMoveNotices` with the result after all other events of the edit. */
+/** Moves locked messages. Call `postMoveNotices` with the result after all other events of the edit. */
 export async function applyMove(
   transaction: ServerTransaction,
   context: EditContext,

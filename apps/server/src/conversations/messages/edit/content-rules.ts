@@ -4,7 +4,10 @@ import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { isWithin } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
 
-/** Checks 2 to 4: whether the actor may change the message's content. */
+/**
+ * Runs checks 2 to 4 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may change the message's
+ * content.
+ */
 export function checkContentPermission(
   { actor, now, settings }: Pick<EditFacts, 'actor' | 'now' | 'settings'>,
   { senderId, sentAt }: EditedMessage,
@@ -15,7 +18,10 @@ export function checkContentPermission(
     throw refused('The time limit for editing this message has passed');
 }
 
-/** Check 19: whether the actor may mention the users and groups in the new content. */
+/**
+ * Runs check 19 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may use the wildcard and group
+ * mentions in the new content.
+ */
 export function checkContent({ content, held, origin }: EditFacts): void {
   if (content === undefined) return;
   const { forbiddenGroups, participants, references, subscribers } = content;

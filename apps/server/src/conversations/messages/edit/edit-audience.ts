@@ -11,19 +11,19 @@ import { copiesOfMessage } from '../message-readers.js';
 type Db = Kysely<ServerTables>;
 type Flags = ReadonlyMap<UserId, number | undefined>;
 
-/** The channels of a message before and after an edit. Both are the same if the message stays. */
+/** The channels of a message before and after an edit. Both are the same if the message stays in its channel. */
 export interface EditedChannels {
   readonly origin: Channel;
   readonly target: Channel;
 }
 
-/** Selects the users among these who can no longer see the moved messages. */
+/** Selects the users in a list who can no longer read the moved messages. */
 export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
 
 /**
- * The users among these who lose access to messages that move to another channel: readers of the old channel who were
- * subscribed to it at any time and are not subscribed to the new one. They lose access if the new channel is private or,
- * for guests, not web-public. The move itself does not change the result.
+ * Returns which of these users lose access to messages that move to another channel. They are readers of the old
+ * channel who are or were subscribed to it, and are not subscribed to the new one. They lose access if the new channel
+ * is private or, for guests, not web-public. The result is the same before and after the move.
  */
 export async function losingAccess(
   db: Db,
@@ -52,15 +52,19 @@ export async function losingAccess(
 interface EditedForReaders {
   readonly messageId: MessageId;
   readonly channels: EditedChannels;
-  /** All copies as they were before a move to another channel, with their flags after the edit. Read if omitted. */
+  /**
+   * The flags of all copies after the edit, for a move to another channel, which deletes copies. If omitted, the copies
+   * are read.
+   */
   readonly copies: ReadonlyMap<UserId, number> | undefined;
   readonly losingAccess: LosingAccess;
 }
 
 /**
- * The audience of an edit among some users, with the flags of each user's copy after it: users who have a copy and can
- * still read the message. If history is public, also subscribers without a copy (flags `undefined`). Users who could not
- * read the message before the edit are excluded, because the event says where the message was.
+ * Returns which of these users are the audience of an edit, with the flags of each user's copy after the edit. The
+ * audience has a copy and can still read the message. If history is public, it includes subscribers without a copy
+ * (flags `undefined`). Users who could not read the message before the edit are excluded, because the event says where
+ * the message was.
  */
 export async function updateAudience(
   db: Db,

@@ -7,7 +7,7 @@ import { writeFlags } from '../message-record.js';
 import type { Message } from '../message-store.js';
 import type { EditPlan } from './plan-edit.js';
 
-/** An applied edit, as written into events. */
+/** An applied edit, with the facts that its events contain. */
 export interface PublishedEdit extends EditPlan {
   /** The message before the edit. */
   readonly before: Message;
@@ -19,7 +19,7 @@ export interface PublishedEdit extends EditPlan {
   readonly messageIds: readonly MessageId[];
 }
 
-/** `update_message` for the audience: one event per distinct set of flags that readers' copies have after the edit. */
+/** Builds the `update_message` events: one for each distinct set of flags that readers' copies have after the edit. */
 export function updateEvents(
   notified: PublishedEdit,
   flagsOf: ReadonlyMap<UserId, number | undefined>,

@@ -14,15 +14,18 @@ export interface EditFacts {
   readonly settings: RealmSettingValues;
   /** Realm permissions that the actor holds. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  /** `undefined` if it does not exist or the actor may not read it. */
+  /** `undefined` if the message does not exist or the actor may not read it. */
   readonly message: EditedMessage | undefined;
   /** The actor's access to the message's channel. `undefined` for direct messages. */
   readonly origin: ChannelAccess | undefined;
-  /** The actor's access to the target channel. `undefined` if there is none. */
+  /**
+   * The actor's access to the target channel. `undefined` if the message stays in its channel or the target does not
+   * exist.
+   */
   readonly target: ChannelAccess | undefined;
   /** Facts about the new content. `undefined` if the content stays. */
   readonly content: ContentFacts | undefined;
-  /** Counts of the origin topic. Read only if the edit moves a whole topic under a time limit. */
+  /** Message counts of the origin topic. Read only if the edit moves a whole topic under a time limit. */
   readonly counted: CountedTopic | undefined;
   /** Whether the target topic has no messages. */
   readonly isTopicNew: boolean;
@@ -41,21 +44,24 @@ export interface ContentFacts {
   /** Markdown source, as it will be stored. */
   readonly source: string;
   readonly html: string;
-  /** From the message's HTML to the new one. `null` if the message changed while it was computed. */
+  /** HTML diff from the stored HTML to the new HTML. `null` if the message was edited while the diff was computed. */
   readonly htmlDiff: string | null;
   readonly references: References;
   /** Names of mentioned groups that the actor may not mention. */
   readonly forbiddenGroups: readonly string[];
   /** Number of active subscribers of the channel. Counted only if the content has a channel wildcard. */
   readonly subscribers: number;
-  /** Users who have sent to the topic that the message will be in. Read only if the content has a topic wildcard. */
+  /**
+   * Users who have sent messages to the topic that the message will be in. Read only if the content has a topic
+   * wildcard.
+   */
   readonly participants: ReadonlySet<UserId>;
 }
 
-/** The messages of a topic that the actor may read. */
+/** Counts of the messages in a topic that the actor may read. */
 export interface CountedTopic {
   readonly total: number;
-  /** Number of messages within the time limit for moving. `firstMovableId` is the oldest of them. */
+  /** Number of messages within the time limit for moving. `firstMovableId` is the id of the oldest one. */
   readonly movable: number;
   readonly firstMovableId: MessageId | null;
 }

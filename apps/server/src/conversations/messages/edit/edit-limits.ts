@@ -3,22 +3,22 @@ import { isAdministrator } from '../../../platform/authentication/require-admini
 import { type Role, roles } from '../../../platform/authentication/roles.js';
 import type { WantedMove } from './edit-request.js';
 
-/** Tolerance on time limits, for clock skew and network latency. */
+/** Tolerance added to time limits, for clock skew and network latency. */
 const graceSeconds = 20;
 
-/** Whether an age in milliseconds is within a limit in seconds. `null` means no limit. */
+/** Returns whether an age in milliseconds is within a limit in seconds. `null` means no limit. */
 export function isWithin(limitSeconds: number | null, age: number): boolean {
   return limitSeconds === null || age <= (limitSeconds + graceSeconds) * 1000;
 }
 
-/** Whether the time limits for moving apply to a role. Administrators and moderators are exempt. */
+/** Returns whether the time limits for moving apply to a role. Administrators and moderators are exempt. */
 export function isBoundByTime(role: Role): boolean {
   return !isAdministrator(role) && role !== roles.moderator;
 }
 
 /**
- * The send time, in Unix milliseconds, after which messages are recent enough for this move. `undefined` if no time limit
- * applies; resolving a topic has none.
+ * Returns the send time, in Unix milliseconds, after which messages are recent enough for this move. Returns
+ * `undefined` if no time limit applies, as for resolving a topic.
  */
 export function movableAfter(
   settings: RealmSettingValues,

@@ -1,7 +1,7 @@
 import type { ChannelId } from '@waxwing/protocol';
 import { cutTopic, type Resolution, readTopic, resolutionOf } from '../topic-text.js';
 
-/** Which messages of a topic move: only the target, the target and later ones, or all. */
+/** Which messages of a topic move: only the edited message, this and later messages, or all. */
 export const propagateModes = ['change_one', 'change_later', 'change_all'] as const;
 
 export type PropagateMode = (typeof propagateModes)[number];
@@ -18,7 +18,7 @@ export interface EditRequest {
   readonly prevContentSha256?: string | undefined;
 }
 
-/** A message's channel and topic. No channel for direct messages. */
+/** A message's channel and topic. Direct messages have no channel. */
 export interface MessageLocation {
   readonly channelId: ChannelId | undefined;
   readonly topic: string;
@@ -28,7 +28,7 @@ export interface MessageLocation {
 export interface WantedMove {
   /** The requested topic before truncation. `undefined` if the topic stays. */
   readonly wantedTopic: string | undefined;
-  /** The topic after the move: the current one if it stays. */
+  /** The topic after the move, or the current topic if it stays. */
   readonly topic: string;
   readonly isTopicChanged: boolean;
   /** The new channel. `undefined` if the channel stays. */
@@ -36,7 +36,7 @@ export interface WantedMove {
   readonly resolution: Resolution | undefined;
 }
 
-/** Reduces a request to an actual move: a value equal to the current one is no change. */
+/** Computes the move that a request asks for. A requested value that equals the current one is no change. */
 export function wantedMove(
   requested: Pick<EditRequest, 'topic' | 'channelId'>,
   location: MessageLocation,
@@ -53,12 +53,12 @@ export function wantedMove(
   };
 }
 
-/** Whether the topic or the channel changes. */
+/** Returns whether the topic or the channel changes. */
 export function isMove({ isTopicChanged, channelId }: WantedMove): boolean {
   return isTopicChanged || channelId !== undefined;
 }
 
-/** Whether the move only resolves or reopens a topic, in the same channel. */
+/** Returns whether the move only resolves or reopens a topic and stays in the channel. */
 export function isResolutionAlone({ resolution, channelId }: WantedMove): boolean {
   return resolution !== undefined && channelId === undefined;
 }

@@ -21,7 +21,7 @@ import {
 } from './notice-texts.js';
 import type { PlannedMove } from './plan-edit.js';
 
-/** An applied move, as described in the notices to its topics. */
+/** An applied move, with the facts that the notices in the old and new topics contain. */
 export interface AppliedMove {
   readonly message: Message;
   readonly move: PlannedMove;
@@ -46,12 +46,15 @@ const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;
 
-/** Values of `resolved_topic_notice_auto_read_policy` (chat API). 2 means: read unless the user follows the topic. */
+/**
+ * Values of `resolved_topic_notice_auto_read_policy` (chat API). The value 2 means: read unless the user follows the
+ * topic.
+ */
 const autoRead = { always: 1, never: 3 } as const;
 
 const program = 'internal';
 
-/** Posts notices of a move in the new and the old topic, sent by the notification bot. */
+/** Posts notices of a move in the new and the old topic, as the Notification Bot. */
 export async function postMoveNotices(
   transaction: ServerTransaction,
   context: EditContext,
@@ -107,7 +110,9 @@ async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> 
   return { id, fullName: row.full_name };
 }
 
-/** Subscribers who get the notice as read: by their setting, or because they do not follow the topic. */
+/**
+ * Returns the subscribers who get the notice as read, either by their setting or because they do not follow the topic.
+ */
 async function readersOfNotice(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['to'],
@@ -135,7 +140,7 @@ async function readersOfNotice(
 
 /**
  * Deletes the resolve or reopen notice if it is the topic's last message and at most a minute old, so that undoing a
- * mistake leaves no trace. Returns whether it did.
+ * mistake leaves no trace. Returns whether it deleted the notice.
  */
 async function retract(
   transaction: ServerTransaction,

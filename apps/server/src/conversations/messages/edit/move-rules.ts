@@ -8,7 +8,9 @@ import { isBoundByTime, isWithin, movableAfter } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
 import { isMove, isResolutionAlone, type PropagateMode, type WantedMove } from './edit-request.js';
 
-/** A message in a channel and its requested move. `origin` and `target` are equal if it stays. */
+/**
+ * A message in a channel and its requested move. `origin` and `target` are equal if the message stays in its channel.
+ */
 interface ChannelEdit {
   readonly message: EditedMessage;
   readonly move: WantedMove;
@@ -17,7 +19,10 @@ interface ChannelEdit {
   readonly propagateMode: PropagateMode;
 }
 
-/** Checks 13 to 15: the target channel is readable and accepts the topic. */
+/**
+ * Runs checks 13 to 15 of docs/chat-api.md#order-of-the-checks-of-an-edit: the actor can read the target channel, and
+ * it accepts the topic. Returns the actor's access to the target channel.
+ */
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {
   const target = move.channelId === undefined ? origin : facts.target;
   if (target === undefined || target.channel.isArchived || !readsChannel(target))
@@ -34,7 +39,10 @@ export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: Wante
   return target;
 }
 
-/** Checks 16 to 22: whether the actor may apply the move to the target message. */
+/**
+ * Runs checks 16 to 22 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may apply the move to the
+ * edited message.
+ */
 export function checkMove(facts: EditFacts, edit: ChannelEdit): void {
   if (edit.move.resolution !== undefined) checkResolution(facts, edit);
   else if (edit.move.isTopicChanged) checkTopicChange(facts, edit);
@@ -78,15 +86,18 @@ function checkChannelChange(facts: EditFacts, edit: ChannelEdit): void {
 }
 
 /**
- * Whether the whole topic is to move and some of its messages are recent enough. {@link checkWholeTopic} then reports
- * which, even if the message itself is too old.
+ * Returns whether the request moves the whole topic, but only a part of it is recent enough. {@link checkWholeTopic}
+ * then reports that part, even if the edited message itself is too old.
  */
 function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): boolean {
   if (propagateMode !== 'change_all' || counted === undefined) return false;
   return counted.movable > 0 && counted.movable < counted.total;
 }
 
-/** Checks 23 and 24: whether the whole topic may move, and whether the actor may create a new topic. */
+/**
+ * Runs checks 23 and 24 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the whole topic may move, and
+ * whether the actor may create a new topic.
+ */
 export function checkWholeTopic(facts: EditFacts, { move, target, propagateMode }: ChannelEdit): void {
   const { actor, counted, isTopicNew, now, settings } = facts;
   if (!isMove(move) || isResolutionAlone(move)) return;

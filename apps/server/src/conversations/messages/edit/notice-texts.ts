@@ -23,7 +23,7 @@ export type MovedAmount =
   | { readonly kind: 'one'; readonly messageId: MessageId }
   | { readonly kind: 'several'; readonly count: number };
 
-/** Notice text in the topic that messages moved to. */
+/** Returns the text of the notice in the topic that messages moved to. */
 export function arrivalText(
   from: NamedTopic,
   to: NamedTopic,
@@ -39,7 +39,7 @@ export function arrivalText(
   return `[One message](${url}) came from ${topicLink(from)}; ${who} moved it here.`;
 }
 
-/** Notice text in the topic that messages moved from. */
+/** Returns the text of the notice in the topic that messages moved from. */
 export function departureText(to: NamedTopic, by: NamedUser, moved: MovedAmount): string {
   const what = {
     topic: 'This topic',
@@ -51,12 +51,12 @@ export function departureText(to: NamedTopic, by: NamedUser, moved: MovedAmount)
 
 const resolutionWords = { resolved: 'resolved this topic.', unresolved: 'opened this topic again.' } as const;
 
-/** Notice text for a resolved or reopened topic. */
+/** Returns the text of the notice about a resolved or reopened topic. */
 export function resolutionText(by: NamedUser, resolution: Resolution): string {
   return `${silentMention(by)} ${resolutionWords[resolution]}`;
 }
 
-/** Whether a text written by the server matches {@link resolutionText}. */
+/** Returns whether a text written by the server matches {@link resolutionText}. */
 export function isResolutionText(text: string): boolean {
   return /^@_\*\*.*\|\d+\*\* (?:resolved this topic|opened this topic again)\.$/s.test(text);
 }
@@ -65,7 +65,7 @@ function silentMention({ id, fullName }: NamedUser): string {
   return `@_**${fullName}|${id}**`;
 }
 
-/** A Markdown link to a topic. Falls back to an explicit URL if a name contains Markdown special characters. */
+/** Returns a Markdown link to a topic. Falls back to an explicit URL if a name contains Markdown special characters. */
 export function topicLink({ channelId, channelName, topic }: NamedTopic): string {
   if (isMentionable(channelName) && isMentionable(topic)) return `#**${channelName}>${topic}**`;
   const shown = topic === '' ? realmLimits.realm_empty_topic_display_name : topic;

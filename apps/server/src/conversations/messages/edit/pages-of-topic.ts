@@ -7,19 +7,19 @@ import { isReadable } from '../message-access.js';
 import { topicKey } from '../message-store.js';
 import type { PlannedMove } from './plan-edit.js';
 
-/** Bounds what one statement reads, because SQLite runs it on the event loop. */
+/** Page size. Bounds the time of one statement, because SQLite runs statements on the event loop. */
 const messagesPerPage = 1000;
 
 interface TopicSearch {
-  /** Only messages with greater ids; default: all. */
+  /** Selects messages with greater ids. Default: all messages. */
   readonly afterId?: number;
-  /** Only messages that this user may read; default: all. */
+  /** Selects messages that this user may read. `undefined` selects all messages. */
   readonly reader: PermissionHolder | undefined;
   /** Whether to lock the messages until the transaction ends. */
   readonly isLocking?: boolean;
 }
 
-/** Reads the messages of a topic in ascending order of their ids, a thousand at a time. */
+/** Yields the messages of a topic in pages of up to 1000, in ascending order of ids. */
 export async function* pagesOfTopic(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['from'],

@@ -8,7 +8,7 @@ import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { type EditRequest, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-request.js';
 import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
 
-/** The changes that an edit makes to a message and, for a move, to other messages of its topic. */
+/** The changes that an edit makes to a message and, if it moves, to other messages of its topic. */
 export interface EditPlan {
   readonly message: EditedMessage;
   /** `undefined` if the content stays. */
@@ -24,11 +24,13 @@ export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifi
   readonly isTopicChanged: boolean;
   readonly isChannelChanged: boolean;
   readonly resolution: WantedMove['resolution'];
-  /** Whether only the topic's letter case changes. It is still the same topic, so no move notices are posted. */
+  /** Whether only the letter case of the topic changes. The topic stays the same, so no move notices are posted. */
   readonly isRespelling: boolean;
-  /** Whether to post an arrival notice. Never for a move that only resolves a topic, which has its own notice. */
+  /**
+   * Whether to post an arrival notice. False for a move that only resolves a topic, because that posts its own notice.
+   */
   readonly notifiesNewThread: boolean;
-  /** Whether to post a notice that the topic was resolved or reopened, if the whole topic was. */
+  /** Whether to post a notice that the topic was resolved or reopened, if the whole topic moves. */
   readonly notifiesResolution: boolean;
   /** Whether to post an arrival notice if a resolve or reopen moves only a part of the topic. */
   readonly notifiesPartialResolution: boolean;
@@ -40,8 +42,8 @@ type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
 };
 
 /**
- * Plans an edit. Pure. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit; the first that
- * fails decides the error.
+ * Plans an edit. A pure function. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit; the
+ * first check that fails determines the error.
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
  * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
  */
@@ -65,7 +67,8 @@ export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
 }
 
 /**
- * Runs checks 1 to 12, which are cheap and therefore run before rendering. Returns the message and its requested move.
+ * Runs checks 1 to 12 of docs/chat-api.md#order-of-the-checks-of-an-edit. These are cheap and run before rendering.
+ * Returns the message and its requested move.
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH with the reason for a refusal.
  */
 export function checkAsked(
@@ -81,7 +84,10 @@ export function checkAsked(
   return { message, move };
 }
 
-/** Checks 5 to 11: whether the request fits this message. */
+/**
+ * Runs checks 5 to 11 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the request is valid for this
+ * message.
+ */
 function checkRequest(requested: EditRequest, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);

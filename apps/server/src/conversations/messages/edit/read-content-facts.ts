@@ -14,17 +14,17 @@ import { type EditRequest, wantedMove } from './edit-request.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Stored in place of content that shows nothing. */
+/** Stored in place of content without visible characters. */
 const blankContent = '(deleted)';
 
-/** New content as it is stored, and its rendering. */
+/** New content in its stored form, and its rendering. */
 export interface RenderedContent {
   readonly source: string;
   readonly rendered: RenderedMarkdown;
   readonly diff: { readonly before: string; readonly html: string };
 }
 
-/** Renders new content of a message with this HTML. Slow: call it before taking locks. */
+/** Renders a message's new content, and its diff to the HTML `before`. Slow: call it before taking locks. */
 export async function renderNewContent(
   db: Db,
   context: RenderingContext,
@@ -61,7 +61,9 @@ export async function readContentFacts(
   };
 }
 
-/** Participants of the topic that the message will be in, including the senders of messages that move with it. */
+/**
+ * Reads the participants of the topic that the message will be in, including the senders of messages that move with it.
+ */
 async function readParticipants(db: Db, message: Message, requested: EditRequest): Promise<Set<UserId>> {
   const after = { ...message, topic: wantedMove(requested, message).topic };
   const topics = requested.propagateMode === 'change_one' ? [after] : [message, after];

@@ -25,7 +25,10 @@ const asked = [
   'can_resolve_topics_group',
 ] as const satisfies PermissionName<'realm'>[];
 
-/** A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if it stays. */
+/**
+ * A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if the content
+ * stays.
+ */
 export interface AskedEdit {
   readonly requested: EditRequest;
   readonly content: RenderedContent | undefined;
@@ -70,7 +73,7 @@ async function readTopicFacts(
   const unasked = { counted: undefined, isTopicNew: false };
   if (message?.channelId === undefined) return unasked;
   const move = wantedMove(requested, message);
-  // Does not query an invalid topic, which is refused later: databases reject some of its characters.
+  // Does not query an invalid topic, because databases reject some characters. A later check refuses the topic.
   if (!isMove(move) || topicProblem(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
   const isCounted = requested.propagateMode === 'change_all' && after !== undefined;

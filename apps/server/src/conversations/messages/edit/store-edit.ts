@@ -11,7 +11,7 @@ import type { EditPlan, PlannedMove } from './plan-edit.js';
 
 type Db = Transaction<ServerTables>;
 
-/** Locks the messages that a plan changes and returns their ids in ascending order. */
+/** Locks the messages that an edit changes and returns their ids in ascending order. */
 export async function lockEdited(
   db: Db,
   { message, move }: Pick<EditPlan, 'message' | 'move'>,
@@ -20,14 +20,14 @@ export async function lockEdited(
   if (move === undefined || move.propagateMode === 'change_one') return [message.id];
   const ids: MessageId[] = [];
   const afterId = move.propagateMode === 'change_later' ? message.id - 1 : 0;
-  // A move to another channel takes only messages that the actor can read.
+  // A move to another channel moves only messages that the actor can read.
   const reader = move.isChannelChanged ? actor : undefined;
   for await (const page of pagesOfTopic(db, move.from, { afterId, reader, isLocking: true }))
     ids.push(...page.map(({ id }) => id));
   return ids;
 }
 
-/** Whether a user can read any message of a topic, except the messages in `but`. */
+/** Returns whether a user can read any message of a topic, except the messages in `but`. */
 export async function readsAnyIn(
   db: Kysely<ServerTables>,
   location: PlannedMove['from'],
@@ -98,8 +98,9 @@ export async function moveMessages(
 }
 
 /**
- * Updates copies after a move to another channel: deletes those of users not subscribed to it. If its history is
- * protected, gives each subscriber a copy, so that they can read the moved messages.
+ * Updates users' copies after a move to another channel: deletes the copies of users who are not subscribed to the new
+ * channel. If the new channel's history is protected, gives each subscriber a copy, so that they can read the moved
+ * messages.
  */
 export async function moveCopies(
   db: Db,

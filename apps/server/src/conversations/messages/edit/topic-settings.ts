@@ -23,8 +23,8 @@ interface TopicWants {
 }
 
 /**
- * A user's policy for the new topic after a move of the whole old topic. If the new topic existed before, the more
- * visible policy wins. Users losing access keep the new topic's policy.
+ * Returns a user's policy for the new topic after a move of the whole old topic. If the new topic existed before, the
+ * more visible policy wins. Users who lose access keep their policy for the new topic.
  */
 export function mergedWants(
   { userId, ofOld, ofNew }: TopicWants,
@@ -50,7 +50,7 @@ interface TopicMove {
 
 /**
  * Moves users' topic policies along with a topic that has moved as a whole, and publishes events. Drops the policies of
- * users who cannot read the messages in their new location: stored policies may outlive access.
+ * users who cannot read the messages in the new topic.
  */
 export async function moveTopicSettings(
   transaction: ServerTransaction,

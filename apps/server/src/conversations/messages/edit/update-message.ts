@@ -21,12 +21,12 @@ import { type RenderedContent, renderNewContent } from './read-content-facts.js'
 import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
 
 /**
- * `PATCH /api/v1/messages/{message_id}` (docs/chat-api.md#1-edit-a-message): changes a message's content or moves
- * messages to another topic or channel: only this message, this and later ones, or the whole topic. Resolving a topic
- * is such a move. Atomic. Notifies all readers of the message. Errors:
+ * `PATCH /api/v1/messages/{message_id}` (docs/chat-api.md#1-edit-a-message): changes a message's content, or moves
+ * messages to another topic or channel: only this message, this and later messages, or the whole topic. Resolving a
+ * topic is also a move. Atomic. Notifies all readers of the message. Errors:
  *
  * - BAD_REQUEST if organization or channel settings do not permit the change
- * - EXPECTATION_MISMATCH if the content differs from the content that the actor has seen
+ * - EXPECTATION_MISMATCH if the stored content is not the content that the client has seen
  * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED if a part of the topic is too old
  * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
  */
@@ -72,7 +72,7 @@ export const updateMessage = operation({
       notifiesNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    // Renders before the transaction, because rendering takes longest and would prolong the locks.
+    // Renders before the transaction: rendering takes the most time and would hold the locks longer.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const rendered = await renderAllowed(rendering, actor, parameters.message_id, requested);
     const asked: AskedEdit = { requested, content: rendered };

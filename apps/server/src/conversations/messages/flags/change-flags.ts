@@ -16,16 +16,16 @@ import type { FlagRequest } from './flag-request.js';
 export interface FlagChange {
   /** Messages with changed copies, in ascending order. */
   readonly changedIds: readonly MessageId[];
-  /** Channels that the user is not subscribed to: their messages cannot be marked as unread. */
+  /** Channels whose messages could not be marked as unread, because the user is not subscribed to them. */
   readonly ignoredChannelIds: readonly ChannelId[];
 }
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Changes a flag on a user's copies of messages, publishes the event, and retracts push notifications for messages marked
- * as read. Flagging a message without a copy creates one. Unreadable messages are skipped for `read` and refused for
- * other flags.
+ * Changes a flag on a user's copies of messages, publishes the event, and retracts push notifications for messages
+ * marked as read. Flagging a message that the user has no copy of creates a copy. Unreadable messages are skipped for
+ * `read` and refused for other flags.
  * @throws ProtocolError BAD_REQUEST
  */
 export async function changeFlags(
@@ -37,10 +37,10 @@ export async function changeFlags(
   const { db } = transaction;
   const { flag, op } = requested;
   const isUnreading = flag === 'read' && op === 'remove';
-  // A message without a copy counts as read and has no other flags, so only these changes need a copy.
+  // A message without a copy counts as read and has no other flags, so only these changes create copies.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
-  // Creates copies only for messages under a shared lock: a message may become readable and unreadable again
-  // concurrently, and a copy would keep it readable.
+  // Creates copies only for messages under a shared lock. Without the lock, a message could become unreadable
+  // concurrently, and the new copy would keep it readable.
   const locked = makesCopies
     ? await keepReadableMessages(transaction, actor, requested.messageIds)
     : requested.messageIds;

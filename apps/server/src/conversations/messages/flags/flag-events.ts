@@ -12,7 +12,8 @@ import { readSubscribedMutes } from '../topics/subscribed-mutes.js';
 import type { FlagRequest } from './flag-request.js';
 
 /**
- * `update_message_flags` for a user's clients. When messages become unread, it includes the details needed to count them.
+ * Builds `update_message_flags` for a user's clients. If messages become unread, the event includes the details that
+ * clients need to count them.
  */
 export async function flagEvent(
   db: Kysely<ServerTables>,
@@ -30,7 +31,7 @@ export async function flagEvent(
   return { ...eventWithTopics(eventType, write), audience: [id] };
 }
 
-/** {@link flagEvent} without message details: for every change except marking as unread. */
+/** Like {@link flagEvent}, but without message details. Suits all changes except marking as unread. */
 export function plainFlagEvent(
   userId: UserId,
   requested: Pick<FlagRequest, 'flag' | 'op'>,
@@ -49,8 +50,8 @@ function writeFlags(
 }
 
 /**
- * The message details that clients need to count unread messages. The returned function names topics in the client's
- * form.
+ * Reads the message details that clients need to count unread messages. The returned function builds them with topic
+ * names in the client's form.
  */
 async function readDetails(
   db: Kysely<ServerTables>,

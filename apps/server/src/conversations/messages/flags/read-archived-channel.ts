@@ -15,7 +15,7 @@ export const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
   lifetimeMilliseconds: 7 * oneDay,
 };
 
-/** Batch sizes of one transaction: small enough not to delay others. */
+/** Batch sizes of one transaction, small enough not to delay other writers. */
 interface ReadingStep {
   readonly users: number;
   /** Defaults to the limit of {@link readOfChannels}. */
@@ -24,7 +24,7 @@ interface ReadingStep {
 
 const usualStep: ReadingStep = { users: 100 };
 
-/** The job's progress: its channel, and the last user whose messages in it are all read. */
+/** The job's progress: the channel, and the last user whose messages in the channel are all read. */
 interface ReadSoFar {
   readonly channelId: ChannelId;
   readonly lastUserId: UserId;
@@ -44,12 +44,12 @@ export async function readArchivedChannel(
   await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: 0 });
 }
 
-/** Registers the handler of that job. Call it before the database's jobs are started. */
+/** Registers the handler of {@link readArchivedChannelJob}. Call it before the database's jobs are started. */
 export function handleReadingJobs(context: Context): void {
   handleJob(context, readArchivedChannelJob, (transaction, soFar) => readSome(transaction, context, soFar));
 }
 
-/** Marks the next batch as read and enqueues a job for the rest. */
+/** Marks the next batch as read, and enqueues a job for the remaining messages. */
 export async function readSome(
   transaction: ServerTransaction,
   context: Context,

@@ -18,8 +18,9 @@ export const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membe
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Marks unread messages of channels that users have left as read, and publishes events. Handles up to a limit of copies
- * at once and enqueues a job for the rest, which skips users who have rejoined. The caller has locked the channels.
+ * Marks unread messages of channels that users have left as read, and publishes events. Handles a limited number of
+ * copies at once and enqueues a job for the rest. The job skips users who have rejoined. The caller has locked the
+ * channels.
  */
 export async function readLeftChannels(
   transaction: ServerTransaction,
@@ -32,7 +33,7 @@ export async function readLeftChannels(
   if (rest.length > 0) await enqueueJob(transaction, context, readLeftChannelsJob, { left: rest });
 }
 
-/** Registers the handler of that job. Call it before the database's jobs are started. */
+/** Registers the handler of {@link readLeftChannelsJob}. Call it before the database's jobs are started. */
 export function markLeftChannelsReadJob(context: Context): void {
   handleJob(context, readLeftChannelsJob, async (transaction, { left }) => {
     await lockChannels(transaction, ascendingIds(left.map(({ channelId }) => channelId)));

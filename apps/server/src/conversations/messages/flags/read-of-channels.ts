@@ -21,7 +21,7 @@ export interface ReadCopy {
   readonly message_id: MessageId;
 }
 
-/** The copies marked as read, and the users who may have more. */
+/** The copies that were marked as read, and the users who may have further unread copies. */
 export interface Reading {
   /** Sorted by message, then user. */
   readonly copies: readonly ReadCopy[];
@@ -29,7 +29,7 @@ export interface Reading {
   readonly rest: readonly Membership[];
 }
 
-/** Small enough not to delay others. */
+/** Default limit of copies per call, small enough not to delay other writers. */
 const copiesAtOnce = 10_000;
 
 /**
@@ -51,7 +51,7 @@ export async function readOfChannels(
   return { copies, rest };
 }
 
-/** `update_message_flags` for each user with copies marked as read. */
+/** Builds one `update_message_flags` event for each user with copies marked as read. */
 export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
   return [...groupedBy(copies, ({ user_id }) => user_id)].map(([userId, own]) =>
     plainFlagEvent(
@@ -65,7 +65,7 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
 /** The number of user ids written into one statement's text. */
 const usersAtOnce = 500;
 
-/** Finds unread copies without locking them, and the users whose further copies the limit cut off. */
+/** Finds unread copies without locking them, and the users whose further copies exceed the limit. */
 async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
   const rest: Membership[] = [];
@@ -81,7 +81,7 @@ async function findUnread(db: Db, memberships: readonly Membership[], limit: num
   return { found, rest };
 }
 
-/** Users, in ascending order, who share one list of channels. */
+/** Users in ascending order, all with the same list of channels. */
 interface Alike {
   readonly channelIds: readonly Membership['channelId'][];
   readonly userIds: readonly UserId[];
@@ -119,7 +119,7 @@ function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promis
   );
 }
 
-/** Locks the copies that are still unread, ordered by message and user as everywhere, to avoid deadlocks. */
+/** Locks the copies that are still unread, in the order of message and user that all code uses, to avoid deadlocks. */
 async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy[]> {
   const { rows } = await sql<ReadCopy & { readonly flags: number }>`
     select copy.user_id, copy.message_id, copy.flags
@@ -127,7 +127,7 @@ async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy
     join user_messages as copy on copy.message_id = v.message_id and copy.user_id = v.user_id
     order by copy.message_id, copy.user_id
     ${lockingRows(db)}`.execute(db);
-  // Filters here and not in SQL, where the condition might make the database scan the index of all unread copies.
+  // Filters here, because the condition in SQL could make the database scan the index of all unread copies.
   return rows.flatMap(({ user_id, message_id, flags }) =>
     (flags & messageFlags.read) === 0 ? [{ user_id, message_id }] : [],
   );

@@ -9,8 +9,9 @@ import { changeFlags } from './change-flags.js';
 import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 
 /**
- * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): `POST /messages/flags` for the messages
- * of a narrow around an anchor. Errors: BAD_NARROW if the narrow is invalid for the user, and BAD_REQUEST.
+ * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): adds or removes a flag as
+ * `POST /messages/flags` does, on the messages of a narrow around an anchor. Errors: BAD_NARROW if the narrow is
+ * invalid for the user; BAD_REQUEST as for `POST /messages/flags`.
  */
 export const updateFlagsOfNarrow = operation({
   method: 'POST',

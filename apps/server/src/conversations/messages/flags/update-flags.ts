@@ -12,7 +12,7 @@ const messageIdList = possibleMessageIdList.max(maximumIds, `must have at most $
 /**
  * `POST /api/v1/messages/flags` (docs/chat-api.md#common-conventions): adds or removes a flag on the user's copies of
  * messages. For `read`, unreadable messages are skipped. Errors: BAD_REQUEST for flags that clients cannot change, and
- * for other flags of unreadable messages.
+ * for unreadable messages if the flag is not `read`.
  */
 export const updateFlags = operation({
   method: 'POST',

@@ -9,9 +9,10 @@ import { readEditTexts, readMessageHistory } from './history-store.js';
 import { messageSnapshot, messageSnapshots } from './message-snapshots.js';
 
 /**
- * `GET /api/v1/messages/{message_id}/history` (docs/chat-api.md#2-get-a-messages-edit-history): the snapshots of a
- * message from the original to the current state, as far as `message_edit_history_visibility_policy` allows. Errors:
- * BAD_REQUEST if the policy hides all history, and for messages that do not exist or that the actor may not read.
+ * `GET /api/v1/messages/{message_id}/history` (docs/chat-api.md#2-get-a-messages-edit-history): returns the snapshots
+ * of a message from the original to the current state, as far as the setting `message_edit_history_visibility_policy`
+ * permits. Errors: BAD_REQUEST if the policy hides all history, and for messages that do not exist or that the actor
+ * may not read.
  */
 export const getMessageHistory = operation({
   method: 'GET',

@@ -8,9 +8,9 @@ import type { EditText, StoredEdit, StoredMessage } from './message-snapshots.js
 import { maximumEdits, originalEdit, textBytes } from './trim-history.js';
 
 /**
- * A consistent snapshot of a message and its edits without their texts, oldest first, in one statement: the edit of the
- * original text and the newest others, because moves alone do not trim the history. `undefined` if the message does not
- * exist or the reader may not read it.
+ * Reads a consistent snapshot of a message and its edits, oldest first, in one statement. The edits come without their
+ * texts. Returns the edit of the original text and the newest other edits, because moves alone do not trim the history.
+ * Returns `undefined` if the message does not exist or the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,
@@ -56,7 +56,7 @@ export async function readMessageHistory(
   };
 }
 
-/** The earlier texts of some edits, by edit. Omits edits that are gone. */
+/** Returns the texts before the given edits, by edit id. Omits edits that were deleted. */
 export async function readEditTexts(
   db: Kysely<ServerTables>,
   ids: readonly number[],
@@ -76,8 +76,8 @@ export async function readEditTexts(
 }
 
 /**
- * Selects a message column only in the row of the newest edit. In every row, the text would be read up to a thousand
- * times.
+ * Returns an expression that selects a message column only in the row of the newest edit. Otherwise the text would be
+ * read once per edit, up to a thousand times.
  */
 function inFirstRow(column: 'messages.content' | 'messages.rendered_content') {
   return sql<string | null>`case when not exists (
@@ -95,7 +95,7 @@ interface NullableEdit {
   readonly channel_id: ChannelId | null;
 }
 
-/** `undefined` for the row of a message without edits. */
+/** Converts a row to an edit. Returns `undefined` for the row of a message without edits. */
 function toEdit(row: NullableEdit): StoredEdit | undefined {
   const { edit_id: id, editor_id, edited_at, text_bytes, prev_topic } = row;
   if (id === null || editor_id === null || edited_at === null) return undefined;

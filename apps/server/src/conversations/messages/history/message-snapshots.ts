@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { RealmSettingValues } from '../../../people/realm/realm-settings.js';
 import { writeTopic } from '../message-form.js';
 
-/** The state of a message after one edit. */
+/** The state of a message after one edit, in the wire format. */
 export const messageSnapshot = z.object({
   topic: z.string(),
   content: z.string(),
@@ -25,7 +25,7 @@ interface MessageText {
   readonly renderedContent: string;
 }
 
-/** A message as it is now. Times in this file are Unix milliseconds. */
+/** The current state of a message. Times in this file are Unix milliseconds. */
 export interface StoredMessage extends MessageText {
   readonly senderId: UserId;
   readonly sentAt: number;
@@ -38,16 +38,16 @@ export interface StoredEdit {
   readonly id: number;
   readonly editorId: UserId;
   readonly editedAt: number;
-  /** Size of its {@link EditText}. `undefined` if it did not change the text. */
+  /** Size of the edit's {@link EditText}. `undefined` if the edit did not change the text. */
   readonly textBytes: number | undefined;
-  /** `undefined` if it did not change the topic. */
+  /** `undefined` if the edit did not change the topic. */
   readonly previousTopic: string | undefined;
   readonly channel: { readonly from: number; readonly to: number } | undefined;
 }
 
 /** The text before an edit. */
 export interface EditText extends MessageText {
-  /** Diff from that text to the next. `null` if it was not computed. */
+  /** HTML diff from that text to the text after the edit. `null` if it was not computed. */
   readonly diff: string | null;
 }
 
@@ -67,33 +67,34 @@ export interface MessageHistory {
 
 type Snapshot = z.input<typeof messageSnapshot>;
 
-/** Size of the texts of one piece. One snapshot may be larger. */
+/** Maximum size of the texts in one piece. A single snapshot may be larger. */
 const pieceBytes = 256 * 1024;
 
 /** A snapshot to write. */
 interface Step {
-  /** `undefined` for the original. */
+  /** `undefined` for the original message. */
   readonly edit: StoredEdit | undefined;
-  /** After the edit. */
+  /** The topic after the edit. */
   readonly topic: string;
   /**
-   * The next edit that changes the text. Its earlier text is this snapshot's text. `undefined` for the current text.
+   * The next edit that changes the text: the text before it is this snapshot's text. `undefined` if this snapshot has
+   * the current text.
    */
   readonly textFrom: StoredEdit | undefined;
 }
 
 /**
  * Yields the snapshots of a message, oldest first: the original, then the state after each edit. With the policy
- * `moves`, only moves appear, each with its text at that time. The first snapshot then has the text of the first move,
- * or the current text if there is none, so that earlier text stays hidden. Reads the texts in pieces, because together
- * they may be large.
+ * `moves`, yields only moves, each with the text at that time. To keep earlier text hidden, the first snapshot then has
+ * the text of the first move, or the current text if there was no move. Reads the texts in pieces, because they may be
+ * large in total.
  */
 export async function* messageSnapshots(
   history: MessageHistory,
   form: SnapshotForm,
 ): AsyncGenerator<Snapshot[]> {
   const { message, readTexts } = history;
-  // A piece starts with the edit whose earlier text ended the previous piece.
+  // A piece starts with the edit whose previous text ended the preceding piece.
   let texts: ReadonlyMap<number, EditText> = new Map();
   for (const piece of inPieces(stepsOf(history, form.policy), message)) {
     const edits = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]).filter(changesText);
@@ -109,7 +110,7 @@ function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['polic
   const steps: Step[] = [];
   let { topic } = message;
   let textFrom: StoredEdit | undefined;
-  /** The edit that holds the first snapshot's text, under the policy `moves`. */
+  /** Under the policy `moves`: the edit that holds the text of the first snapshot. */
   let firstText: StoredEdit | undefined;
   for (const edit of edits.toReversed()) {
     const isShown = policy !== 'moves' || isMove(edit);
@@ -146,7 +147,7 @@ function writeSnapshot(
   { policy, knowsEmptyTopic }: SnapshotForm,
 ): Snapshot {
   const topicOf = (stored: string) => (message.isDirect ? stored : writeTopic(stored, { knowsEmptyTopic }));
-  // An edit that was trimmed meanwhile has lost its text.
+  // An edit that was trimmed in the meantime has no text.
   const { content, renderedContent } = (textFrom && texts.get(textFrom.id)) ?? message;
   const before = edit && policy !== 'moves' ? texts.get(edit.id) : undefined;
   return {

@@ -9,12 +9,12 @@ export type MessageEdit = Omit<Selectable<ServerTables['message_edits']>, 'conte
 
 /** Maximum number of edits in a message's `edit_history`. */
 const maximumEdits = 10;
-/** Maximum total size of their texts. The newest edit may exceed it. */
+/** Maximum total size of the texts in a message's `edit_history`. The newest edit may exceed it. */
 const maximumTextBytes = 8 * 1024;
 
 /**
- * The newest edits of messages, newest first. Bounded, because a request for thousands of messages would otherwise read
- * thousands of texts for each.
+ * Returns the newest edits of each message, newest first. Bounded in number and size, because a request may read
+ * thousands of messages with thousands of edits each.
  */
 export async function readNewestEdits(
   db: Kysely<ServerTables>,

@@ -5,28 +5,29 @@ import type { ServerTables } from '../../../tables.js';
 
 type Db = Transaction<ServerTables>;
 
-/** The most edits, moves included, that a message's history shows. */
+/** Maximum number of edits, including moves, in a message's history. */
 export const maximumEdits = 1000;
 /** Maximum size of a message's earlier texts and their diffs. */
 const maximumTextBytes = 8 * 1024 * 1024;
 
 /**
- * Size of an edit's texts and diff, which the database knows without reading them. `null` if the text did not change.
+ * SQL expression for the size of an edit's texts and diff, which the database knows without reading them. `null` if the
+ * edit did not change the text.
  */
 export const textBytes = sql<number | null>`octet_length(prev_content) + octet_length(prev_rendered_content)
   + coalesce(octet_length(content_html_diff), 0)`;
 
 /**
- * The first edit of a message's text, whose earlier text is the original. The history never drops it. `message` is the
- * message's id.
+ * Returns an SQL expression for the id of the first edit of a message's text, which holds the original text. The
+ * history never drops it. `message` is the message's id.
  */
 export const originalEdit = (message: RawBuilder<unknown>) => sql<number | null>`(
   select min(first.id) from message_edits as first
   where first.message_id = ${message} and first.prev_content is not null)`;
 
 /**
- * Drops a message's oldest edits beyond the limits, after an edit of its text. Keeps the edit of the original text, so that
- * the history still starts with the original.
+ * Drops a message's oldest edits beyond the limits. Called after an edit of the text. Keeps the edit with the original
+ * text, so that the history still starts with the original.
  */
 export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
   const original = originalEdit(sql`${messageId}`);

@@ -18,7 +18,7 @@ export interface Window {
   readonly after: number;
 }
 
-/** The oldest message sent at or after a time, in Unix milliseconds. */
+/** Anchor at the oldest message sent at or after a time, in Unix milliseconds. */
 interface SinceInstant {
   readonly since: number;
 }
@@ -29,7 +29,7 @@ const behindNewest = 10_000_000_000_000_000;
 /** A message and the flags of the reader's copy. */
 export interface FoundMessage {
   readonly message: ShownMessage;
-  /** Bits of `messageFlags`. `undefined` if there is no copy. */
+  /** Bits of `messageFlags`. `undefined` if the reader has no copy. */
   readonly flags: number | undefined;
 }
 
@@ -43,12 +43,15 @@ export interface FoundWindow<Found> {
 }
 
 /**
- * How much of the Markdown source to read. The beginning is enough for clients that get HTML: it shows whether the text
- * is a `/me` message.
+ * How much of the Markdown source to read. The beginning is enough for clients that get HTML, because it shows whether
+ * the text is a `/me` message.
  */
 export type ContentWanted = 'whole' | 'beginning';
 
-/** The messages of a narrow around its anchor that the reader may read. At most four statements. */
+/**
+ * Returns the messages around an anchor that are in the narrow and that the reader may read. Takes at most four
+ * statements.
+ */
 export async function findWindow(
   db: Db,
   reader: PermissionHolder,
@@ -64,7 +67,7 @@ export async function findWindow(
   });
 }
 
-/** {@link findWindow}, ids only. */
+/** Like {@link findWindow}, but returns only ids. */
 export async function findWindowIds(
   db: Db,
   reader: PermissionHolder,
@@ -81,7 +84,7 @@ export async function findWindowIds(
   });
 }
 
-/** Messages before, at or after an anchor, nearest first. */
+/** Selects messages before, at or after an anchor, nearest first. */
 interface Bounds {
   readonly side: '<' | '=' | '>';
   readonly anchor: number;
@@ -108,7 +111,7 @@ async function collectWindow<Found>(
   };
 }
 
-/** The messages with these ids that are in the narrow and that the reader may read, in ascending order. */
+/** Returns the messages with these ids that are in the narrow and that the reader may read, in ascending order. */
 export async function findAmong(
   db: Db,
   reader: PermissionHolder,
@@ -141,7 +144,7 @@ async function anchorOf(
   return row?.id ?? behindNewest;
 }
 
-/** A condition for messages that may be the anchor. `undefined` if none may. */
+/** Returns an SQL condition for messages that may be the anchor, or `undefined` if no message may. */
 async function anchorCondition(
   db: Db,
   narrow: NarrowCondition,
@@ -152,7 +155,7 @@ async function anchorCondition(
   return id === undefined ? undefined : sql`${orderOf(narrow)} >= ${id}`;
 }
 
-/** The parts of a query that the narrow does not determine. */
+/** The parts of a query that do not depend on the narrow. */
 interface Selection {
   readonly selected: RawBuilder<unknown>;
   /** An additional SQL condition. */
@@ -161,8 +164,8 @@ interface Selection {
 }
 
 /**
- * Selects from `messages` and `copy`. Written as SQL text, because the query builder takes a third as long as the
- * statement.
+ * Selects from `messages` and `copy`. Written as SQL text, because building the query would take a third of the
+ * statement's time.
  */
 async function select<Row>(
   db: Db,
@@ -182,8 +185,9 @@ async function select<Row>(
 }
 
 /**
- * Whether to join from the reader's copies: if no other index applies, because they may be a small part of all
- * messages. The unary plus keeps databases from scanning all messages instead.
+ * Returns the condition that joins `messages` with the reader's copies. If no other index applies, the query starts
+ * from the copies, which may be a small part of all messages. The unary plus keeps databases from scanning all messages
+ * instead.
  */
 function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
   return isByCopies(narrow)
@@ -195,7 +199,7 @@ function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
   return !hasHistory && !hasIndex;
 }
 
-/** The column by which results are ordered. */
+/** Returns the column by which results are ordered. */
 function orderOf(narrow: NarrowCondition): RawBuilder<unknown> {
   return isByCopies(narrow) ? sql`copy.message_id` : sql`messages.id`;
 }
@@ -206,7 +210,7 @@ function within(
 ): Pick<Selection, 'only' | 'rest'> {
   return {
     only: sql`${order} ${sql.raw(side)} ${anchor}`,
-    // `+ 0`, because SQLite would use a bare parameter's value for planning and recompile the statement each time.
+    // `+ 0`: SQLite would use the value of a bare parameter for planning, and recompile the statement each time.
     rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
   };
 }
@@ -217,7 +221,7 @@ const columnsOf: Readonly<Record<ContentWanted, RawBuilder<unknown>>> = {
   beginning: columnsWith(`substr(messages.content, 1, ${meBeginning.length}) as content`),
 };
 
-/** The columns of a {@link FoundRow}, with an expression for `content`. */
+/** Returns the columns of a {@link FoundRow}, with an expression for `content`. */
 function columnsWith(content: string): RawBuilder<unknown> {
   const columns = shownColumns.map((name) => (name === 'content' ? content : `messages.${name}`));
   return sql.raw([...columns, 'copy.flags'].join(', '));

@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
 /**
- * The lowest id of the messages since a time (Unix milliseconds). `undefined` if there are none. A binary search by id,
- * because ids ascend with time. It takes a few dozen lookups and needs no index by time, which would make each sent
- * message more expensive.
+ * Returns the lowest id of the messages since a time (Unix milliseconds). Returns `undefined` if there is no such
+ * message. Binary search by id, because ids ascend with time. It takes a few dozen lookups and needs no index by time,
+ * which would add a cost to each sent message.
  */
 export async function firstIdSince(db: Kysely<ServerTables>, instant: number): Promise<number | undefined> {
   const { newest } = await db

@@ -17,14 +17,14 @@ import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './na
 type Db = Kysely<ServerTables>;
 type Condition = RawBuilder<boolean>;
 
-/** A narrow as an SQL condition on the rows `messages` and `copy`. `copy` may be missing. */
+/** A narrow as an SQL condition on the rows `messages` and `copy`. The row `copy` may be missing. */
 export interface NarrowCondition {
   readonly condition: Condition;
   /** Whether the reader may read all messages that meet the condition. */
   readonly isAllReadable: boolean;
   /** Whether to include messages without a copy of the reader. */
   readonly hasHistory: boolean;
-  /** Whether an index finds the messages by a term. Otherwise all copies of the reader are scanned. */
+  /** Whether a term can use an index to find the messages. Otherwise all copies of the reader are scanned. */
   readonly hasIndex: boolean;
   /** The search text. Results highlight its words. */
   readonly search: string | undefined;
@@ -36,14 +36,14 @@ const places = ['channel', 'topic', 'dm', 'dm-including'];
 /** Operators that also find messages that the reader has no copy of. */
 const withHistory = ['channel', 'channels', 'id', 'topic'];
 
-/** The operand of `channels` for archived ones. It finds only messages that the reader has a copy of. */
+/** The operand of `channels` that selects archived channels. It finds only messages that the reader has a copy of. */
 const archived = 'archived';
 
 /** Operators that can use an index. */
 const indexed = ['channel', 'topic', 'dm', 'dm-including', 'id', 'search', 'sender'];
 
 /**
- * Combines the terms of a narrow.
+ * Converts the terms of a narrow to one condition.
  * @throws ProtocolError BAD_NARROW for terms that are invalid for the reader.
  */
 export async function readNarrowCondition(
@@ -72,14 +72,17 @@ export async function readNarrowCondition(
   };
 }
 
-/** Whether a term finds messages that the reader has no copy of. In archived channels, only copies are searched. */
+/**
+ * Returns whether a term finds messages that the reader has no copy of. In archived channels, only copies are searched.
+ */
 function findsHistory(term: NarrowTerm): boolean {
   const operator = operatorOf(term);
   return withHistory.includes(operator) && !(operator === 'channels' && term.operand === archived);
 }
 
 /**
- * Resolves `with`: replaces terms for a channel, topic or conversation by the current location of the named message.
+ * Resolves the operator `with`: replaces the terms for a channel, topic or conversation by the current location of the
+ * message that `with` names.
  */
 async function followConversation(
   db: Db,
@@ -182,17 +185,20 @@ function withEach(db: Db, userIds: readonly UserId[]): Condition {
   )`;
 }
 
-/** Whether the message mentions the user by name, and not silently. Names are escaped in HTML, so none looks like this. */
+/**
+ * Returns the condition that the message mentions the user by name, not silently. Names are escaped in HTML, so no name
+ * can imitate this markup.
+ */
 function mentionsUser(id: UserId): Condition {
   return sql`messages.rendered_content like ${`%<span class="user-mention" data-user-id="${id}">%`}`;
 }
 
-/** Whether a copy has any of these bits. */
+/** Returns the condition that the copy has any of these bits. */
 function hasFlag(...bits: number[]): Condition {
   return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
 }
 
-/** Whether an unread copy exists. A message without a copy was never received and counts as read. */
+/** The condition that an unread copy exists. A message without a copy counts as read. */
 const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
 
 function isCondition(reader: PermissionHolder, operand: string): Condition {
@@ -255,7 +261,10 @@ function topicInNarrow({ id }: PermissionHolder, requested: string): Condition {
   )`;
 }
 
-/** Whether the topic is muted, or its channel is muted and the topic is neither unmuted nor followed. */
+/**
+ * Returns the condition that the topic is muted, or that its channel is muted and the topic is neither unmuted nor
+ * followed.
+ */
 function isMuted(reader: PermissionHolder): Condition {
   return sql`coalesce(
     ${topicInNarrow(reader, 'visibility_policy = 1')}

@@ -25,15 +25,15 @@ interface NamedChannel {
   readonly isHistoryPublic: boolean;
 }
 
-/** The channels and users that a narrow names, as far as the reader can see them. */
+/** Looks up the channels and users that a narrow names, if the reader can see them. */
 export interface NarrowNames {
-  /** A channel that the reader may read. @throws ProtocolError BAD_NARROW */
+  /** Returns the named channel. @throws ProtocolError BAD_NARROW if the reader may not read it. */
   channel(operand: NarrowOperand): NamedChannel;
-  /** @throws ProtocolError BAD_NARROW */
+  /** Returns the ids of the named users. @throws ProtocolError BAD_NARROW */
   userIds(operand: NarrowOperand): UserId[];
 }
 
-/** Looks up all names of a narrow, in a constant number of statements. */
+/** Reads all channels and users that a narrow names, in a constant number of statements. */
 export async function readNarrowNames(
   db: Db,
   realm: Pick<PushRealm, 'url'>,
@@ -80,7 +80,7 @@ function channelKey(operand: NarrowOperand): string {
   return String(operand).toLowerCase();
 }
 
-/** Channels by name and by id. A name takes precedence over an id. */
+/** Reads channels by name or id. A name takes precedence over an id. */
 async function readChannels(
   db: Db,
   reader: PermissionHolder,
@@ -110,7 +110,7 @@ async function readChannels(
 
 interface NamedChannels {
   readonly readerId: UserId;
-  /** JSON arrays, as is `ids`. */
+  /** A JSON array, like `ids`. */
   readonly names: string;
   readonly ids: string;
 }
@@ -120,7 +120,7 @@ type ChannelRow = Pick<Selectable<ServerTables['channels']>, 'id' | 'name_lower'
 const namedForGuest = namedFor(roles.guest);
 const namedForMember = namedFor(roles.member);
 
-/** A query for the channels with these names or ids that a user of this role may read. */
+/** Returns a query for the channels with these names or ids that a user of this role may read. */
 function namedFor(role: Role) {
   return fixedQuery<ServerTables, NamedChannels, ChannelRow>((db, parameter) => {
     const wanted = rowsAsTableOf(db, 'v', { name: 'text' }, parameter('names'));

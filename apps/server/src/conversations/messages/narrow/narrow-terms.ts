@@ -47,7 +47,7 @@ export function readStoredNarrow(json: string): NarrowTerm[] {
   return stored as NarrowTerm[];
 }
 
-/** The error for an invalid narrow. `desc` is for people. */
+/** Returns the error for an invalid narrow. `desc` is a human-readable description. */
 export function badNarrow(desc: string): ProtocolError {
   return new ProtocolError('BAD_NARROW', { message: `Invalid narrow operator: ${desc}`, fields: { desc } });
 }
@@ -61,7 +61,7 @@ const otherNames: Readonly<Record<string, string>> = {
   from: 'sender',
 };
 
-/** The canonical name of an operator. */
+/** Returns the canonical name of an operator. */
 export function operatorOf({ operator }: Pick<NarrowTerm, 'operator'>): string {
   return otherNames[operator] ?? operator;
 }

@@ -11,7 +11,7 @@ export interface FilteredMessage {
   readonly channel: { readonly id: ChannelId; readonly name: string } | undefined;
   readonly topic: string;
   readonly sender: { readonly id: number; readonly email: string };
-  /** Bits of the copy. `undefined` if there is none. */
+  /** Bits of the user's copy. `undefined` if the user has no copy. */
   readonly flags: number | undefined;
 }
 
@@ -45,7 +45,10 @@ const tests: Readonly<Record<string, Test>> = {
   is: (message, operand) => isTests[operand]?.(message, operand) ?? false,
 };
 
-/** Bounds the cost per new message, for which each narrow is evaluated. */
+/**
+ * Maximum length of a queue's narrow. Bounds the cost of a new message, which is tested against the narrow of each
+ * queue.
+ */
 const maximumCharacters = 2000;
 
 /** @throws ProtocolError BAD_NARROW for terms that are too long or that need more than the new message to evaluate. */
@@ -60,7 +63,7 @@ export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   }
 }
 
-/** Whether a message meets all terms, which {@link checkQueueNarrow} validated. */
+/** Returns whether a message meets all terms. {@link checkQueueNarrow} must have validated the terms. */
 export function meetsNarrow(terms: readonly NarrowTerm[], message: FilteredMessage): boolean {
   return terms.every((term) => {
     const meets = tests[operatorOf(term)]?.(message, String(term.operand)) ?? false;

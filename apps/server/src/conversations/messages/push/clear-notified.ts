@@ -7,14 +7,14 @@ import type { ServerTables } from '../../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 
-/** Messages to retract from devices, by user. */
+/** Messages whose notifications are to be retracted from devices, by user. */
 export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
 
-/** Copies of messages, of `userIds` or, if omitted, of every user. */
+/** Selects copies of messages: those of `userIds`, or of every user if omitted. */
 export interface CopiesOfMessages {
   readonly messageIds: readonly MessageId[];
   readonly userIds?: readonly UserId[];
-  /** Only copies of users who are not subscribed to this channel. */
+  /** If given, selects only copies of users who are not subscribed to this channel. */
   readonly outsideChannelId?: ChannelId;
 }
 
@@ -26,7 +26,7 @@ export interface UsersWhoLeft {
 
 type Db = Transaction<ServerTables>;
 
-/** Clears the notified bit on these copies. Returns the messages that had it, by user. */
+/** Clears the notified bit on these copies. Returns the messages whose bit was set, by user. */
 export async function clearNotifiedOfMessages(
   db: Db,
   { messageIds, userIds, outsideChannelId }: CopiesOfMessages,
@@ -41,7 +41,7 @@ export async function clearNotifiedOfMessages(
   return byUser(cleared);
 }
 
-/** {@link clearNotifiedOfMessages} for users' copies in channels that they are not subscribed to. */
+/** Like {@link clearNotifiedOfMessages}, for users' copies in channels that they are not subscribed to. */
 export async function clearNotifiedOfUsersWhoLeft(
   db: Db,
   { userIds, channelIds }: UsersWhoLeft,

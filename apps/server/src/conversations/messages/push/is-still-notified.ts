@@ -4,8 +4,8 @@ import type { ServerTables } from '../../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 
 /**
- * Whether a pending push notification is still valid. It is retracted if the message is read, deleted or moved, or if
- * the user leaves the channel.
+ * Returns whether a pending push notification is still valid. It is retracted if the message is read, deleted or moved,
+ * or if the user leaves the channel.
  */
 export async function isStillNotified(
   db: Kysely<ServerTables>,

@@ -26,9 +26,9 @@ const anyMention =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
 /**
- * {@link notifyOfMessages} after an edit: notifies users if the new text mentions them in a way that the old text did
- * not, such as by name instead of by a wildcard. Skips users who were already notified of the message. Does nothing for
- * direct messages, because all participants were notified.
+ * Like {@link notifyOfMessages}, after an edit: notifies users if the new text mentions them in a way that the old text
+ * did not, such as by name instead of by a wildcard. Skips users who were already notified of the message. Does nothing
+ * for direct messages, because all participants were notified when the message was sent.
  */
 export async function notifyOfNewMentions(
   transaction: ServerTransaction,
@@ -45,7 +45,7 @@ export async function notifyOfNewMentions(
 
 /**
  * Enqueues push notifications for new messages, in the transaction that sends the messages. Returns the users to
- * notify. With a `reportId`, the relay's result for each device is stored under that id.
+ * notify. With a `reportId`, stores the relay's result for each device under that id.
  */
 export async function notifyOfMessages(
   transaction: ServerTransaction,
@@ -63,7 +63,8 @@ export async function notifyOfMessages(
       messageId: each.message.id,
       userIds,
       ...(reportId === undefined ? {} : { reportId }),
-      // Names the group only if there is one: with several, it is unknown which of them mentions a user.
+      // Names the group only if the message mentions exactly one. With several groups, it is unknown which one a user
+      // is in.
       ...(groupIds.length === 1 ? { groupId: groupIds[0] as GroupId, named } : {}),
     });
   }
@@ -87,7 +88,7 @@ async function selectNotifiedUsers(
   });
 }
 
-/** The notification settings and subscriptions of the users with a registered device. */
+/** Returns the notification settings and subscriptions of the users with a registered device. */
 async function readFacts(
   db: Kysely<ServerTables>,
   { channelId, topic }: SentMessage['message'],
@@ -135,8 +136,8 @@ async function readFacts(
 }
 
 /**
- * Whether the user has a phone to notify. Checked per user: a list of all users with a phone would be rebuilt for each
- * message.
+ * Returns the SQL condition that the user has a phone to notify. Tested per user: a list of all users with a phone
+ * would be rebuilt for each message.
  */
 function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
   const pushDevices = selectFrom('push_devices')

@@ -15,11 +15,14 @@ import { hidingUsers, type RelatedRecords, readRelatedRecords } from '../related
 
 type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
-/** A message and the users to notify who have a device. */
+/** A message, and the users to notify, who all have a device. */
 export interface NotifyPayload {
   readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
-  /** The group and the users that the message mentions by name. The group is present only if it is the only one. */
+  /**
+   * The group that the message mentions, present only if it mentions exactly one group. `named` are the users that it
+   * mentions by name.
+   */
   readonly groupId?: GroupId;
   readonly named?: readonly UserId[];
   readonly reportId?: string;
@@ -27,7 +30,7 @@ export interface NotifyPayload {
 
 /**
  * Sends push notifications for a message in its current state, and marks the copies as notified. Skips users who have
- * read it or lost access: participants, and subscribers with a copy, have access.
+ * read the message or lost access. Participants, and subscribers with a copy, have access.
  */
 export async function notifyPhones(
   transaction: ServerTransaction,
@@ -66,8 +69,9 @@ export async function notifyPhones(
 }
 
 /**
- * Keeps only users who are subscribed to the message's channel, or all users if it has none. Takes a shared lock on the
- * subscriptions until the transaction ends, so that retracting the notifications of leaving users also finds this one.
+ * Filters users by subscription to the message's channel; for direct messages, keeps all users. Takes a shared lock on
+ * the subscriptions until the transaction ends. If a user leaves the channel, the job that retracts notifications then
+ * also finds this notification.
  */
 async function keepSubscribers(
   { db }: ServerTransaction,
@@ -83,7 +87,7 @@ async function keepSubscribers(
   return rows.map(({ user_id }) => user_id);
 }
 
-/** Marks unread copies of active users as notified. Returns the users and flags. */
+/** Marks the unread copies of active users as notified. Returns these users with the flags of their copies. */
 async function markNotified(
   { db }: ServerTransaction,
   { id }: Message,

@@ -13,24 +13,24 @@ export const pushSettingNames = [
 
 export type PushSettings = Pick<UserSettingValues, (typeof pushSettingNames)[number]>;
 
-/** A recipient's flags, settings and policies that decide about push notifications. */
+/** A recipient's flags, settings and policies that determine whether to send a push notification. */
 export interface NotificationFacts {
   /** Bits of the copy. */
   readonly flags: number;
   readonly isDirect: boolean;
   readonly isChannelMuted: boolean;
-  /** The user's visibility policy for the topic. None for direct messages. */
+  /** The user's visibility policy for the topic. For direct messages it is `none`. */
   readonly topicPolicy: number;
-  /** The subscription's own setting. `undefined` means the user's settings apply. */
+  /** The subscription's own setting. `undefined` if the user's setting applies. */
   readonly pushesChannel: boolean | undefined;
   readonly wildcardsNotify: boolean | undefined;
   readonly settings: PushSettings;
 }
 
 /**
- * Whether to notify a recipient's devices of another user's message. If enabled, this covers direct messages and
- * mentions by name or group. Unless the topic is muted, it also covers wildcard mentions, followed topics and channels
- * with push enabled.
+ * Returns whether to notify a recipient's devices of another user's unread message. Settings enable notifications for
+ * direct messages and for mentions by name or group. Unless the topic is muted, they also enable them for wildcard
+ * mentions, followed topics and single channels.
  */
 export function isNotified(status: NotificationFacts): boolean {
   const { flags, isDirect, topicPolicy, settings } = status;

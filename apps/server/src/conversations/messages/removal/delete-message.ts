@@ -22,10 +22,11 @@ const asked = [
 ] as const satisfies PermissionName<'realm'>[];
 
 /**
- * `DELETE /api/v1/messages/{message_id}`: deletes a message for all users. Holders of the permission to delete any
- * message, in the organization or channel, may do so at any time. Others may delete their own or their bots' messages
- * within `message_content_delete_limit_seconds`. Notifies all readers of the message. Errors: BAD_REQUEST if the
- * message does not exist, the actor may not read it or delete it, or its channel is archived.
+ * `DELETE /api/v1/messages/{message_id}`: deletes a message for all users. Users with the permission to delete any
+ * message, in the organization or the channel, may do so at any time. Users with the permission to delete their own
+ * messages may delete these and their bots' messages within `message_content_delete_limit_seconds`. Notifies all
+ * readers of the message. Errors: BAD_REQUEST if the message does not exist, if the actor may not read or delete it, or
+ * if its channel is archived.
  */
 export const deleteMessage = operation({
   method: 'DELETE',

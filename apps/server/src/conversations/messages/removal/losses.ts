@@ -3,7 +3,7 @@ import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Messages and the users losing access to them. */
+/** Messages and the users who lose access to them. */
 export interface Loss {
   /** In ascending order. */
   readonly ids: readonly MessageId[];
@@ -13,8 +13,8 @@ export interface Loss {
 const messagesPerPiece = 500;
 
 /**
- * Groups users by the messages that they have a copy of. The database does the grouping. Yields one group per batch of
- * 500 messages, to bound memory if both users and messages are many.
+ * Groups users by the messages that they have a copy of, in the database. Works in batches of 500 messages, to bound
+ * memory if there are many users and messages.
  */
 export async function* lossesAmong(
   db: Kysely<ServerTables>,

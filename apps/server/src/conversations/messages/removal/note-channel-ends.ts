@@ -19,7 +19,10 @@ export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[])
     where id in ${amongNumbers(db, channelIds)}`.execute(db);
 }
 
-/** An event for users who can see the channel if its first message has changed. Otherwise empty. */
+/**
+ * If the channel's first message has changed, builds the event for users who can see the channel. Otherwise returns an
+ * empty list.
+ */
 export async function firstMessageEvents(db: Db, before: Channel): Promise<EventsToPublish> {
   const [now] = await findChannels(db, [before.id]);
   if (now === undefined || now.firstMessageId === before.firstMessageId) return [];

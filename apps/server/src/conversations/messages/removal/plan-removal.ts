@@ -9,12 +9,14 @@ export interface RemovalFacts {
   /** Unix milliseconds. */
   readonly now: number;
   readonly actorId: UserId;
-  /** The owner of the bot that sent the message. `undefined` if the sender is no bot or the bot has no owner. */
+  /**
+   * The owner of the bot that sent the message. `undefined` if the sender is not a bot, or is a bot without an owner.
+   */
   readonly botOwnerId: UserId | undefined;
   readonly settings: Pick<RealmSettingValues, 'message_content_delete_limit_seconds'>;
   /** Realm permissions that the actor holds. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
-  /** `undefined` if it does not exist or the actor may not read it. */
+  /** `undefined` if the message does not exist or the actor may not read it. */
   readonly message: Pick<Message, 'senderId' | 'sentAt'> | undefined;
   /** The actor's access to the message's channel. `undefined` for direct messages. */
   readonly access: Pick<ChannelAccess, 'channel' | 'held'> | undefined;

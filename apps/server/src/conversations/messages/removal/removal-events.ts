@@ -2,7 +2,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import type { PublishedEvent } from '../../../platform/event-queues/published-event.js';
 import { formOf, writeTopic } from '../message-form.js';
 
-/** Messages no longer visible to an audience, and their channel and topic. No channel for direct messages. */
+/** Messages that an audience can no longer see, with their channel and topic. Direct messages have no channel. */
 export interface GoneMessages {
   /** In ascending order. */
   readonly ids: readonly MessageId[];
@@ -10,7 +10,9 @@ export interface GoneMessages {
   readonly topic: string;
 }
 
-/** `delete_message`: one event for clients that support bulk deletion, one event per message for others. */
+/**
+ * Builds `delete_message`: one event for clients that support bulk deletion, one event per message for other clients.
+ */
 export function removalEvents(
   { ids, channelId, topic }: GoneMessages,
   audience: readonly UserId[],

@@ -20,7 +20,7 @@ export interface RemovedMessages {
   readonly messages: readonly Message[];
   /** `undefined` for direct messages. */
   readonly channel: Channel | undefined;
-  /** The user who deletes them and is always notified. `undefined` if the server deletes them on a schedule. */
+  /** The user who deletes the messages, who is always notified. `undefined` if a scheduled job deletes them. */
   readonly actorId: UserId | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function removeMessages(
   await publish(transaction, events);
 }
 
-/** The events for the readers of each message. They include the actor, who has a copy if reading requires one. */
+/** Builds the events for the readers of each message. The readers include the actor. */
 async function eventsOfRemoval(
   db: Kysely<ServerTables>,
   { messages, channel, actorId }: RemovedMessages,

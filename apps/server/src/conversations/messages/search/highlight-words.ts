@@ -1,6 +1,6 @@
 import { escapeHtml } from '@waxwing/markdown';
 
-/** HTML with the searched words highlighted in its text, not in its tags. */
+/** Highlights the searched words in the text of HTML, not in its tags. */
 export function highlightHtml(html: string, words: readonly string[]): string {
   return html
     .split(/(<[^>]*>)/)
@@ -8,7 +8,7 @@ export function highlightHtml(html: string, words: readonly string[]): string {
     .join('');
 }
 
-/** Plain text as HTML with the searched words highlighted. */
+/** Converts plain text to HTML and highlights the searched words. */
 export function highlightPlain(text: string, words: readonly string[]): string {
   return highlightText(escapeHtml(text), words);
 }

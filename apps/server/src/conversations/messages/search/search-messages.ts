@@ -2,17 +2,17 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Bounds the cost of a search: more words do not make it more precise. */
+/** Maximum words of a search. Bounds its cost; more words would not make it more precise. */
 const maximumWords = 100;
 
-/** The distinct words of a search, in lower case. A message must contain all of them. */
+/** Returns the distinct words of a search, in lower case. A message must contain all of them. */
 export function wordsOf(search: string): string[] {
   const words = search.toLowerCase().match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   return [...new Set(words)].slice(0, maximumWords);
 }
 
 /**
- * An SQL condition: whether the row of `messages` contains all words in its topic or text. A search without words
+ * Returns an SQL condition that the row of `messages` contains all words in its topic or text. A search without words
  * matches nothing.
  */
 export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {

@@ -2,7 +2,7 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Creates the full-text index of messages. Triggers on SQLite, and the index itself on PostgreSQL, keep it up to date.
+ * Creates the full-text index of messages. On SQLite, triggers keep it up to date; on PostgreSQL, the database does.
  */
 export async function createSearch(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {

@@ -24,13 +24,13 @@ export interface ChannelSendingFacts {
   readonly isTopicNew: boolean;
 }
 
-/** The source of facts about sending. */
+/** Where the facts for sending are read from. */
 export interface SendingSource {
   readonly db: Kysely<ServerTables>;
   findChannels(ids: readonly ChannelId[]): Promise<Channel[]>;
 }
 
-/** An approved channel and topic for a message. */
+/** The channel and topic of a message, which passed all checks. */
 export interface ChannelTarget {
   readonly access: ChannelAccess;
   readonly topic: string;
@@ -39,7 +39,8 @@ export interface ChannelTarget {
 
 /**
  * Normalizes a requested topic to its stored form.
- * @throws ProtocolError BAD_REQUEST if it is missing, has a {@link topicProblem}, or is only the mark of resolved topics.
+ * @throws ProtocolError BAD_REQUEST if the topic is missing, has a {@link topicProblem}, or is only the mark of
+ * resolved topics.
  */
 export function readNewTopic(text: string | undefined): string {
   if (text === undefined) throw refused('Missing topic');
@@ -50,7 +51,10 @@ export function readNewTopic(text: string | undefined): string {
   return cutTopic(topic);
 }
 
-/** Reads the facts about sending to a channel. `findChannels` may lock the channels. A bot may post if its owner may. */
+/**
+ * Reads the facts about sending to a channel. The source's `findChannels` may lock the channels. A bot may also post if
+ * its owner may.
+ */
 export async function readChannelSending(
   { db, findChannels }: SendingSource,
   actor: KnownUser,
@@ -78,8 +82,8 @@ export async function readChannelSending(
 
 /**
  * Checks whether the sender may post in the channel and topic.
- * @throws ProtocolError STREAM_DOES_NOT_EXIST if the sender cannot see such a channel; BAD_REQUEST if the sender may
- * not post in the channel or in this topic.
+ * @throws ProtocolError STREAM_DOES_NOT_EXIST if the channel does not exist or the sender cannot see it; BAD_REQUEST if
+ * the sender may not post in the channel or in this topic.
  */
 export function planTarget(
   { access, settings, topic, isTopicNew }: ChannelSendingFacts,

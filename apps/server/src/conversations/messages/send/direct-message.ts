@@ -59,7 +59,7 @@ export async function readDirectSending(
 /**
  * Checks the rules and returns all participants, including the sender. Messages from bots, and messages only to bots or
  * oneself, are always permitted.
- * @throws ProtocolError BAD_REQUEST if the organization does not let these users message each other.
+ * @throws ProtocolError BAD_REQUEST if the organization does not permit direct messages between these users.
  */
 export function planParticipants(facts: DirectSendingFacts): UserId[] {
   const { sender, recipients, isPermitted, hasBegun, mayBegin } = facts;

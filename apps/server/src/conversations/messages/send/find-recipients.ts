@@ -23,7 +23,7 @@ type Db = Kysely<ServerTables>;
 type Row = Awaited<ReturnType<typeof readUsers>>[number];
 
 /**
- * Finds the users that a sender names, without duplicates, in a constant number of statements.
+ * Finds the recipients that a sender names, without duplicates, in a constant number of statements.
  * @throws ProtocolError BAD_REQUEST for users that do not exist or that the sender cannot see, and for deactivated
  * users.
  */
@@ -70,7 +70,10 @@ function unknown(name: NamedRecipient) {
   return refused(typeof name === 'number' ? `Invalid user ID ${name}` : `Invalid email '${name}'`);
 }
 
-/** Active users come last, so that they win over deactivated users with the same address. */
+/**
+ * Reads users by id or address. Active users come last, so that they take precedence over deactivated users with the
+ * same address.
+ */
 function readUsers(db: Db, ids: readonly number[], addresses: readonly string[]) {
   return db
     .selectFrom('users')

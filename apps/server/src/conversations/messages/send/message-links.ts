@@ -3,7 +3,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { realmLimits } from '../../../people/realm/realm-limits.js';
 import { linkText } from '../../../platform/names/name-in-markdown.js';
 
-/** The conversation in a message's links. */
+/** Where a message is: the part of its links that names a topic or a conversation. */
 export type LinkedPlace =
   | {
       readonly kind: 'channel';
@@ -13,7 +13,9 @@ export type LinkedPlace =
     }
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[]; readonly senderId: UserId };
 
-/** The two links to a message that its sender gets. They open the message only for users who may read it. */
+/**
+ * Builds the two links to a message that its sender gets. The links open the message only for users who may read it.
+ */
 export function writeMessageLinks(
   id: MessageId,
   place: LinkedPlace,

@@ -7,7 +7,7 @@ const cutEnding = '\n[message truncated]';
 /**
  * Normalizes a new message's text: removes leading newlines and trailing whitespace, and truncates it to the limit in
  * code points.
- * @throws ProtocolError BAD_REQUEST if nothing that readers see is left.
+ * @throws ProtocolError BAD_REQUEST if no visible character is left.
  */
 export function readNewContent(text: string): string {
   const content = text.replace(/^\n+/, '').trimEnd();

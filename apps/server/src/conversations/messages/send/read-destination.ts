@@ -1,9 +1,9 @@
 import { type ChannelId, parseJsonOrUndefined, refused } from '@waxwing/protocol';
 
-/** A recipient as given by the sender: a user id or an address. */
+/** A recipient as the sender names it: a user id or an email address. */
 export type NamedRecipient = number | string;
 
-/** A channel as given by the sender. */
+/** A channel as the sender names it. */
 export type NamedChannel =
   | { readonly kind: 'id'; readonly id: ChannelId }
   | { readonly kind: 'name'; readonly name: string };
@@ -12,7 +12,7 @@ export type NamedChannel =
 const maximumRecipients = 100;
 
 /**
- * Parses a channel from `to`: its id or name, plain or as JSON. A list with one element is accepted.
+ * Parses a channel from `to`: its id or name, plain or as JSON. Accepts a list with one element.
  * @throws ProtocolError BAD_REQUEST for anything else.
  */
 export function readChannelName(to: string): NamedChannel {
@@ -26,7 +26,7 @@ export function readChannelName(to: string): NamedChannel {
 
 /**
  * Parses recipients from `to`: a JSON list of ids or addresses, or comma-separated addresses.
- * @throws ProtocolError BAD_REQUEST for anything else, and for more than 100.
+ * @throws ProtocolError BAD_REQUEST for anything else, and for more than 100 recipients.
  */
 export function readRecipientNames(to: string): NamedRecipient[] {
   const value = parsed(to);
@@ -39,7 +39,7 @@ export function readRecipientNames(to: string): NamedRecipient[] {
   throw refused('Recipient list may only contain user IDs, or only email addresses');
 }
 
-/** Refuses null bytes and lone surrogates, which JSON can encode and databases reject. */
+/** Refuses null bytes and lone surrogates, which JSON can encode but databases reject. */
 function requireText(value: unknown): void {
   const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
   if (texts.some((text) => /[\0\p{Surrogate}]/u.test(text)))

@@ -39,14 +39,14 @@ type Asked =
   | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
   | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
 
-/** Interactive clients: their own messages count as read by the sender. */
+/** Names of interactive clients. A message sent with one counts as read by its sender. */
 const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter|terminal|website|mozilla/i;
 
 /**
  * `POST /api/v1/messages` (docs/chat-api.md#common-conventions): sends a message to a channel's topic or to users.
- * Publishes an event to all recipients; the sender's queue `queue_id` also gets `local_id`. Errors:
+ * Publishes an event to all recipients. In the sender's queue `queue_id`, the event also has `local_id`. Errors:
  *
- * - STREAM_DOES_NOT_EXIST if the sender cannot see such a channel
+ * - STREAM_DOES_NOT_EXIST if the channel does not exist or the sender cannot see it
  * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
  * - BAD_REQUEST for empty text, unknown recipients, and missing permissions in the organization, channel or group
  */
@@ -68,11 +68,11 @@ export const sendMessage = operation({
   bodyLimitBytes: 512 * 1024,
   answer: z.object({
     id: z.number().int(),
-    /** Opens the message in its conversation in web clients. */
+    /** URL that opens the message in its conversation in web clients. */
     message_url: z.string(),
-    /** The link in Markdown, with the names of channel and topic. For direct messages it is the URL. */
+    /** Markdown link with the names of the channel and topic. For direct messages, the URL. */
     message_link: z.string(),
-    /** 3 if the sender follows the topic from now on, 2 if the topic is now unmuted. */
+    /** The sender's new policy for the topic: 3 if the sender now follows it, 2 if it is now unmuted. */
     automatic_new_visibility_policy: z.number().int().optional(),
   }),
   codes: [
@@ -89,13 +89,13 @@ export const sendMessage = operation({
     const asked = readAsked(parameters);
     const client = clientName(head.header('user-agent'));
     const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
-    // Checks the destination of a long message first, so that a message without a valid one is not rendered.
+    // Checks the destination of a long message first, to avoid rendering a message that cannot be sent.
     if (content.length > shortText) {
       const { db } = database;
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
-    // Renders before the transaction, because rendering takes longest and would prolong the locks.
+    // Renders before the transaction: rendering takes the most time and would hold the locks longer.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {
@@ -155,7 +155,7 @@ interface Decided {
 }
 
 /**
- * Checks the destination, independent of the content.
+ * Checks the destination, independently of the content.
  * @throws ProtocolError if the sender may not send there.
  */
 async function decideTarget(

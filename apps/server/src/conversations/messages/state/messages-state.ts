@@ -13,7 +13,7 @@ import { readUnread, unreadShape } from './unread-messages.js';
 
 const ids = z.array(z.number().int());
 
-/** The newest message that the user may read, or -1. */
+/** The id of the newest message that the user may read, or -1 if there is none. */
 export const newestMessageState = initialState({
   eventType: 'message',
   shape: z.object({ max_message_id: z.number().int() }),
@@ -102,7 +102,10 @@ export const userTopicsState = initialState({
   },
 });
 
-/** Muted topics in the legacy format, from before topics could be followed: channel name, topic, Unix seconds. */
+/**
+ * Muted topics in the legacy format (channel name, topic, Unix seconds), for clients that do not support followed
+ * topics.
+ */
 export const mutedTopicsState = initialState({
   eventType: 'muted_topics',
   withheldWith: 'user_topic',

@@ -10,10 +10,10 @@ import { topicKey } from '../message-store.js';
 import { readUserIds } from '../related-records.js';
 
 const ids = z.array(z.number().int());
-/** The number of newest unread messages that are listed. */
+/** Maximum number of unread messages in the list, the newest ones first. */
 const maximumUnread = 50_000;
 
-/** `unread_msgs` of the register answer. Lists of ids are ascending. */
+/** `unread_msgs` of the register response. Lists of ids are ascending. */
 export const unreadShape = z.object({
   count: z.number().int(),
   pms: z.array(
@@ -27,7 +27,7 @@ export const unreadShape = z.object({
 
 type Unread = z.input<typeof unreadShape>;
 
-/** The unread messages that the reader may read. One statement. */
+/** Reads the unread messages that the reader may read, in one statement. */
 export async function readUnread(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
@@ -82,7 +82,7 @@ export async function readUnread(
 const mentionBits =
   messageFlags.mentioned | messageFlags.stream_wildcard_mentioned | messageFlags.topic_wildcard_mentioned;
 
-/** Ids grouped by key, in insertion order. */
+/** Lists of ids by key, in insertion order. */
 class Lists {
   readonly #lists = new Map<string, number[]>();
 

@@ -11,7 +11,9 @@ import { type VisibilityPolicy, visibilityPolicies } from './visibility-policies
 
 type FollowContext = Pick<ServerContext, 'clock' | 'publish'>;
 
-/** When topics are followed or unmuted automatically, as numbers of the chat API. 4 is never. */
+/**
+ * When topics are followed or unmuted automatically, with the numeric values of the chat API. The value 4 means never.
+ */
 const automatically = { whereParticipated: 1, whereSent: 2, whereStarted: 3 } as const;
 
 const settingNames = [
@@ -24,7 +26,7 @@ const settingNames = [
 interface FollowFacts {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
-  /** A value of `automatically`, as is `unmutes`. */
+  /** A value of `automatically`, like `unmutes`. */
   readonly follows: number;
   readonly unmutes: number;
   readonly followsMentions: boolean;
@@ -32,14 +34,15 @@ interface FollowFacts {
 
 interface Automatic {
   readonly sent: SentMessage;
-  /** Whether it is the first message of its topic. */
+  /** Whether the message is the first one in its topic. */
   readonly isTopicNew: boolean;
 }
 
 /**
- * Follows the topic of a new channel message according to users' settings: for the sender, and for users mentioned by
- * name. In a muted channel, it may unmute the topic for the sender. Topics that are already followed stay so. For
- * mentioned users, any existing policy stays. Returns the sender's new policy, or `undefined` if it is unchanged.
+ * Follows the topic of a new channel message for the sender and for users mentioned by name, according to their
+ * settings. In a muted channel, it may instead unmute the topic for the sender. Topics that the sender already follows
+ * stay followed. Mentioned users keep any existing policy. Returns the sender's new policy, or `undefined` if it is
+ * unchanged.
  */
 export async function followAutomatically(
   transaction: ServerTransaction,
@@ -61,7 +64,7 @@ export async function followAutomatically(
   return requests.find(({ userId }) => userId === senderId)?.policy;
 }
 
-/** {@link followAutomatically} for the sender of a message whose move created the topic. */
+/** Like {@link followAutomatically}, for the sender of a message whose move created the topic. */
 export async function followMovedMessage(
   transaction: ServerTransaction,
   context: FollowContext,

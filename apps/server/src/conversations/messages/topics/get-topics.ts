@@ -8,13 +8,13 @@ import { channelIdParameter } from '../../channels/channel-id-parameter.js';
 import { isReadable, readableChannels } from '../message-access.js';
 import { writeTopic } from '../message-form.js';
 
-/** The number of newest topics in an answer. */
+/** Maximum number of topics in a response, the newest ones first. */
 const maximumTopics = 10_000;
 
 /**
- * `GET /api/v1/users/me/{stream_id}/topics` (docs/chat-api.md#common-conventions): the newest topics of a channel with
- * messages that the user may read, ordered by their newest message, latest first. Each has the name that its newest
- * message uses. Errors: BAD_REQUEST if the user cannot read the channel.
+ * `GET /api/v1/users/me/{stream_id}/topics` (docs/chat-api.md#common-conventions): returns the newest topics of a
+ * channel with messages that the user may read, ordered by their newest message, latest first. Each topic has the
+ * spelling that its newest message uses. Errors: BAD_REQUEST if the user cannot read the channel.
  */
 export const getTopics = operation({
   method: 'GET',

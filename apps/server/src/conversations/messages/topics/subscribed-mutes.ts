@@ -2,7 +2,7 @@ import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Returns a predicate: whether the user has muted a channel. */
+/** Reads a user's muted channels. Returns a predicate that tells whether the user has muted a channel. */
 export async function readSubscribedMutes(
   db: Kysely<ServerTables>,
   userId: UserId,

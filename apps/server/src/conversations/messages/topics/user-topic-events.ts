@@ -10,8 +10,8 @@ import type { TopicPolicyRequest } from './topic-policy-request.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
 /**
- * Events for users' changed topic policies. Each comes with the full list of muted topics, for clients that support
- * only that list.
+ * Builds the events for users' changed topic policies. A second event has the full list of muted topics, for clients
+ * that support only that list.
  */
 export async function userTopicEvents(
   db: Kysely<ServerTables>,

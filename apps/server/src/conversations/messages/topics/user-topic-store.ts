@@ -10,7 +10,7 @@ import type { TopicPolicyRequest } from './topic-policy-request.js';
 import { userTopicEvents } from './user-topic-events.js';
 import { visibilityPolicies } from './visibility-policies.js';
 
-/** Bounds the register answer, which lists all policies of a user. */
+/** Maximum topic policies per user. Bounds the register response, which lists all of them. */
 const maximumTopicPolicies = 10_000;
 
 /** @throws ProtocolError BAD_REQUEST if the user already has the maximum number of topic policies. */
@@ -34,8 +34,8 @@ export async function requireRoomForTopicPolicy(
 }
 
 /**
- * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isNotified` selects. A
- * constant number of statements.
+ * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isNotified`
+ * selects. Takes a constant number of statements.
  */
 export async function storeTopicPolicies(
   transaction: ServerTransaction,
@@ -78,7 +78,7 @@ export async function storeTopicPolicies(
   await publish(transaction, await userTopicEvents(db, requests.filter(isNotified), now));
 }
 
-/** A user's policies for topics of channels that the user may read, the most recently changed last. */
+/** Returns a user's policies for topics of channels that the user may read, the most recently changed last. */
 export function userTopicsOf(db: Kysely<ServerTables>, reader: PermissionHolder) {
   return db
     .selectFrom('user_topics')
