@@ -70,7 +70,7 @@ export interface Relay extends HttpService {
   readonly context: RelayContext;
   /**
    * Reloads the vendors' credentials and the trusted certificate authorities.
-   * @throws ConfigurationError if they are invalid; the previous ones stay in use.
+   * @throws ConfigurationError if they are invalid; the previous credentials and authorities stay in use.
    */
   reloadCredentials(): Promise<void>;
 }
@@ -83,8 +83,8 @@ const activityDeadlineMilliseconds = 1000;
 
 /**
  * Creates a relay: opens the database and the key ring, and starts the jobs.
- * @throws ConfigurationError or DatabaseUnusableError with messages for the operator. Everything that it opened is
- * closed then.
+ * @throws ConfigurationError or DatabaseUnusableError with messages for the operator, after closing everything that it
+ * opened.
  */
 export function createRelay(
   configuration: RelayConfiguration,
@@ -117,7 +117,7 @@ async function assemble(
   return { app, context, metrics, readiness, forOperators, reloadCredentials };
 }
 
-/** Opens the foundation of the other parts: log, clocks, encryption and the database. */
+/** Opens what all other parts depend on: log, clocks, encryption and the database. */
 async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;
@@ -133,7 +133,7 @@ async function openMachine(configuration: RelayConfiguration, overrides: RelayOv
 
 type Machine = Awaited<ReturnType<typeof openMachine>>;
 
-/** Opens the key ring, and checks which stored tokens it cannot open. */
+/** Opens the key ring, and reports the stored tokens that its keys cannot decrypt. */
 async function openKeys(configuration: RelayConfiguration, machine: Machine, closers: Closers) {
   const { sodium, clock, monotonic, log, database, metrics } = machine;
   const ring = await openKeyRing(configuration.keyRing, { sodium, clock, monotonic, log, database });
@@ -147,7 +147,7 @@ async function openKeys(configuration: RelayConfiguration, machine: Machine, clo
 
 type Keys = Awaited<ReturnType<typeof openKeys>>;
 
-/** Creates the counts for operators. */
+/** Starts the counters that operators see: server activity, deliveries per minute and devices. */
 async function openCounts(opened: Machine, hasDashboard: boolean, closers: Closers) {
   const activity = new ServerActivity(opened);
   await activity.start();

@@ -5,7 +5,7 @@ import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
 import { readConfiguredApps } from './deliveries/apps/read-configured-apps.js';
 import { authoritiesSetting } from './network/outgoing-authorities.js';
 
-/** The files of the settings, other than the key ring's: credentials, certificate authorities and the dashboard's token. */
+/** Checks the files that the settings name, except the key ring's: credentials, authorities and the dashboard token. */
 export function relayFileChecks({ deliveries, caFile, dashboard }: RelayConfiguration): StartCheck[] {
   const { apnsCaFile, apps } = deliveries;
   return [

@@ -30,7 +30,7 @@ import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-ope
 
 type AdminContext = OpenKeyRing['admin'];
 
-/** For stock servers: joining, and the requests of their hourly job and workers. */
+/** Operations that stock servers call: to join, from their hourly job, and from their workers. */
 const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerServer,
   startTransfer,

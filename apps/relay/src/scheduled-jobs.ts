@@ -29,13 +29,13 @@ const dayMilliseconds = 24 * hourMilliseconds;
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
 /**
- * Phones register every 30 days. A device that did not register for this long belongs to a phone that is out of use.
+ * Phones register every 30 days. A device that has not registered for this long is taken to be out of use.
  */
 export const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
- * Retention of registration sequences. A phone that returns after this time may start at any sequence. Phones register
- * every 30 days.
+ * Retention of registration sequences. A phone that returns after this time may start at any sequence number. Phones
+ * register every 30 days.
  */
 export const sequenceRetentionMilliseconds = 400 * dayMilliseconds;
 

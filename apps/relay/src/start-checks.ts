@@ -7,7 +7,7 @@ import { checkStoredRing } from './keyring/check-stored-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { relayMigrations } from './tables.js';
 
-/** Everything that a start of the relay needs, without listening, writing or asking a vendor. */
+/** Returns checks of everything that the relay needs to start. They do not listen, write or contact a vendor. */
 export function relayStartChecks(configuration: RelayConfiguration, clock: Clock): StartCheck[] {
   const database = { url: configuration.databaseUrl.reveal(), migrations: relayMigrations };
   return [
@@ -23,7 +23,7 @@ async function checkKeyRing(
   clock: Clock,
 ): Promise<string | undefined> {
   const isInFile = keyRing.location.kind === 'file';
-  // A database that is missing or outdated is not opened, because opening would create or migrate it.
+  // Does not open a missing or outdated database, because that would create or migrate it.
   if (isInFile || !(await isUpToDate(url.reveal()))) return checkStoredRing(keyRing, clock, undefined);
   const database = await openRelayDatabase({ url, clock, role: 'visiting', onJobError: () => undefined });
   try {

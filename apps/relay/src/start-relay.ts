@@ -9,7 +9,7 @@ export interface ListeningRelay extends ListeningService, Pick<Relay, 'reloadCre
 
 /**
  * Starts a relay and listens on the configured ports.
- * @throws as {@link createRelay}, and if a port is in use.
+ * @throws the errors of {@link createRelay}, and an error if a port is in use.
  */
 export async function startRelay(
   configuration: RelayConfiguration,

@@ -6,7 +6,7 @@ export const remedyIfMissing =
   'name the database of the relay in RELAY_DATABASE, or the file with its settings in --env-file; "waxwing-relay db migrate" creates a new database';
 
 /**
- * Runs a command's `work` on the relay's database and closes it. A relay may be running at the same time.
+ * Opens the relay's database, runs a command's `work` on it, and closes it. A relay may use it at the same time.
  * @throws DatabaseUnusableError if there is no database, unless `mayCreate`.
  */
 export async function withRelayDatabase<Result>(

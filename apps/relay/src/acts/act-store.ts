@@ -4,7 +4,7 @@ import type { ActTables } from './act-table.js';
 
 const keptActs = 10_000;
 
-/** Lists acts, the newest first: those with an id below `before`. */
+/** Returns up to `limit` acts, newest first: all acts, or those with an id below `before`. */
 export async function listActs(
   { db }: RelayDatabase,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },

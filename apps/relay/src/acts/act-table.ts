@@ -3,7 +3,7 @@ import type { Generated, Kysely } from 'kysely';
 
 /** Audit log table of operators' actions. */
 export interface ActTables {
-  /** The last 10,000 acts through the dashboard and on the command line. */
+  /** The last 10,000 actions taken in the dashboard or on the command line. */
   operator_acts: {
     id: Generated<number>;
     /** Unix milliseconds. */

@@ -34,12 +34,12 @@ function storable(text: string): string {
   return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 
-/** A database whose writes are audited. */
+/** The part of a database that {@link recording} wraps. */
 type Writes<Tables> = Pick<Database<Tables>, 'write'>;
 
 /**
  * Wraps a database so that its next `write` also records the act, in the same transaction. Records nothing if that write
- * returns `false`, which means that it changed nothing. For one write only.
+ * returns `false`, which means that it changed nothing. Use the result for one write only.
  */
 export function recording<Tables, Recorded extends Writes<Tables>>(
   database: Recorded & Writes<Tables>,

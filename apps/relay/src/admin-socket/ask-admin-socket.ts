@@ -9,7 +9,7 @@ import { connectToSocket } from './connect-to-socket.js';
 import { operatorHeader } from './operator.js';
 import { describeDistrust, readSocketFacts } from './trusted-socket.js';
 
-/** A request of a command to the running relay. */
+/** A request that a command sends to the running relay. */
 export interface AdminQuestion<Answer extends z.ZodObject = z.ZodObject> {
   readonly declared: Pick<AnyOperation, 'method' | 'path'> & { readonly answer: Answer };
   /** The operation's parameters, as form fields. */

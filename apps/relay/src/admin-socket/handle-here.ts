@@ -6,7 +6,7 @@ import type { Operator } from './operator.js';
 
 type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: Declared };
 
-/** Stands in for the missing HTTP request: an operator's operation depends only on its parameters. */
+/** Placeholder for the head of an HTTP request. Operators' operations depend only on their parameters. */
 const noHead: RequestHead = {
   id: 'here',
   address: undefined,

@@ -20,8 +20,8 @@ export function readSocketFacts(path: string): SocketFacts | undefined {
 
 /**
  * Explains in one sentence why the socket at `path` must not receive a private key, and what to do. Returns `undefined`
- * for a trusted socket: it belongs to this user or root, is closed to other users, and only they can replace it in its
- * folder. The owner of a socket is its listener: only root can change the owner.
+ * for a trusted socket: this user or root owns it, and other users can neither connect to it nor replace it in its
+ * folder. The owner of a socket is its listener, because only root can change the owner.
  */
 export function describeDistrust(
   path: string,

@@ -26,7 +26,7 @@ export function writePosition({ at, id }: ListPosition): string {
 
 /**
  * Parses a cursor.
- * @param ids matches each id of the list. PostgreSQL fails on a numeric id that is not a number.
+ * @param ids pattern of a valid id. Checked here, because PostgreSQL fails if it compares a number with other text.
  * @throws ProtocolError BAD_REQUEST for an invalid cursor.
  */
 export function readPosition(text: string | undefined, ids: RegExp): ListPosition | undefined {

@@ -59,23 +59,23 @@ export interface DeliveriesOptions {
 export interface Deliveries
   extends Pick<DeliverNotifications, 'deliver' | 'deliverRead' | 'requireRoom' | 'waitNoLonger'> {
   readonly receipts: ReceiptStore;
-  /** Resolves to the apps of a realm's devices, and whether the relay can deliver to each. */
+  /** Resolves to the apps of a realm's devices, and whether the relay can deliver to each app. */
   appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
   /**
-   * Names refused credentials and failing vendors. This is a warning while the relay can deliver to any app, and
-   * otherwise a reason to be unready. Resolves to `undefined` if there are none.
+   * Names refused credentials and failing vendors: as a warning while the relay can deliver to at least one app,
+   * otherwise as a reason to be unready. Resolves to `undefined` if all work.
    */
   readiness(): Promise<string | ReadinessWarning | undefined>;
   /** The apps of the apps file, for operators. */
   describeApps(): AppState[];
-  /** How many push services of Web Push are in each state. */
+  /** Number of push services (Web Push) in each state. */
   pushServices(): PushServiceCounts;
   /** Asks the vendor about one app; see {@link checkOneApp}. */
   checkApp(appId: string): Promise<AppCheck | undefined>;
   /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
   frozenDeaths(appId: string): number;
   /**
-   * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous one stays active.
+   * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous content stays in use.
    */
   reloadCredentials(): Promise<void>;
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. Stop the job queue first. */

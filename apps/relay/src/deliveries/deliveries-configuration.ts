@@ -1,7 +1,7 @@
 import { type Environment, EnvironmentReader, type Secret } from '@waxwing/service/config';
 import { readProxyUrl } from '@waxwing/service/http-settings';
 
-/** Settings of deliveries: vendor credentials, vendor URLs and limits. */
+/** Delivery settings: vendor credentials, vendor URLs and limits. */
 export interface DeliveriesConfiguration {
   readonly apps: { readonly kind: 'configured'; readonly file: string } | { readonly kind: 'not-configured' };
   readonly fcmBaseUrl: string;
@@ -10,19 +10,19 @@ export interface DeliveriesConfiguration {
   readonly apnsCaFile: string | undefined;
   /** Hosts of push services with a port (`push.lan:443`) that may have a private address. */
   readonly webPushPrivateHosts: ReadonlySet<string>;
-  /** HTTP proxy for connections to the vendors; may hold a password. */
+  /** URL of the HTTP proxy for connections to the vendors. May contain a password. */
   readonly proxyUrl: Secret<string> | undefined;
   /** Maximum notifications per server and minute. */
   readonly notificationsPerMinute: number;
-  /** Maximum notifications in memory. Further requests get 503. */
+  /** Maximum number of notifications in memory. Above it, requests get 503. */
   readonly maximumInFlight: number;
-  /** Maximum notifications queued for a retry. Above it, requests get 503. */
+  /** Maximum number of notifications queued for a retry. Above it, requests get 503. */
   readonly maximumQueued: number;
 }
 
 /**
- * Reads the settings of deliveries. Without RELAY_APPS_FILE the relay runs and accepts registrations, but answers
- * `rejected` for each notification.
+ * Reads the delivery settings. Without RELAY_APPS_FILE the relay runs and accepts registrations, but answers `rejected`
+ * for each notification.
  */
 export function readDeliveriesEnvironment(reader: EnvironmentReader): DeliveriesConfiguration {
   const file = reader.optional('APPS_FILE');
@@ -74,7 +74,7 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
 
 /**
  * Reads RELAY_APPS_FILE alone, for a command.
- * @throws ConfigurationError for a secret in place of the path.
+ * @throws ConfigurationError if the value is a secret instead of a path.
  */
 export function readAppsFileSetting({ RELAY_APPS_FILE }: Environment): string | undefined {
   const reader = new EnvironmentReader({ RELAY_APPS_FILE }, 'RELAY_');

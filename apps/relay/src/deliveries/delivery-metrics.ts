@@ -10,10 +10,10 @@ export interface DeliveryCounts {
   noteUndelivered(vendor: Vendor, outcome: 'rejected' | 'gone' | 'retried'): void;
 }
 
-/** Metrics of deliveries. Labels come from closed sets, except apps with an open breaker or a failing vendor. */
+/** Delivery metrics. Label values come from fixed sets, except the names of apps that are refused or failing. */
 export class DeliveryMetrics {
   readonly #deliveries;
-  /** Sent since the last scrape: a plain addition is cheaper than the metrics library's counter. */
+  /** Notifications sent since the last scrape: adding numbers is cheaper than the metrics library's counter. */
   readonly #sent: Record<Vendor, number> = { fcm: 0, apns: 0, webpush: 0 };
   readonly #seconds;
   readonly #queued;
@@ -73,7 +73,7 @@ export class DeliveryMetrics {
     this.#counts?.noteUndelivered(vendor, isFinal ? outcome : 'retried');
   }
 
-  /** Counts a notification that was not sent; `reason` is one of the relay's own. */
+  /** Counts a notification that the relay rejected without sending it; `reason` is the relay's own. */
   countUnsent(vendor: Vendor, reason: string): void {
     this.#deliveries.inc({ vendor, outcome: 'rejected', reason });
     this.#counts?.noteUndelivered(vendor, 'rejected');
@@ -84,7 +84,7 @@ export class DeliveryMetrics {
     else this.#outages.remove({ app });
   }
 
-  /** Counts push services at each scrape. Phones choose their hosts, so no label names one. */
+  /** Counts push services at each scrape. No label names a host, because phones choose the hosts. */
   watchPushServices(count: () => PushServiceCounts): void {
     const gauge = this.#metrics.gauge(
       'waxwing_push_services',

@@ -3,9 +3,9 @@ import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Addressee } from '../registrations/store/addressee.js';
 
-/** Tables of deliveries. Instants in Unix milliseconds. */
+/** Delivery tables. Instants in Unix milliseconds. */
 export interface DeliveryTables {
-  /** Outcomes of notifications with an id, kept for one day, and of queued ones until they settle. */
+  /** Outcomes of notifications that have an id or were queued. Kept for one day after they settle. */
   delivery_receipts: {
     server_id: string;
     /** UUID, lowercase. */
@@ -21,13 +21,10 @@ export interface DeliveryTables {
     updated_at: number;
     /** Attempts that may have been delivered. */
     doubts: number;
-    /**
-     * Earliest time of the queued try. Set if the first try ended after its request was answered and needs a longer
-     * delay.
-     */
+    /** Earliest time of the queued try. Set if the first try ended after its request and asks for a longer delay. */
     not_before: number | null;
   };
-  /** APNs provider tokens, shared by all processes because Apple limits how often they are renewed. */
+  /** APNs provider tokens. All processes share them, because Apple limits how often they are renewed. */
   provider_tokens: {
     /** Fingerprint of team, key id and public key. */
     credential: string;
@@ -35,14 +32,14 @@ export interface DeliveryTables {
     sealed_token: string;
     minted_at: number;
   };
-  /** Open breakers, outages of vendors, and deletion breakers that an operator confirmed. */
+  /** Open breakers, vendor outages, and deletion breakers that an operator confirmed. */
   app_breakers: {
     app: string;
     /** `credential`, `deletion` or `outage`. */
     kind: string;
     /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
     scope: string;
-    /** For people: the refused credential, the outage, or the share of dead tokens. */
+    /** Human-readable: the refused credential, the outage, or the share of dead tokens. */
     reason: string;
     opened_at: number;
     /** When an operator confirmed the deletions; null while they are frozen. */

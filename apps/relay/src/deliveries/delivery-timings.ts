@@ -1,6 +1,6 @@
 import type { ApnsTimings } from './vendors/apns/connection.js';
 
-/** Timeouts and intervals of deliveries. Production uses `productionTimings`; tests shorten them. */
+/** Delivery timeouts and intervals. Production uses `productionTimings`; tests use shorter values. */
 export interface DeliveryTimings {
   /**
    * Time that a notify request waits for vendors before it queues the unsent notifications. Well below a server's

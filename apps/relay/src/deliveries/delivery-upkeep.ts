@@ -15,7 +15,7 @@ export interface DeliveryUpkeepOptions {
   readonly log: Log;
 }
 
-/** Periodic work of the delivery pipeline. Logs a failure once, and once when the work succeeds again. */
+/** Periodic work of the delivery pipeline. Logs the first failure, and the first success after it. */
 export class DeliveryUpkeep {
   readonly #options: DeliveryUpkeepOptions;
   readonly #countingLog = new TroubleLog();
@@ -53,7 +53,7 @@ export class DeliveryUpkeep {
     }
   }
 
-  /** Thaws deletions and picks up confirmations even if no further tokens die. */
+  /** Thaws deletions and loads operators' confirmations, even if no further tokens die. */
   async #reviewDeletions(): Promise<void> {
     const { deletions, log } = this.#options;
     try {
@@ -71,7 +71,7 @@ export class DeliveryUpkeep {
   }
 }
 
-/** The log already has an error about a database that is away. */
+/** Returns a lower level for an unavailable database, which is already logged as an error. */
 function levelOf(error: unknown): 'info' | 'warn' {
   return error instanceof DatabaseUnavailableError ? 'info' : 'warn';
 }

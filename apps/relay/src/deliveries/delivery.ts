@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TokenKind } from '@waxwing/protocol';
 import type { RelayDevice, RelayDeviceName } from '../registrations/store/relay-device.js';
 
-/** Urgency of a notification, in the terms of the vendor that the server addressed. */
+/** Urgency of a notification, as fields of the vendor that the server addressed. */
 export type VendorUrgency =
   | { readonly vendor: 'fcm'; readonly priority: 'high' | 'normal' }
   | {
@@ -21,18 +21,18 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly realmUuid: string;
   /** UUID, lowercase. Sent to APNs as `apns-id`. */
   readonly notificationId: string;
-  /** Names the phone's key in the newer generation, an unsigned 32-bit integer. The older one names the account. */
+  /** The phone's key in the newer generation, an unsigned 32-bit integer. The older generation names the account. */
   readonly pushKeyId?: number;
   /** Canonical base64. */
   readonly encryptedData: string;
-  /** Replaces `encryptedData` for a device without encryption: FCM's data, or APNs' body. JSON in ASCII. */
+  /** Replaces `encryptedData` for a device without encryption: the data for FCM or the body for APNs, as ASCII JSON. */
   readonly plaintext?: string;
   readonly urgency: VendorUrgency;
   /** When the relay received it, in Unix milliseconds. */
   readonly receivedAt: number;
   readonly timeToLiveSeconds: number;
   readonly collapseId: string | undefined;
-  /** Names the trace of the server's request; absent outside of one. */
+  /** Identifies the trace of the server's request; absent if the request is not traced. */
   readonly traceparent?: string;
 }
 
@@ -42,12 +42,12 @@ export interface Delivery {
   readonly device: RelayDevice;
 }
 
-/** Each kind of token has one vendor. */
+/** A vendor has the same name as the tokens that it issues. */
 export type Vendor = TokenKind;
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
 
-/** Returns until when the relay keeps it for retries, in Unix milliseconds: until it expires, but one day at most. */
+/** Returns when the relay stops retrying a notification, in Unix milliseconds: when it expires, or after one day. */
 export function keptUntil(notification: EncryptedNotification): number {
   return Math.min(expiresAt(notification), notification.receivedAt + longestWaitMilliseconds);
 }
@@ -58,7 +58,7 @@ export function expiresAt({ receivedAt, timeToLiveSeconds }: EncryptedNotificati
 }
 
 /**
- * The payload's field that tells the phone which key to use: `push_key_id`, or in the older generation
+ * Returns the payload field that names the key to the phone: `push_key_id`, or in the older generation
  * `push_account_id`.
  */
 export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, 'addressee' | 'pushKeyId'>): {
@@ -78,9 +78,9 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
 }
 
 /**
- * Derives the collapse id for vendors, 43 characters; Apple allows 64 bytes, and push services 32 characters. Vendors
- * distinguish notifications only by phone and app: with the server's own id, two organizations on one phone would
- * replace each other's notifications.
+ * Derives the collapse id for vendors: 43 characters, of which push services get 32; Apple allows 64 bytes. A vendor
+ * compares collapse ids of one app on one phone. With the server's own id, two organizations on one phone could replace
+ * each other's notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
   const { relayDeviceId, addressee, collapseId } = notification;

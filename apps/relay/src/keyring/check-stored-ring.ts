@@ -8,8 +8,8 @@ import { keyRingRow } from './storage/key-ring-row.js';
 import type { KeyRingDatabase } from './storage/key-ring-tables.js';
 
 /**
- * Opens the stored key ring, as a start does, and changes nothing. Resolves to a note if the ring is in the database and
- * none is given, else to `undefined`.
+ * Opens the stored key ring as the relay does at startup, without changing it. Resolves to a note if the ring is in the
+ * database and `database` is `undefined`, otherwise to `undefined`.
  * @throws ConfigurationError, or ClockDoubtError if the clock is far from the ring's instants.
  */
 export async function checkStoredRing(

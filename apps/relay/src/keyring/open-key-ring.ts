@@ -35,7 +35,7 @@ export interface OpenKeyRing {
   close(): Promise<void>;
 }
 
-// A change must take effect within two seconds for a ring in a file, and within a minute for a shared ring.
+// Changes must take effect within two seconds for a ring in a file, and within a minute for a ring in the database.
 const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
@@ -114,7 +114,7 @@ export function createKeyAdmin(
       try {
         await database.write((transaction) => recordAct(transaction, act));
       } catch (err) {
-        // Only logged, because the change is stored and the ring's own audit log has it.
+        // Only logged, because the change is stored and recorded in the ring's own audit log.
         log?.warn({ err }, 'a change of the key ring is missing in the audit log of the dashboard');
       }
     },
@@ -127,7 +127,7 @@ export interface CreateKeyRingKeeperOptions extends Omit<OpenKeyRingOptions, 'lo
   readonly witnessed?: () => number | undefined;
 }
 
-/** Makes the keeper of a configured ring, for a relay or a command. */
+/** Creates the keeper of the configured ring, for a relay or a command. */
 export function createKeyRingKeeper(
   { location, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,
   { database, sodium, clock, witnessed, scryptWorkFactor }: CreateKeyRingKeeperOptions,

@@ -1,7 +1,7 @@
 import type { Metrics } from '@waxwing/service/metrics';
 import type { LiveKeyRing } from './live/live-key-ring.js';
 
-/** Sets the metrics of the keys at each scrape, so that an alert precedes an expired key list or a rotation that fails. */
+/** Sets the key metrics at each scrape. They allow an alert before a key list expires, or when a rotation fails. */
 export function watchKeys(
   metrics: Metrics,
   keyRing: Pick<LiveKeyRing, 'describe' | 'publishedKeyList'>,

@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import { AddressRanges, privateAddresses } from '@waxwing/service/http-settings';
 
 /**
- * All IPv4 addresses, and global unicast, the only allocated part of IPv6 that is routed. Overlay networks, such as
- * Yggdrasil in `200::/7`, use other parts (https://www.iana.org/assignments/ipv6-address-space).
+ * All IPv4 addresses, and IPv6 global unicast, the only part of IPv6 that is routed on the Internet. Overlay networks use
+ * other parts, such as Yggdrasil `200::/7` (https://www.iana.org/assignments/ipv6-address-space).
  */
 const routedRanges = new AddressRanges(['0.0.0.0/0', '2000::/3']);
 
 /**
  * Ranges within {@link routedRanges} that are not public, in addition to {@link privateAddresses}: documentation,
- * benchmarks, multicast and reserved addresses, and IPv6 addresses that a gateway translates to IPv4 ones, which may be
- * private (https://www.iana.org/assignments/iana-ipv4-special-registry, …-ipv6-special-registry).
+ * benchmark, multicast and reserved addresses, and IPv6 addresses that a gateway translates to possibly private IPv4
+ * addresses (https://www.iana.org/assignments/iana-ipv4-special-registry, …-ipv6-special-registry).
  */
 const specialRanges = new AddressRanges([
   '0.0.0.0/8',

@@ -32,16 +32,16 @@ const object = z.custom<JsonObject>(
   'must be an object',
 );
 const payload = object.meta({ openApi: { type: 'object' } });
-/** Bounds the work per request, since each token is hashed. */
+/** Limits the work per request, because the relay hashes each token. */
 const maximumTokens = 1000;
 const tokens = z.array(z.string()).max(maximumTokens).default([]);
 const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() });
 
 /**
  * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers an unencrypted notification to all
- * devices of a user. Lists the server's tokens that are not stored, so that the server deletes them. While
- * `RELAY_PLAINTEXT_DEVICES` is off, lists all of the server's tokens: after an error, the server would not send the
- * sealed notification.
+ * devices of a user. The answer lists tokens of the request that the relay does not store, so that the server deletes
+ * them. While `RELAY_PLAINTEXT_DEVICES` is off, it lists all of the tokens. An error instead would keep the server from
+ * sending the sealed notification.
  */
 export const notifyPlaintext = operation({
   method: 'POST',
@@ -94,9 +94,9 @@ export const notifyPlaintext = operation({
 });
 
 /**
- * `POST /api/v1/remotes/push/test_notification`: a test notification for one device.
+ * `POST /api/v1/remotes/push/test_notification`: sends a test notification to one device.
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters, also unknown ones;
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for invalid and unknown parameters;
  * REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_REMOTE_PUSH_DEVICE_TOKEN if the device is not stored or the setting is off.
  */
 export const testPlaintext = operation({
@@ -142,7 +142,8 @@ export const testPlaintext = operation({
 });
 
 /**
- * Builds a test for both vendors. iOS shows the text; on Android the app writes its own, with the time in Unix seconds.
+ * Builds the test payloads for both vendors. iOS shows the text. On Android, the app writes its own text with `time`, in
+ * Unix seconds.
  */
 function testPayloads(base: JsonObject, now: number): PlaintextPayloads {
   const zulip = { ...base, event: 'test' };
@@ -171,7 +172,7 @@ async function deliver(
   );
 }
 
-/** Reads a token in its stored form; `undefined` if registering it would fail. */
+/** Returns a token in its stored form; `undefined` for a token that could not be registered. */
 function readKnown(fields: {
   readonly token: string;
   readonly token_kind: number;

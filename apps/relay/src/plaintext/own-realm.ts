@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { KnownRealm, ServerDirectory } from '../servers/server-directory.js';
 
 /**
- * Finds the realm that a request names; `undefined` if it names none, or one that no server reported.
+ * Finds the realm that a request names. Returns `undefined` if the request names no realm, or an unknown realm.
  * @throws ProtocolError REMOTE_REALM_SERVER_MISMATCH_ERROR for another server's realm.
  */
 export async function findOwnRealm(

@@ -34,12 +34,12 @@ interface NewDevice {
   readonly now: number;
 }
 
-/** Maximum devices to notify per user, the latest first. */
+/** Maximum number of devices to notify per user, latest first. */
 const maximumDevicesPerUser = 100;
 
 /**
- * Devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at rest,
- * expire, and are deleted with their server. While the setting is off, stored devices can be removed but not notified.
+ * Stores devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at
+ * rest, expire, and are deleted with their server. While the setting is off, devices can be removed but not notified.
  */
 export class PlaintextDevices {
   readonly isOn: boolean;
@@ -57,7 +57,7 @@ export class PlaintextDevices {
     }
   }
 
-  /** Upserts a device. Replaces a row that names the user by another id. */
+  /** Upserts a device. Deletes rows of the same token that name the user by another id. */
   async register({ realm: { realmId }, user, token, iosAppId, now }: NewDevice): Promise<void> {
     const [lookup, ...olderLookups] = this.#vault.lookups(token.token);
     const key = { realm_id: realmId, push_account_id: user.name, token_lookup: lookup };
@@ -134,7 +134,7 @@ export class PlaintextDevices {
     }));
   }
 
-  /** Restricts a query to the device with this token. */
+  /** Returns the device among `devices` that has this token; `undefined` if there is no such device. */
   withToken(
     devices: readonly PlaintextDevice[],
     { kind, token }: PlaintextToken,

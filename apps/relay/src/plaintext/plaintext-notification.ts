@@ -4,7 +4,7 @@ import type { EncryptedNotification, VendorUrgency } from '../deliveries/deliver
 import { asciiJson } from '../deliveries/requests/read-push-request.js';
 import type { PlaintextDevice } from './plaintext-devices.js';
 
-/** A notification as a server sends it, for both vendors. */
+/** A notification as a server sends it, with a payload for each vendor. */
 export interface PlaintextPayloads {
   readonly gcm: JsonObject;
   readonly gcmPriority: 'high' | 'normal' | undefined;
@@ -45,7 +45,8 @@ export function buildPlaintextNotification(
 const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
 
 /**
- * Converts a payload to FCM's data, which allows only texts. Omits keys that FCM reserves: it would refuse the message.
+ * Converts a payload to FCM's `data`, whose values must be strings. Omits keys that FCM reserves, because it would refuse
+ * the message.
  */
 function fcmData(payload: JsonObject): JsonObject {
   const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
@@ -59,7 +60,7 @@ function toText(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Urgency for FCM. Servers that set no priority send two kinds of events, of which only messages are urgent. */
+/** Returns the urgency for FCM. If the server sets no priority, only messages are urgent. */
 function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
   return { vendor: 'fcm', priority: gcmPriority ?? (gcm.event === 'message' ? 'high' : 'normal') };
 }
@@ -71,8 +72,9 @@ function apnsBody({ custom, ...aps }: JsonObject): JsonObject {
 }
 
 /**
- * Chooses the APNs headers, since a stock relay sends none. A badge alone is an alert to Apple, but must not wake the
- * phone. https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
+ * Chooses push type and priority, because servers do not send them. Apple counts a badge alone as an alert, but it must
+ * not wake the phone.
+ * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 function apnsUrgency(payload: JsonObject): VendorUrgency {
   const isShown = ['alert', 'badge', 'sound'].some((name) => payload[name] !== undefined);

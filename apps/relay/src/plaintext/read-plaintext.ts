@@ -12,19 +12,19 @@ import type { UserAddressee } from '../registrations/store/addressee.js';
 
 /** A user as a server identifies it: by UUID, or by the server's own user id. */
 export interface PlaintextUser {
-  /** The identifier that devices are stored under. */
+  /** The name under which the relay stores the user's devices. */
   readonly name: UserAddressee;
-  /** All names: a server that upgrades identifies a user by id at first and later by UUID. */
+  /** All names of the user: a server identifies a user by id before an upgrade, and by UUID after it. */
   readonly names: readonly UserAddressee[];
 }
 
 export interface PlaintextToken {
   readonly kind: TokenKind;
-  /** Apple's tokens in lowercase: the case of hexadecimal digits has no meaning. */
+  /** APNs tokens are in lowercase, because they are hexadecimal and compared without regard to letter case. */
   readonly token: string;
 }
 
-/** @throws ProtocolError BAD_REQUEST if it names neither a UUID nor an id. */
+/** Reads the user of a request. @throws ProtocolError BAD_REQUEST if the request has neither a UUID nor an id. */
 export function readPlaintextUser(fields: {
   readonly user_uuid?: string | null | undefined;
   readonly user_id?: number | null | undefined;
@@ -41,7 +41,7 @@ const maximumQuotedCharacters = 100;
 
 const kindOfNumber: Readonly<Record<number, TokenKind>> = { 1: 'apns', 2: 'fcm' };
 
-/** @throws ProtocolError BAD_REQUEST with a stock relay's message. */
+/** Reads the token of a request. @throws ProtocolError BAD_REQUEST with the same message as a stock relay. */
 export function readPlaintextToken(fields: {
   readonly token: string;
   readonly token_kind: number;
@@ -58,7 +58,7 @@ export function readPlaintextToken(fields: {
 }
 
 /**
- * Reads the priority in `gcm_options`; `undefined` if the server leaves it to the relay.
+ * Reads the priority in `gcm_options`; `undefined` if the server leaves the choice to the relay.
  * @throws ProtocolError BAD_REQUEST for any other priority or option.
  */
 export function readGcmPriority({ priority, ...others }: JsonObject): 'high' | 'normal' | undefined {

@@ -22,7 +22,7 @@ const token = { ...user, token: z.string(), token_kind: integerParameter, realm_
 const charge = ({ quotas }: Context, { serverId }: { serverId: string }) => quotas.take(serverId, costOfBody);
 
 /**
- * `POST /api/v1/remotes/push/register` (docs/protocol.md#unsealed-tokens): stores an unsealed token if
+ * `POST /api/v1/remotes/push/register` (docs/protocol.md#unsealed-tokens): stores an unsealed token, if
  * `RELAY_PLAINTEXT_DEVICES` is on. Idempotent.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters, or while the
@@ -77,7 +77,7 @@ export const unregisterPlaintext = operation({
   },
 });
 
-/** `POST /api/v1/remotes/push/unregister/all`: removes all of a user's tokens. Succeeds if there are none. */
+/** `POST /api/v1/remotes/push/unregister/all`: removes all of a user's tokens. Idempotent. */
 export const unregisterAllPlaintext = operation({
   method: 'POST',
   path: '/api/v1/remotes/push/unregister/all',

@@ -15,7 +15,7 @@ type WatchedContext = Omit<RelayContext, 'keyRing'> & {
   readonly unreadableTokens: Pick<UnreadableTokens, 'describe'>;
 };
 
-/** Creates the readiness checks of a relay, and the watch over its load, which is one of them. */
+/** Creates the readiness checks of a relay, and its load watch, which is one of the checks. */
 export function createReadiness(
   configuration: RelayConfiguration,
   context: WatchedContext,

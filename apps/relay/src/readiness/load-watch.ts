@@ -17,7 +17,7 @@ export const loadProblems = [
   'write-ahead log',
 ] as const;
 
-/** A problem of the last minutes. Its cause has no changing number, so that it is logged once. */
+/** A load problem of the last minutes. `cause` contains no number that changes, so that the problem is logged once. */
 export interface LoadProblem {
   readonly name: (typeof loadProblems)[number];
   readonly cause: string;
@@ -31,11 +31,11 @@ export interface LoadWatchOptions {
   readonly quotas: Pick<ServerQuotas, 'busiest'>;
   readonly deliveries: Pick<RecentDeliveries, 'of'>;
   pushServices(): PushServiceCounts;
-  /** Refused requests since the start, by reason. */
+  /** Number of refused requests since the process started, by reason. */
   refusals(): Promise<ReadonlyMap<string, number>>;
   /** Unix milliseconds. May reject while the database is unavailable. */
   oldestDueAt(): Promise<number | undefined>;
-  /** Bytes of SQLite's write-ahead log. */
+  /** Size of SQLite's write-ahead log in bytes. */
   logBytes(): number | undefined;
 }
 
@@ -70,7 +70,7 @@ export class LoadWatch {
     return this.#problems;
   }
 
-  /** Readiness check: a warning that names all problems. Checks again after a minute. */
+  /** Readiness check: returns a warning that names all problems. Looks for problems at most once a minute. */
   async look(): Promise<ReadinessWarning | undefined> {
     const now = this.#options.monotonic();
     const passed = now - this.#lookedAt;

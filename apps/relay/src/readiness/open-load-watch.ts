@@ -7,7 +7,7 @@ type LoadContext = Pick<
   'clock' | 'database' | 'deliveries' | 'metrics' | 'quotas' | 'recentDeliveries'
 >;
 
-/** Creates the watch over the load of a relay. */
+/** Creates the load watch of a relay. */
 export function openLoadWatch(context: LoadContext, monotonic: Clock): LoadWatch {
   const { clock, database, metrics, quotas, recentDeliveries } = context;
   return new LoadWatch({

@@ -13,7 +13,7 @@ const keptMinutes = 10;
 const slowMilliseconds = 10_000;
 const none: Tally = { delivered: 0, slow: 0, rejected: 0 };
 
-/** Counts the deliveries of this process's last ten minutes by vendor, in memory. Passes each on to `next`. */
+/** Counts this process's deliveries of the last ten minutes by vendor, in memory. Forwards each delivery to `next`. */
 export class RecentDeliveries implements DeliveryCounts {
   readonly #clock: Clock;
   readonly #next: DeliveryCounts;
@@ -38,7 +38,7 @@ export class RecentDeliveries implements DeliveryCounts {
     if (outcome === 'rejected') this.#add(vendor, { ...none, rejected: 1 });
   }
 
-  /** The sums of the last ten minutes. */
+  /** Returns a vendor's counts, summed over the last ten minutes. */
   of(vendor: Vendor): Tally {
     const first = this.#minute() - keptMinutes;
     return [...this.#minutes[vendor]].filter(([minute]) => minute > first).reduce(addEntry, none);

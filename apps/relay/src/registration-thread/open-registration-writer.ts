@@ -39,7 +39,7 @@ export function openRegistrationWriter(
   return writer;
 }
 
-/** Starts the worker thread that writes registrations into the database at `url`. Its answers go to `answers`. */
+/** Starts the worker thread that writes registrations into the database at `url`. The thread answers on `answers`. */
 export function startRegistrationThread(
   url: Secret<string>,
   answers: MessagePort,

@@ -11,7 +11,7 @@ import type {
   WriteOrder,
 } from './thread-messages.js';
 
-/** Entry point of the worker thread that writes registrations. It communicates only by messages. */
+/** Entry point of the worker thread that writes registrations. It communicates only through messages. */
 
 if (parentPort !== null) await serve(parentPort, workerData as RegistrationThreadData);
 

@@ -6,7 +6,7 @@ import type { RegistrationToWrite } from '../registrations/write/registration-wr
 export interface RegistrationThreadData {
   /** URL of the relay's database, which this process also has open in its main thread. */
   readonly databaseUrl: string;
-  /** Port for each {@link ThreadAnswer}. */
+  /** Port on which the thread sends each {@link ThreadAnswer}. */
   readonly answers: MessagePort;
 }
 
@@ -16,13 +16,13 @@ export interface WriteOrder {
   readonly now: number;
 }
 
-/** Write orders, to be batched into one commit if possible; or the request to end. */
+/** Write orders, which the thread stores in one commit if possible, or the request to end. */
 export type ThreadOrder = readonly WriteOrder[] | 'end';
 
-/** Outcomes of one order, or the error that rolled it back. `isUnavailable`: the database did not answer. */
+/** Outcomes of one order, or the error that rolled it back. `isUnavailable` means that the database did not answer. */
 export type WriteAnswer =
   | { readonly outcomes: readonly RegistrationOutcome[] }
   | { readonly error: Error; readonly isUnavailable: boolean };
 
-/** `ready`: the database is open. An array: one answer per order. `trouble`: a background error. */
+/** A message of the thread: `ready` when the database is open, an array with one answer per order, or a background error. */
 export type ThreadAnswer = 'ready' | readonly WriteAnswer[] | { readonly trouble: unknown };

@@ -9,7 +9,7 @@ import type { ThreadAnswer, ThreadOrder, WriteAnswer, WriteOrder } from './threa
 export interface ThreadedWriterOptions {
   readonly database: Pick<Database<unknown>, 'withWriteLock'>;
   readonly log: Log;
-  /** Fallback writer while no thread is ready. */
+  /** Writer to use while no thread is ready. */
   readonly inline: RegistrationWriter;
   /** `startRegistrationThread` in production. May throw, for example if the system has no thread left. */
   startThread(answers: MessagePort): Worker;
@@ -21,9 +21,9 @@ interface PendingWrite {
   reject(reason: unknown): void;
 }
 
-/** Batch size (one event-loop tick) from which a thread is worth its memory. */
+/** Number of registrations in one event-loop tick from which a thread is worth its memory. */
 const manyRegistrations = 16;
-/** Maximum queued orders per commit, which keeps a commit at about ten milliseconds. */
+/** Maximum number of orders per commit. It limits a commit to about ten milliseconds. */
 const maximumOrdersAtOnce = 8;
 
 /**
@@ -40,7 +40,7 @@ export class ThreadedWriter implements RegistrationWriter {
   #ended: Promise<unknown> = Promise.resolve();
   #isReady = false;
   #isOver = false;
-  /** Promise of the orders in flight. */
+  /** Settles the promise of the orders in flight. */
   #answered: { resolve(answers: readonly WriteAnswer[]): void; reject(reason: unknown): void } | undefined;
 
   constructor(options: ThreadedWriterOptions) {
@@ -127,7 +127,7 @@ export class ThreadedWriter implements RegistrationWriter {
       // Wait for the thread's exit, because SQLite releases its locks only then.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
-        // The exit event may arrive before the last answer: receive that first.
+        // The exit event may arrive before the last answer: receive the answers first.
         this.#receiveAll(answers);
         this.#giveUp(reason);
       });
@@ -174,7 +174,7 @@ function settle({ resolve, reject }: PendingWrite, answer: WriteAnswer | undefin
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);
 }
 
-/** Restores the error class, which is lost between threads. */
+/** Restores the error's class, which is lost when the error is sent between threads. */
 function unavailable(cause: Error): DatabaseUnavailableError {
   return new DatabaseUnavailableError(cause.message, { cause });
 }

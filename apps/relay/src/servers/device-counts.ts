@@ -64,7 +64,7 @@ export class DeviceGauge {
     ]);
   }
 
-  /** All devices that can be notified, as of the last count; `undefined` before the first one has ended. */
+  /** Number of devices that can be notified, as of the last count; `undefined` until the first count ends. */
   get total(): number | undefined {
     return this.#total;
   }

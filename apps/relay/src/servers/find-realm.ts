@@ -9,7 +9,7 @@ export interface Realm {
 
 /**
  * Finds a server's own realm by its UUID (lowercase).
- * @throws ProtocolError MISSING_REMOTE_REALM if there is none, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another
+ * @throws ProtocolError MISSING_REMOTE_REALM for an unknown realm, or REMOTE_REALM_SERVER_MISMATCH_ERROR for another
  * server's realm.
  */
 export function findRealm(

@@ -23,7 +23,7 @@ export interface ServerCredentials {
 
 /**
  * Registers a server and its realms.
- * @throws CommandError if the id or a realm is taken; nothing is changed then.
+ * @throws CommandError if the id or a realm is taken, without any change.
  */
 export async function addServer(
   database: RelayDatabase,
@@ -65,8 +65,8 @@ export async function addRealms(
 }
 
 /**
- * Replaces a server's key. The previous key stays valid for ten more minutes. With `isImmediate`, it and the key before
- * it end within two seconds.
+ * Replaces a server's key. The previous key stays valid for ten more minutes. With `isImmediate`, all earlier keys stop
+ * working within two seconds.
  * @throws CommandError for an unknown server.
  */
 export async function rotateServerKey(

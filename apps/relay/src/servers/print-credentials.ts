@@ -7,7 +7,7 @@ export interface PrintedCredentials extends ServerCredentials {
   readonly realmUuids?: readonly string[];
 }
 
-/** Prints a server's id and key, and a new server's lines of settings. The key cannot be shown again. */
+/** Prints a server's id and key and, for a new server, its settings. The key cannot be shown again. */
 export function printCredentials(
   terminal: Terminal,
   { serverId, serverKey, realmUuids }: PrintedCredentials,
@@ -26,7 +26,7 @@ export function printCredentials(
   });
 }
 
-/** The relay does not know the address at which servers reach it. */
+/** Returns settings with a placeholder URL: the relay does not know the address at which servers reach it. */
 function settingsOf(serverId: string, key: string): string[] {
   return [
     '',

@@ -82,7 +82,7 @@ export class QuotaExchange {
   }
 
   /**
-   * Returns when counts were last collected. Quotas refill from that time, so none becomes full later than the
+   * Returns when counts were last collected. Quotas refill from that time, so that no quota becomes full later than the
    * Retry-After that its server received.
    */
   #lastCollection(): number {

@@ -17,7 +17,7 @@ export class RecentLookups<Value> {
     this.#entries = new LRUCache({ max: options.maximumEntries });
   }
 
-  /** Returns the cached value of `key`; `undefined` if there is none or it is older than the TTL. */
+  /** Returns the cached value of `key`; `undefined` if the cache has no value for it or the value is too old. */
   get(key: string): Value | undefined {
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;

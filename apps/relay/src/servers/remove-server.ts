@@ -4,9 +4,9 @@ import type { RelayDatabase } from '../tables.js';
 import { requireServer, suspend } from './manage-servers.js';
 
 /**
- * Removes a server and all its data at the relay: realms, devices, receipts, counts, and invitations for it. Suspends
- * the server first, so that it adds nothing meanwhile, and records the act in that transaction. Uses one transaction per 500
- * devices. Repeat it after an interruption. Returns how many devices it removed.
+ * Removes a server and all its data at the relay: realms, devices, receipts, counts and invitations. First suspends the
+ * server, so that it adds no data meanwhile, and records the act in the same transaction. Then deletes 500 devices per
+ * transaction. After an interruption, call it again to remove the rest. Returns how many devices it removed.
  * @throws CommandError for an unknown server.
  */
 export async function removeServer(

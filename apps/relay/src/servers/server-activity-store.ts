@@ -66,7 +66,7 @@ async function addRows(
 }
 
 /**
- * Deletes counts older than a day, and those of removed servers. Keeps each server's last row, because it says when the
+ * Deletes counts older than a day, and counts of removed servers. Keeps each server's last row, because it says when the
  * server was last seen. Returns how many rows it deleted.
  */
 export async function forgetOldActivity(database: RelayDatabase, now: number): Promise<number> {

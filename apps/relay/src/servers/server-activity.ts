@@ -17,7 +17,7 @@ export interface ServerActivityOptions {
 
 /**
  * Records for operators when servers were last seen and how their notifications ended. Counts in memory and writes once
- * a minute, so that no request waits. A process that is killed loses the last minute.
+ * a minute, so that no request waits for the database. A process that is killed loses the last minute.
  */
 export class ServerActivity {
   readonly #options: ServerActivityOptions;

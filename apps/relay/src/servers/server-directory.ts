@@ -44,8 +44,8 @@ const realmsWithUuids = fixedQuery<RelayTables, { readonly uuids: string }, Real
 );
 
 /**
- * Looks up servers and realms in the database, through a short-lived cache. Batches the lookups of one event-loop tick:
- * a query each would delay requests of many servers and scatter their registrations over more commits.
+ * Looks up servers and realms in the database, through a short-lived cache. Batches the lookups of one event-loop tick.
+ * One query per lookup would delay requests when many servers are active, and spread registrations over more commits.
  */
 export class ServerDirectory {
   readonly #serverLookups: Batcher<string, ServerRow | undefined>;
@@ -87,7 +87,7 @@ export class ServerDirectory {
     return this.#active.get(serverId) ?? this.#lookUpState(serverId);
   }
 
-  /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` if there is none. */
+  /** Finds a realm of any server by its UUID (lowercase). Returns `undefined` for an unknown UUID. */
   realm(realmUuid: string): KnownRealm | undefined | Promise<KnownRealm | undefined> {
     return this.#realms.get(realmUuid) ?? this.#lookUpRealm(realmUuid);
   }

@@ -27,8 +27,8 @@ export function matchingKey(
 
 /**
  * Returns the stored keys after a rotation. The replaced key stays valid for ten more minutes. A server that did not
- * receive the answer rotates again with that key, which does not extend its time: otherwise a stolen old key would work
- * without end.
+ * receive the answer rotates again with the replaced key. That does not extend the ten minutes: otherwise a stolen old
+ * key would work forever.
  */
 export function rotateKeys(
   stored: StoredKeys,

@@ -62,7 +62,7 @@ export class ServerQuotas {
 
   /**
    * Charges the rest of a request for `count` items; its body is already charged. If the quota or `requireRoom`
-   * refuses, refunds the body: a client that must retry pays nothing.
+   * refuses, refunds the charge for the body: a client that must retry pays nothing.
    * @throws ProtocolError for the same reasons as {@link take}, and the errors of `requireRoom`.
    */
   takeAll(serverId: string, count: number, requireRoom: () => void = () => undefined): void {
@@ -106,7 +106,7 @@ export class ServerQuotas {
     }
   }
 
-  /** Returns the servers that have used most of their quota, sorted: 1 if it is used up, more if it is overdrawn. */
+  /** Returns the `count` servers with the highest quota usage, highest first. A ratio above 1 means an overdrawn quota. */
   busiest(count: number): { readonly serverId: string; readonly ratio: number }[] {
     const now = this.#clock();
     const used = [...this.#buckets].map(([serverId, bucket]) => ({

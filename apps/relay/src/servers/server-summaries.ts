@@ -19,7 +19,7 @@ export interface ServerSummary {
   readonly lastSeenAt: number | undefined;
   readonly realmUuids: readonly string[];
   readonly devices: DeviceCounts;
-  /** Notifications of the last 24 hours by their outcome. */
+  /** Notifications of the last 24 hours by outcome. */
   readonly lastDay: { readonly sent: number; readonly gone: number; readonly rejected: number };
   /** Share of the quota in use; 1 if it is used up. */
   readonly quotaUsed: number;
@@ -30,7 +30,7 @@ export interface ServerFilter {
   /** Matches id, name, hostname or contact, ignoring letter case. */
   readonly text?: string | undefined;
   readonly limit?: number | undefined;
-  /** Only servers after this one, the oldest first. */
+  /** Lists only servers that were created after this one. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 

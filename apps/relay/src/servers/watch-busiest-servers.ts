@@ -3,7 +3,7 @@ import type { ServerQuotas } from './server-quotas.js';
 
 const shownServers = 10;
 
-/** Exports the quota usage of the ten busiest servers at each scrape. The cap bounds the number of labels. */
+/** Exports the quota usage of the ten busiest servers at each scrape. The cap limits the number of label values. */
 export function watchBusiestServers(metrics: Metrics, quotas: ServerQuotas): void {
   const used = metrics.gauge(
     'waxwing_server_quota_used_ratio',

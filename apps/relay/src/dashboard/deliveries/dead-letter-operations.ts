@@ -20,7 +20,7 @@ const deadLetter = z.object({
   died_at: count,
 });
 
-/** The dead letters, oldest first: jobs that were given up, with the reason. */
+/** Returns the dead letters, oldest first. A dead letter is a job that the queue gave up; the answer says why. */
 export const listDeadLetters = operation({
   method: 'GET',
   path,
@@ -74,7 +74,7 @@ export const retryDeadLetter = operation({
   },
 });
 
-/** The server that a job is for; `undefined` if its payload names none. Nothing else of a payload is shown. */
+/** Returns the id of the server that a job is for, if its payload names one. The dashboard shows no other field. */
 function serverIn(payload: string): string | undefined {
   const fields = parseJsonOrUndefined(payload);
   if (!isJsonObject(fields) || typeof fields.serverId !== 'string') return undefined;

@@ -1,6 +1,6 @@
 import { type TokenKind, tokenKinds } from '@waxwing/protocol';
 
-/** One figure of a minute, as a row of `minute_counts` names it. */
+/** Identifies one figure of a minute, by two columns of `minute_counts`. */
 export interface MinuteCell {
   /** Empty for figures without a vendor. */
   readonly vendor: TokenKind | '';
@@ -11,7 +11,7 @@ export type DeliveryOutcome = 'delivered' | 'rejected' | 'retried';
 
 export const deliveryOutcomes: readonly DeliveryOutcome[] = ['delivered', 'rejected', 'retried'];
 
-/** Upper bounds of the delivery latencies that the figures distinguish, in milliseconds. */
+/** Upper bounds of the delivery latency buckets, in milliseconds. */
 export const latencyBounds = [
   50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000, 86_400_000,
 ];
@@ -25,7 +25,7 @@ export const minuteCells: readonly MinuteCell[] = [
 
 const indexes = new Map(minuteCells.map((cell, index) => [`${cell.vendor} ${cell.outcome}`, index]));
 
-/** The index of a figure in {@link minuteCells}; `undefined` for one that another version stored. */
+/** Returns the index of a figure in {@link minuteCells}; `undefined` for a figure that only another version knows. */
 export function indexOfCell({ vendor, outcome }: { vendor: string; outcome: string }): number | undefined {
   return indexes.get(`${vendor} ${outcome}`);
 }

@@ -20,7 +20,8 @@ const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns'), webpush: cel
 
 /**
  * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that no
- * request waits. A process that is killed loses the last minute. All processes on a database add up.
+ * request waits for the database. A process that is killed loses the last minute. The database holds the sums over all
+ * processes.
  */
 export class MinuteCounts {
   readonly #options: MinuteCountsOptions;
@@ -56,8 +57,8 @@ export class MinuteCounts {
   }
 
   /**
-   * Reads the stored amounts of all processes, plus this process's unstored ones, from minute `first` to minute `last`,
-   * both included.
+   * Reads the stored amounts of all processes, plus this process's amounts that are not stored yet, from minute `first` to
+   * minute `last`, both included.
    */
   async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
     const minutes = await readMinutes(this.#options.database, first, last);
@@ -105,7 +106,7 @@ export class MinuteCounts {
   }
 }
 
-/** Starts counting; the closers stop it. */
+/** Creates and starts the counts. Adds a function to `closers` that stops them. */
 export function openMinuteCounts(options: MinuteCountsOptions, closers: Closers): MinuteCounts {
   const counts = new MinuteCounts(options);
   counts.start();

@@ -12,7 +12,7 @@ export function minuteOf(now: number): number {
   return Math.floor(now / minuteMilliseconds);
 }
 
-/** Adds the amounts of some minutes to the stored amounts of other processes. */
+/** Adds amounts by minute to the stored amounts, which all processes share. */
 export async function addMinutes(
   database: RelayDatabase,
   minutes: ReadonlyMap<number, MinuteAmounts>,
@@ -43,7 +43,7 @@ export async function addMinutes(
   );
 }
 
-/** Reads the stored amounts from minute `first` to minute `last`, both included. Minutes without any are absent. */
+/** Reads the stored amounts from minute `first` to minute `last`, both included. Omits minutes without counts. */
 export async function readMinutes(
   { db }: RelayDatabase,
   first: number,
@@ -66,13 +66,13 @@ export async function readMinutes(
   return minutes;
 }
 
-/** Deletes the figures of minutes more than seven days ago. Returns how many rows it deleted. */
+/** Deletes figures older than seven days. Returns how many rows it deleted. */
 export function forgetOldMinutes(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
   const first = minuteOf(now) - keptMinutes;
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {
       const old = db.selectFrom('minute_counts').select('minute').where('minute', '<', first);
-      // Deletes whole minutes, the oldest first. A batch gets only a little larger, because a minute has few rows.
+      // Deletes whole minutes, oldest first. A batch can exceed `limit`, but only a little: a minute has few rows.
       const { numDeletedRows } = await db
         .deleteFrom('minute_counts')
         .where('minute', 'in', old.orderBy('minute').limit(limit))

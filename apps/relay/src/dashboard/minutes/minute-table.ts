@@ -7,7 +7,7 @@ export interface MinuteTables {
   minute_counts: {
     /** Minutes since 1970. */
     minute: number;
-    /** `fcm`, `apns`, or empty. */
+    /** `fcm`, `apns`, `webpush`, or empty for figures without a vendor. */
     vendor: string;
     outcome: string;
     amount: number;

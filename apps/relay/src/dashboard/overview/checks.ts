@@ -27,7 +27,7 @@ const remedies: Readonly<Record<string, string>> = {
   vendors: 'Check the app with the button in its row: the answer says what to do.',
 };
 
-/** Returns all checks, failed ones first. */
+/** Returns all checks, failed checks first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
   // Leaves out the load, because each load problem gets a check of its own.
   const { load: _, ...readiness } = facts.readiness;

@@ -6,7 +6,7 @@ type Minutes = ReadonlyMap<number, MinuteAmounts>;
 
 const minuteMilliseconds = 60_000;
 
-/** The figures of `count` minutes up to `last`, one entry for each minute. */
+/** Returns the figures of the `count` minutes that end with `last`. Each list has one entry per minute. */
 export function describeMinutes(minutes: Minutes, last: number, count: number) {
   const at = Array.from({ length: count }, (_, index) => last - count + 1 + index);
   const series = (vendor: string, outcome: string) => {
@@ -22,7 +22,7 @@ export function describeMinutes(minutes: Minutes, last: number, count: number) {
   };
 }
 
-/** Percentiles of delivery latency in milliseconds, as upper bounds of buckets. `null` without deliveries. */
+/** Returns percentiles of the delivery latency: upper bounds of buckets, in milliseconds. `null` without deliveries. */
 export function describeLatencies(minutes: Minutes): { p50: number; p95: number; p99: number } | null {
   const counts = latencyBounds.map((bound) => {
     const index = indexOfCell({ vendor: '', outcome: `within ${bound}` }) ?? -1;

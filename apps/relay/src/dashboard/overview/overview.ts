@@ -42,8 +42,8 @@ type OverviewContext = Pick<
 >;
 
 /**
- * Reads the overview: counters in memory, rolled-up rows, and counts of jobs that are bounded. No scan of a hot table.
- * While the database fails its check, returns the figures of the last reading.
+ * Reads the overview from in-memory counters, per-minute totals and bounded job counts. Never scans a busy table. While
+ * the database fails its check, returns the stored figures of the last successful read.
  */
 export async function readOverview(context: OverviewContext, minutes: number): Promise<Overview> {
   const { relay, readiness, load, lastFigures, keyRing, deliveries, startedAt } = context;

@@ -22,16 +22,15 @@ import { type App, describeCredential, identify } from './credential-names.js';
 import type { AppSet } from './read-apps-file.js';
 import { readConfiguredApps } from './read-configured-apps.js';
 
-/** Route of one app's notifications to their vendor. */
+/** How the relay sends the notifications of one app: the vendor, the credential and its sender. */
 export interface AppRoute {
   /**
-   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`, with `*` for bundle ids that an entry of the
-   * apps file serves without listing them. Key of breakers and metrics. Phones cannot create new ids: a bundle id that
-   * the file does not list becomes `*`.
+   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`. Identifies the app in breakers and metrics. A
+   * bundle id that the apps file does not list becomes `*`, so that phones cannot create new ids.
    */
   readonly appId: string;
   readonly vendor: Vendor;
-  /** The credential and its file, in words for people. */
+  /** Human-readable name of the credential and its file. */
   readonly credential: string;
   readonly sender: VendorSender;
 }
@@ -57,14 +56,14 @@ export interface AppRegistryOptions {
   readonly providerTokens: ProviderTokenStore;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   readonly vapidKeys: VapidSigner & {
-    /** Makes the missing key pairs of these apps. @returns the apps that got one. */
+    /** Creates a key pair for each of these apps that has none. @returns the apps that got a key pair. */
     ensure(names: readonly string[], now: number): Promise<readonly string[]>;
   };
 }
 
 const apnsEnvironments = ['production', 'sandbox'] as const;
 const closeDeadlineMilliseconds = 10_000;
-/** For messages about the authorities of APNs. */
+/** Name of the setting for APNs certificate authorities, for messages. */
 export const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
 
 /** The apps that the relay serves, with their credentials and connections. */
@@ -122,7 +121,7 @@ export class AppRegistry {
     return app && this.#routeOf(app, `apns:${app.topics === '*' ? '*' : iosAppId}:${environment}`);
   }
 
-  /** The public half of a Web Push app's VAPID key, in base64url; `undefined` if the key ring has none. */
+  /** Returns the public VAPID key of a Web Push app in base64url; `undefined` if the key ring has no key for it. */
   vapidKeyOf(name: string): string | undefined {
     return this.#options.vapidKeys.publicKeyOf(name);
   }
@@ -132,7 +131,7 @@ export class AppRegistry {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }
 
-  /** The routes of all entries: for Apple, those of each bundle id in both environments. */
+  /** The routes of all entries. An entry for Apple has two routes per bundle id, one for each environment. */
   get routes(): readonly AppRoute[] {
     return [...this.#served.keys()].flatMap((app) => {
       if (app.vendor === 'fcm') return [this.#routeOf(app, `fcm:${app.projectId}`)];
@@ -144,7 +143,7 @@ export class AppRegistry {
     });
   }
 
-  /** How many push services of Web Push are in each state, as this process knows them. */
+  /** Number of push services (Web Push) in each state, as far as this process knows. */
   get pushServices(): PushServiceCounts {
     const states = [...this.#senders().values()].flatMap(({ hostStates }) => hostStates);
     const counts = pushServiceStates.map((state) => [state, states.filter((each) => each === state).length]);
@@ -157,8 +156,8 @@ export class AppRegistry {
   }
 
   /**
-   * Reloads the apps file and the certificates of authorities, so that a fixed credential works without a restart.
-   * Unchanged credentials keep their connections. An invalid file is logged once, and the previous one stays active.
+   * Reloads the apps file and the certificate authorities, so that a fixed credential works without a restart. Unchanged
+   * credentials keep their connections. If the file is invalid, logs that once and keeps using the previous content.
    */
   async reload(): Promise<void> {
     const { log } = this.#options;
@@ -174,7 +173,7 @@ export class AppRegistry {
     }
   }
 
-  /** Like {@link reload}. @throws ConfigurationError for an invalid file; the previous one stays active. */
+  /** Like {@link reload}. @throws ConfigurationError if the file is invalid; the previous content stays in use. */
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
@@ -218,7 +217,7 @@ export class AppRegistry {
     return served;
   }
 
-  /** PEM of the authorities that are trusted for a vendor; the system's if `undefined`. */
+  /** PEM of the certificate authorities for a vendor; the system's authorities if `undefined`. */
   #caOf(vendor: Vendor): string | string[] | undefined {
     return (vendor === 'apns' ? this.#apnsCa : undefined) ?? this.#options.authorities.trusted;
   }
@@ -275,13 +274,12 @@ async function readApnsCa({ apnsCaFile }: DeliveriesConfiguration): Promise<stri
   return apnsCaFile === undefined ? undefined : await readAuthorities(apnsCaFile, apnsAuthoritiesSetting);
 }
 
-/** Reads the apps, and makes a VAPID key pair for each Web Push app without one. */
+/** Reads the apps, and creates a VAPID key pair for each Web Push app that has none. */
 async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOptions): Promise<AppSet> {
   const apps = await readConfiguredApps(configuration);
   const names = apps.webpush.map(({ name }) => name);
   const made = await vapidKeys.ensure(names, clock());
-  // A warning, because after a restore of an older key ring, phones that subscribed with a lost key must subscribe
-  // again.
+  // A warning: if an older key ring was restored, phones that subscribed with a lost key must subscribe again.
   if (made.length > 0) log.warn({ apps: made }, 'new VAPID keys of Web Push apps: see "apps vapid"');
   return apps;
 }

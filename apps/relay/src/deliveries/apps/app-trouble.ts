@@ -1,4 +1,4 @@
-/** A reason why an app's notifications are held back. */
+/** A problem that keeps an app's notifications from being delivered. */
 export interface AppTrouble {
   /** Names the app's credential, as `AppRoute` does. */
   readonly credential: string;

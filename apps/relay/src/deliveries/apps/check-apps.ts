@@ -17,7 +17,7 @@ export interface AppCheck {
   /** The app's id, as in `apps status`. */
   readonly app: string;
   readonly ok: boolean;
-  /** The vendor's reason, or the reason for the missing answer; `null` if no request was sent. */
+  /** The vendor's reason, or why the vendor did not answer; `null` if no request was sent. */
   readonly reason: string | null;
   readonly sentence: string;
 }
@@ -26,7 +26,7 @@ export interface CheckAppsOptions {
   readonly apps: Pick<AppRegistry, 'entries' | 'vapidKeyOf'>;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
-  /** Bundle id to check entries with that serve any bundle id. */
+  /** Bundle id for the check of entries that serve any bundle id. */
   readonly topic: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> 
 }
 
 /**
- * Checks the app with this id, as {@link checkApps} does. Resolves to `undefined` if no entry has it, and for Apple's
+ * Checks the app with this id, as {@link checkApps} does. Resolves to `undefined` for an unknown id, and for Apple's
  * sandbox, which is not checked.
  */
 export async function checkOneApp(
@@ -67,7 +67,7 @@ function namesOf(app: App): string[] {
   return (app.topics === '*' ? ['*'] : [...app.topics]).map((topic) => `apns:${topic}:production`);
 }
 
-/** Checks only that the key pair exists: each phone has another push service, which accepts any key pair. */
+/** Checks only that the key pair exists. Phones use different push services, and these accept any key pair. */
 function checkWebPush({ name }: WebPushApp, apps: CheckAppsOptions['apps']): AppCheck {
   const app = `webpush:${name}`;
   if (apps.vapidKeyOf(name) !== undefined) {

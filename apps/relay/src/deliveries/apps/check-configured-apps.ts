@@ -11,8 +11,8 @@ import { AppRegistry } from './app-registry.js';
 import { type AppCheck, checkApps } from './check-apps.js';
 
 /**
- * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the relay's provider tokens from its database, because
- * Apple allows no second token within 20 minutes.
+ * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the APNs provider tokens in the relay's database, because
+ * Apple allows one new token per 20 minutes.
  * @throws CommandError if no app is configured.
  */
 export function checkConfiguredApps(terminal: Terminal, topic: string | undefined): Promise<AppCheck[]> {

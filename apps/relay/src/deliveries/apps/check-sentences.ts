@@ -12,7 +12,7 @@ export interface CheckedFcm {
 export interface CheckedApns {
   readonly app: ApnsApp;
   readonly answer: VendorAnswer;
-  /** The bundle id of the check. */
+  /** The bundle id that was checked. */
   readonly topic: string;
   readonly url: string;
 }
@@ -20,7 +20,7 @@ export interface CheckedApns {
 const busy = 'the vendor cannot judge the credential now, so ask again in a few minutes';
 
 /**
- * Explains what is wrong with a Firebase project's credential, from FCM's answer, and what to do. Returns `undefined` if
+ * Explains from FCM's answer what is wrong with a Firebase project's credential, and what to do. Returns `undefined` if
  * the credential is good.
  */
 export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | undefined {
@@ -57,7 +57,7 @@ export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | u
 }
 
 /**
- * Explains what is wrong with a team's key or one of its bundle ids, from Apple's answer. Returns `undefined` if the
+ * Explains from Apple's answer what is wrong with a team's key or one of its bundle ids. Returns `undefined` if the
  * key is good.
  */
 export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): string | undefined {

@@ -4,7 +4,7 @@ import type { WebPushApp } from '../vendors/webpush/app.js';
 
 export type App = FcmApp | ApnsApp | WebPushApp;
 
-/** Text that differs between two senders: of credentials, and of settings that are fixed when a sender is created. */
+/** Returns a key for an app's sender: equal for apps whose credential and sender settings are the same. */
 export function identify(app: App, ca: string | string[] | undefined): string {
   switch (app.vendor) {
     case 'apns':
@@ -16,7 +16,7 @@ export function identify(app: App, ca: string | string[] | undefined): string {
   }
 }
 
-/** The credential and its file, in words for people. */
+/** Returns a human-readable name of the credential and its file. */
 export function describeCredential(app: App): string {
   switch (app.vendor) {
     case 'apns':

@@ -187,7 +187,7 @@ function toWebPushApp({ name, contact, servers, realms, hosts }: z.infer<typeof 
   };
 }
 
-/** Finds projects, topics and names that the apps file claims more than once, in one entry or in several. */
+/** Finds realms, servers, topics, names and defaults that the apps file assigns more than once. */
 function findContradictions(path: string, { fcm, apns, webpush }: z.infer<typeof appsFile>): string[] {
   const claims = [
     ...claimedRealms(fcm, 'Firebase project'),

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// Exported for the readers of these two kinds of file, to which they are not foreign.
+// Exported for the code that reads these two kinds of file, where they are not a mistake.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 
@@ -53,7 +53,8 @@ const textFiles: readonly Recognize<string>[] = [
 ];
 
 /**
- * Recognizes files that people mistake for a credential. The result completes "it is …"; `undefined` for any other file.
+ * Recognizes files that are often mistaken for a credential. The result completes "it is …"; `undefined` for any other
+ * file.
  */
 export function recognizeFile(text: string): string | undefined {
   const content = text.trim();

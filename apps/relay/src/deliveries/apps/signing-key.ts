@@ -13,7 +13,7 @@ export interface SigningKey {
 /** Why a key cannot be used, and the remedy. The reason completes "the key …". */
 export interface UnusableKey {
   readonly problem: string;
-  /** Default: get the key again. */
+  /** Default: the caller's remedy, which is to get the key again. */
   readonly remedy?: string;
 }
 
@@ -26,9 +26,9 @@ const damaged: UnusableKey = { problem: 'is damaged' };
 const minimumRsaBits = 2048;
 
 /**
- * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM, as left behind by editors, shells and environment
- * variables. Line breaks may be missing or replaced by blanks or `\n`. Also accepts a quoted text, and the base64
- * alone. Returns `undefined` if the text contains no key.
+ * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM. Accepts the damage that editors, shells and environment
+ * variables do: line breaks that are missing or replaced by blanks or `\n`, quotes, and base64 without the PEM lines.
+ * Returns `undefined` if the text contains no key.
  */
 export async function readSigningKey(
   text: string,

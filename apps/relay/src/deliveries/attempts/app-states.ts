@@ -9,7 +9,7 @@ export interface AppState {
   /** The app's id, as in `AppRoute`. */
   readonly appId: string;
   readonly vendor: Vendor;
-  /** Apple's; `undefined` for others. */
+  /** Apple's environment; `undefined` for other vendors. */
   readonly environment: ApnsEnvironment | undefined;
   /** When the vendor last judged a notification of its credential, in Unix milliseconds; `undefined` if never. */
   readonly lastSuccessAt: number | undefined;

@@ -27,9 +27,9 @@ import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorOutages } from './vendor-outages.js';
 
 export interface AttemptOptions {
-  /** Tries before this one. */
+  /** Number of earlier tries. */
   readonly triesBefore: number;
-  /** Earlier tries that may have been delivered. */
+  /** Number of earlier tries that may have been delivered. */
   readonly doubtsBefore: number;
   /** Whether it was queued before, so that a later notification may have replaced it. */
   readonly hasWaited: boolean;
@@ -57,19 +57,19 @@ interface Answered {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly answer: VendorAnswer;
-  /** One of Apple's environments rejected the token and the other could not be asked. */
+  /** Whether one of Apple's environments rejected the token and the other could not be asked. */
   readonly isInDoubt?: boolean;
 }
 
 const sent: Outcome = { kind: 'sent' };
-/** While the vendor refuses the app's credential. */
+/** Outcome while the vendor refuses the app's credential. */
 const heldBack = { kind: 'retry', isTry: false, fault: 'relay-configuration' } as const;
 const suspensionMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
 /**
  * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, and judges the
- * answer. Where the policy says so, sends a second time at once.
+ * answer. Sends a second time at once if the policy requires it.
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
@@ -128,7 +128,7 @@ export class DeliveryAttempts {
     return { kind: 'rejected', reason, fault: 'relay' };
   }
 
-  /** Rejects a notification of a deactivated server, or for an ended key. */
+  /** Rejects a notification whose server is deactivated or whose push key has ended. */
   refuse({ serverId, urgency, relayDeviceId }: EncryptedNotification, reason: string): Outcome {
     const fault = 'server';
     this.#options.metrics.countUnsent(urgency.vendor, reason);

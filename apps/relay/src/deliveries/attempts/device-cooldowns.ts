@@ -10,7 +10,8 @@ interface Cooldown {
 }
 
 /**
- * Cool-downs of devices that APNs or a push service throttles. It would refuse further notifications too.
+ * Cool-downs of devices that APNs or a push service throttles. During a cool-down, further notifications would be
+ * refused too.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceCooldowns {
@@ -28,8 +29,8 @@ export class DeviceCooldowns {
   }
 
   /**
-   * Returns when the next notification may be tried, in Unix milliseconds; `undefined` for now. Postponed notifications
-   * are spaced out.
+   * Returns when the next notification may be tried, in Unix milliseconds; `undefined` if it may be tried at once.
+   * Spaces out postponed notifications.
    */
   nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {
     const rest = this.#cooldowns.get(relayDeviceId);

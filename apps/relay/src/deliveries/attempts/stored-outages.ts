@@ -7,12 +7,12 @@ export interface StoredOutagesOptions {
   readonly log: Log;
 }
 
-/** Stores this process's outages of vendors, so that `apps status` shows them. */
+/** Stores the vendor outages that this process sees, so that `apps status` shows them. */
 export class StoredOutages {
   readonly #options: StoredOutagesOptions;
   readonly #troubleLog = new TroubleLog();
   readonly #current = new Map<string, AppTrouble>();
-  /** Apps whose outage is over, but still stored. */
+  /** Apps whose outage is over but still in the database. */
   readonly #ended = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 
@@ -20,7 +20,7 @@ export class StoredOutages {
     this.#options = options;
   }
 
-  /** Stores the outage of an app; `undefined` once it is over. */
+  /** Stores an app's outage, or deletes it if `outage` is `undefined`. */
   note(app: string, outage: AppTrouble | undefined): void {
     if (outage === undefined) {
       if (this.#current.delete(app)) this.#ended.add(app);
@@ -31,7 +31,10 @@ export class StoredOutages {
     void this.renew();
   }
 
-  /** Stores all again: another relay may have removed them at its start, or the database was away. Never rejects. */
+  /**
+   * Stores all outages again: another process may have deleted them at its start, or the database was unavailable. Never
+   * rejects.
+   */
   renew(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;

@@ -31,20 +31,20 @@ const statusPages: Readonly<Record<Vendor, string>> = {
 };
 
 /**
- * Detects outages: a vendor has accepted no notification of an app for a minute, because it does not answer, fails, or
- * limits the whole app. Logs the start and the end of an outage.
+ * Detects vendor outages. An outage is a minute in which a vendor accepts no notification of an app, because it does not
+ * answer, fails, or throttles the whole app. Logs the start and the end of each outage.
  */
 export class VendorOutages {
   readonly #options: VendorOutagesOptions;
   readonly #outages = new Map<string, Outage>();
-  /** By credential, in Unix milliseconds. */
+  /** When each credential last worked, in Unix milliseconds. */
   readonly #workedAt = new Map<string, number>();
 
   constructor(options: VendorOutagesOptions) {
     this.#options = options;
   }
 
-  /** Records that the vendor did not accept a notification of this app, but may accept it later. */
+  /** Records a notification of this app that the vendor did not accept but may accept later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     this.#forgetIfOld(app, now);
@@ -56,8 +56,8 @@ export class VendorOutages {
   }
 
   /**
-   * Reports outages of a minute or more, and forgets old ones. Call it periodically: while few notifications arrive, the
-   * next attempt can be 15 minutes away. A single failure is not reported here, because its retry usually succeeds.
+   * Reports outages of a minute or more, and forgets old outages. Call it periodically: with little traffic, the next
+   * attempt can be 15 minutes away. Does not report a single failure, because its retry usually succeeds.
    */
   review(): void {
     this.forgetOld();
@@ -99,7 +99,7 @@ export class VendorOutages {
     return this.#workedAt.get(credential);
   }
 
-  /** An app's outage of a minute or more, as a sentence; `undefined` if it has none. */
+  /** Describes an app's outage of a minute or more in a sentence; `undefined` if the app has no such outage. */
   describe(app: string): string | undefined {
     const outage = this.isFailing(app) ? this.#outages.get(app) : undefined;
     return outage && describe(app, outage);
@@ -118,7 +118,7 @@ export class VendorOutages {
     return now - (this.#outages.get(app)?.since ?? now) >= reportAfterMilliseconds;
   }
 
-  /** All outages of a minute or more. Forgets old ones. */
+  /** Returns all outages of a minute or more, after forgetting old outages. */
   troubles(): AppTrouble[] {
     this.forgetOld();
     return [...this.#outages]

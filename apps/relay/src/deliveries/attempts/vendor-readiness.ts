@@ -10,15 +10,16 @@ export interface VendorReadinessOptions {
 }
 
 /**
- * Readiness check of a relay: one sentence for all refused credentials and failing vendors. Only a warning while any
- * credential of the apps file works or is not known to fail: a load balancer must not stop the other apps.
+ * Readiness check of a relay: describes all refused credentials and failing vendors in one sentence. Returns only a
+ * warning if at least one credential of the apps file is not known to fail, so that a load balancer does not stop the
+ * other apps.
  */
 export function vendorReadiness(options: VendorReadinessOptions): string | ReadinessWarning | undefined {
   const { apps, credentials, outages } = options;
   const troubles = [...credentials.troubles(), ...outages.troubles()];
   if (troubles.length === 0) return undefined;
   const sentence = troubles.map((trouble) => trouble.sentence).join('; ');
-  // Leaves out credentials that have worked since, because a credential may fail for only one of its apps.
+  // Ignores credentials that have worked since the trouble began: a credential may fail for only one of its apps.
   const failing = troubles.filter(({ credential, since }) => !outages.hasWorkedSince(credential, since));
   const names = new Set(failing.map(({ credential }) => credential));
   return apps.credentials.every((credential) => names.has(credential)) ? sentence : { warning: sentence };

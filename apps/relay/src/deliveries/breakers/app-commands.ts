@@ -18,7 +18,7 @@ import type { StoredBreaker } from './breaker-store.js';
 /** Lazy import: `--help` must not wait for it. */
 const stores = () => import('./breaker-store.js');
 
-/** Adds the `apps` commands, which show refused credentials and frozen deletions and confirm deletions. */
+/** Adds the `apps` commands, which show refused credentials and frozen deletions, and confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withJson(apps.command('status'))
     .description('show which apps are held back or refused by a vendor, and why')
@@ -70,7 +70,10 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
     });
 }
 
-/** Explains why a relay with these settings delivers nothing, whatever the database says; `undefined` if it may deliver. */
+/**
+ * Explains why a relay with these settings delivers nothing, regardless of its database. Returns `undefined` if it may
+ * deliver.
+ */
 async function describeUncheckedApps(environment: Environment): Promise<string | undefined> {
   const { readAppsFileSetting } = await import('../deliveries-configuration.js');
   try {
@@ -91,7 +94,7 @@ function isFrozen({ kind, confirmedAt }: StoredBreaker): boolean {
   return kind === 'deletion' && confirmedAt === undefined;
 }
 
-/** The scope that the breaker holds back: `all`, a realm or a server. */
+/** Names the scope of a breaker: `all`, a realm or a server. */
 function whoseOf({ scope }: StoredBreaker): string {
   return scope === '' ? 'all' : scope;
 }

@@ -9,7 +9,7 @@ export interface Scope {
   /** `realm <uuid>`, `server <uuid>`, or empty for the whole app. */
   readonly scope: string;
   readonly share: DeathShare;
-  /** The part of this scope that an outcome belongs to. A single cause must not make the scope unusual. */
+  /** The realm or server within this scope that an outcome belongs to. A single cause must not freeze the scope. */
   readonly cause: string | undefined;
   /** See {@link scopeKey}. */
   readonly key: string;
@@ -47,7 +47,7 @@ export class AppShares {
     return scopes;
   }
 
-  /** Finds the share of a scope; `undefined` if it had no outcomes. */
+  /** Returns the share of dead tokens in a scope; `undefined` if the scope had no outcomes. */
   find(scope: string): DeathShare | undefined {
     return this.#shares.get(scope);
   }

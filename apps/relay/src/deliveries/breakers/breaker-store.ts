@@ -1,6 +1,6 @@
 import type { RelayDatabase } from '../../tables.js';
 
-/** `outage` holds nothing back: it is stored to be shown. */
+/** An `outage` holds no notifications back. It is stored only for `apps status`. */
 export type BreakerKind = 'credential' | 'deletion' | 'outage';
 
 const kinds: readonly BreakerKind[] = ['credential', 'deletion', 'outage'];
@@ -30,7 +30,7 @@ export interface NewBreaker extends Omit<BreakerScope, 'scope'> {
   readonly at: number;
 }
 
-/** Stores breakers in the database, shared by all processes of a relay and operators' commands. */
+/** Stores breakers in the database, which all processes of a relay and operators' commands share. */
 export class BreakerStore {
   readonly #database: RelayDatabase;
 
@@ -60,7 +60,7 @@ export class BreakerStore {
     );
   }
 
-  /** Renews a freeze: this process still sees many dead tokens. Does not change confirmed breakers. */
+  /** Renews a freeze, because this process still sees many dead tokens. Does not change confirmed breakers. */
   async hold({ app, scope }: BreakerScope, at: number): Promise<void> {
     await this.#database.write(({ db }) =>
       db
@@ -86,7 +86,7 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** Deletes all credential breakers and outages. Called at startup, because a new process asks the vendors again. */
+  /** Deletes all credential breakers and outages. Called at startup, because a new process tries every vendor again. */
   async forgetVendors(): Promise<void> {
     await this.#database.write(({ db }) =>
       db.deleteFrom('app_breakers').where('kind', 'in', ['credential', 'outage']).execute(),

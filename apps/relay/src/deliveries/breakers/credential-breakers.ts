@@ -24,7 +24,7 @@ export type Admission =
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
-  /** Whether the vendor named the credential itself. Phones cannot cause such an answer. */
+  /** Whether the vendor blamed the credential explicitly. Phones cannot cause such an answer. */
   isCertain: boolean;
   reason: string;
   credential: string;
@@ -50,13 +50,13 @@ const go: Admission = { kind: 'go' };
 
 /**
  * Circuit breaker per app credential. While the vendor refuses the credential, holds the app's notifications, except
- * for one probe per `probeMilliseconds`. Resumes once the vendor judges a probe on its merits. A refused credential
- * never counts against tokens.
+ * for one probe per `probeMilliseconds`. Resumes when the vendor accepts a probe or rejects it for a reason other than
+ * the credential. A refused credential never counts against tokens.
  */
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
   readonly #open = new Map<string, OpenBreaker>();
-  /** Apps that recovered but still have a stored row, because the delete failed. */
+  /** Apps that recovered but whose stored breaker could not be deleted. */
   readonly #unremoved = new Set<string>();
   readonly #suspicions: CredentialSuspicions;
 
@@ -75,7 +75,7 @@ export class CredentialBreakers {
     const now = clock();
     const probeAt = this.#mayProveOtherwise(appId, device, breaker)
       ? now
-      : // A suspect device must wait longer: its refusal would prove nothing, so another device should probe first.
+      : // A suspect device waits longer: a refusal of it would prove nothing, so another device should probe first.
         breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;
@@ -90,8 +90,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Whether a device may probe at once to refute a suspicion. A realm's owners choose its phones, so they must not use
-   * up other realms' probes.
+   * Whether a device may probe at once to refute a suspicion. Devices of a suspect realm may not: the realm's owners
+   * could otherwise use up the probes of other realms.
    */
   #mayProveOtherwise(appId: string, device: SuspectDevice, { isCertain }: OpenBreaker): boolean {
     if (isCertain || this.#suspicions.isSuspect(appId, device)) return false;
@@ -122,8 +122,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Handles an answer that blames the credential but may be this device's fault. Resolves to when to try again, or to
-   * `undefined` if the caller decides for this notification.
+   * Handles an answer that blames the credential but may be this device's fault. Resolves to the time of the next try, or
+   * to `undefined` if the breaker stays closed and the caller decides what to do with this notification.
    */
   suspected(route: AppRoute, device: SuspectDevice, reason: string): Promise<number | undefined> {
     const { appId, credential } = route;
@@ -208,7 +208,7 @@ export class CredentialBreakers {
   }
 
   /**
-   * Last step of a probe. After an inconclusive one (no answer, a busy vendor), the next probe follows one interval
+   * Last step of a probe. After an inconclusive probe (no answer, a busy vendor), the next probe follows one interval
    * later.
    */
   endProbe(appId: string): void {
@@ -235,8 +235,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Every credential that a vendor certainly refused, by app. Suspicions do not count: phones can cause them, and other
-   * apps are still served.
+   * Lists the apps whose credential a vendor certainly refused. Suspicions do not count: phones can cause them, and
+   * other apps are still served.
    */
   troubles(): AppTrouble[] {
     return [...this.#open]

@@ -26,9 +26,9 @@ const maximumDevices = 1000;
 const maximumApps = 10_000;
 
 /**
- * Collects answers that blame a credential but may be the fault of one token. They count against the credential if
- * several tokens got them and the vendor judged no notification of the app meanwhile. If the app serves several realms,
- * the tokens must belong to more than one. Ignores a device that is itself at fault for one day.
+ * Collects answers that blame a credential but may be the fault of one token. They count against the credential once
+ * three devices got such an answer and the credential worked for no device meanwhile. If the app serves several realms,
+ * the devices must belong to at least two of them. A device that proved to be at fault itself is ignored for one day.
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;
@@ -44,7 +44,7 @@ export class CredentialSuspicions {
     if (realms.size < fewestRealms) realms.add(realmId);
   }
 
-  /** Adds a suspect device. Returns whether there are enough to blame the credential. */
+  /** Adds a suspect device. Returns whether there are now enough suspects to blame the credential. */
   suspect(appId: string, { id, realmId }: SuspectDevice): boolean {
     const { suspects, excused, realms } = this.#of(appId);
     if (this.#isExcused(excused, id)) return false;
@@ -53,7 +53,7 @@ export class CredentialSuspicions {
     return suspects.size >= fewestDevices && isOfSeveral;
   }
 
-  /** Whether a device is a suspect or excused. Another answer for it would be little evidence. */
+  /** Whether a device is a suspect or excused, so that another refusal for it would prove little. */
   isSuspect(appId: string, { id }: SuspectDevice): boolean {
     const known = this.#apps.get(appId);
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));

@@ -1,31 +1,31 @@
 import type { LRUCache } from 'lru-cache';
 import { smallLruMap } from './small-lru-map.js';
 
-/** Size of the moving window: about this many recent outcomes count, newer ones more. */
+/** Size of the moving window: about this many recent outcomes count, and newer outcomes weigh more. */
 const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
-/** Up to this many dead tokens are noise: a small organization may replace all its phones. */
+/** Up to this number, dead tokens are noise: a small organization may replace all its phones at once. */
 const fewestDead = 20;
-/** Weight of `fewestDead` dead tokens in a row, plus half a token, so that rounding does not matter. */
+/** Decayed weight of `fewestDead` dead tokens in a row, plus half a token as a margin for rounding. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
 /** Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;
 const leastShare = 0.2;
-/** A share above this is always unusual, whatever the history. */
+/** A share above this value is unusual, regardless of the usual share. */
 const mostShare = 0.9;
 const timesUsual = 5;
 /**
- * Half of the freezing threshold. The same share would not prove recovery: tokens that were deleted before the freeze
- * are missing from it.
+ * A scope thaws at half of the share that froze it. The full share would not prove recovery, because tokens that were
+ * deleted before the freeze no longer count.
  */
 const thawingPart = 0.5;
 const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
 
-/** Dead tokens of one realm or server, and when it last added one. */
+/** How many dead tokens one realm or server added, and at which outcome it last added one. */
 interface Contribution {
   readonly dead: number;
   readonly outcomes: number;
@@ -87,7 +87,7 @@ export class DeathShare {
     return thawingPart * this.highestShare;
   }
 
-  /** Describes the current and the usual share, for people. */
+  /** Describes the current and the usual share in a sentence for operators. */
   describe(): string {
     const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
     const share = this.#dead / (this.#sent + this.#dead);

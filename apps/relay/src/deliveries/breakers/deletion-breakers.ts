@@ -13,12 +13,12 @@ export interface DeletionBreakersOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly store: BreakerStore;
-  /** Called with an app's number of frozen scopes: its realms and servers, and the whole app as one. */
+  /** Called with an app's number of frozen scopes. A scope is a realm, a server or the whole app. */
   onChange(appId: string, frozen: number): void;
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** After an operator confirmed, deletions continue for this long, whatever the share. */
+/** How long deletions continue after an operator confirmed them, regardless of the share of dead tokens. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
 /** A freeze this soon after a thaw lasts twice as long as the previous one, up to this duration. */
 const relapseMilliseconds = 24 * hourMilliseconds;
@@ -27,15 +27,16 @@ const maximumApps = 10_000;
 const maximumThawed = 10_000;
 /** Used for scopes without outcomes since the start of this process. */
 const unansweredShare = new DeathShare();
-/** Two names per scope and owner: the account and the phone. */
+/** An owner takes two entries per scope: the account and the phone. */
 const maximumNames = 60_000;
 
 /**
- * Circuit breaker for deletions. Freezes them when a vendor suddenly reports far more dead tokens than usual. A mistake
- * of the vendor or in the configuration looks exactly like that, and deletions cannot be undone. Deliveries continue.
+ * Circuit breaker for deletions of devices. Freezes deletions when a vendor suddenly reports far more dead tokens than
+ * usual: a vendor fault or a wrong configuration looks exactly like that, and a deletion cannot be undone. Deliveries
+ * continue.
  *
- * Freezes the affected realm; a server if several of its realms are affected; the whole app if several servers are. A
- * single member or server can therefore not freeze the deletions of others.
+ * Freezes the deletions of one realm; of a server if several of its realms are affected; of the whole app if several
+ * servers are affected. A single user or server can therefore not freeze the deletions of others.
  *
  * Thaws when an operator confirms, or after one hour with few dead tokens in every process. Each process counts
  * separately and learns of another's freeze within seconds.
@@ -43,7 +44,7 @@ const maximumNames = 60_000;
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
   readonly #apps = new LRUCache<string, AppShares>({ max: maximumApps });
-  /** Accounts and tokens that a scope counted within the last hour, with the era of its share. */
+  /** Accounts and tokens that were counted in a scope within the last hour, with the era of the scope's share. */
   readonly #counted: Readonly<Record<'sent' | 'dead', RecentLookups<object>>>;
   readonly #frozen = new Map<string, FrozenWatch>();
   /** Durations of recently thawed freezes. */
@@ -103,7 +104,7 @@ export class DeletionBreakers {
   }
 
   /**
-   * Thaws scopes whose share was usual for a whole period. Call it periodically. Does nothing while nothing is frozen.
+   * Thaws scopes whose share was usual for a whole period. Call it periodically. Does nothing if no scope is frozen.
    */
   async review(): Promise<void> {
     const now = this.#options.clock();
@@ -121,7 +122,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Dead tokens of an app that this process has kept in the current period of its freezes. */
+  /** Returns how many dead tokens of an app this process has kept in the current period of each freeze. */
   frozenDeaths(appId: string): number {
     const watches = [...this.#frozen.values()].filter(({ app }) => app === appId);
     return watches.reduce((total, { dead }) => total + dead, 0);
@@ -182,8 +183,8 @@ export class DeletionBreakers {
   }
 
   /**
-   * Reads the stored breakers. Reads again if this process froze a scope meanwhile, which the first read may have
-   * missed.
+   * Reads the stored breakers. Reads again if this process froze a scope meanwhile, because the first read may have
+   * missed that freeze.
    */
   async #read(): Promise<StoredBreaker[]> {
     for (;;) {
@@ -209,7 +210,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Stores the freeze before it applies here: an operator could not confirm a freeze that exists only in memory. */
+  /** Stores a freeze, then applies it here: an operator could not confirm a freeze that exists only in memory. */
   async #freeze({ app, scope, share, key }: Scope): Promise<void> {
     const at = this.#options.clock();
     const reason = share.describe();
@@ -267,7 +268,7 @@ export class DeletionBreakers {
   }
 }
 
-/** Hashes the token on demand: most phones get several notifications per hour, and only the first needs a hash. */
+/** Owner of a delivery's token. Hashes the token on demand, because only a phone's first outcome in an hour needs it. */
 class OwnerOfDelivery implements Owner {
   readonly account: string;
   readonly #token: string;

@@ -1,6 +1,6 @@
 import type { BreakerScope } from './breaker-store.js';
 
-/** The owner of an answer. Each account and each phone counts once. */
+/** The account and phone that a vendor's answer is about. Each account and each phone counts once. */
 export interface Owner {
   readonly account: string;
   readonly phone: string;
@@ -12,13 +12,13 @@ export interface FrozenWatchOptions extends BreakerScope {
   readonly lastsMilliseconds: number;
 }
 
-/** Below this count, dead tokens are noise: they occur every day, even with little traffic. */
+/** Below this count, dead tokens are noise: a few die every day, even with little traffic. */
 const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;
 
 /**
- * Counts answers since the freeze or since its last review. Each owner counts at most once as sent and once as dead.
+ * Counts answers since a scope was frozen or last reviewed. Each owner counts at most once as sent and once as dead.
  */
 export class FrozenWatch {
   readonly app: string;
@@ -42,7 +42,7 @@ export class FrozenWatch {
     const names = [`account ${account}`, `phone ${phone}`];
     const owners = this.#owners[kind];
     if (names.some((name) => owners.has(name))) return false;
-    // The set is full: count unknown owners only as dead, so that a doubtful scope stays frozen.
+    // The set is full: count further owners only as dead, so that a doubtful scope stays frozen.
     if (owners.size >= maximumOwners) return kind === 'dead';
     for (const name of names) owners.add(name);
     return true;
@@ -57,12 +57,15 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether at most `share` of the answers were dead, or too few to matter. */
+  /** Whether at most `share` of the answers were about dead tokens, or too few of them to matter. */
   wasUsual(share: number): boolean {
     return this.#dead < fewestDead || this.#share <= share;
   }
 
-  /** Whether to notify other processes that more than `share` are dead here. At most once per 15 minutes. */
+  /**
+   * Whether to renew the freeze for other processes, because more than `share` of the tokens are dead here. `true` at
+   * most once per 15 minutes.
+   */
   mustLock(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
     if (!isDue || this.wasUsual(share)) return false;
@@ -75,7 +78,7 @@ export class FrozenWatch {
     return at > since && at !== this.#heldAt;
   }
 
-  /** Starts a new period at `now`. Returns when the previous one began. */
+  /** Starts a new period at `now`. Returns when the previous period began. */
   begin(now: number): number {
     const since = this.#since;
     this.#since = now;

@@ -8,7 +8,7 @@ import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-polic
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** For this long after its registration, the relay retries an installation that Google does not know. */
+/** How long after a registration the relay retries an installation that Google does not know. */
 const newInstallationMilliseconds = 24 * 60 * 60_000;
 
 /** Outcome of one delivery: stored as a receipt and reported to its server. */
@@ -22,8 +22,8 @@ export type Outcome =
       readonly kind: 'gone';
       readonly reason: string;
       /**
-       * The token is dead for a device that registered before this time (Unix milliseconds). Missing if there is no
-       * device to expire.
+       * The token is dead if the device registered before this time (Unix milliseconds). Missing if there is no device
+       * to expire.
        */
       readonly ifRegisteredBefore?: number;
     }
@@ -54,8 +54,8 @@ interface RejectedOutcome {
 /** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */
 export type CredentialVerdict =
   /**
-   * The credential was refused, so the answer does not concern this notification. Hold it until the credential works
-   * again.
+   * The vendor refused the credential, so the answer says nothing about this notification. The relay holds it until the
+   * credential works again.
    */
   | {
       readonly kind: 'credential-trouble';
@@ -72,7 +72,7 @@ export type CredentialVerdict =
 export interface JudgeOptions {
   readonly now: number;
   readonly random: () => number;
-  /** Divides every delay. 1 in production, more in tests. */
+  /** Divides every delay: 1 in production, larger in tests. */
   readonly delayDivisor: number;
 }
 
@@ -121,9 +121,9 @@ function isNewInstallation({ device: { target, registeredAt } }: Delivery, now: 
   return now - registeredAt < newInstallationMilliseconds && isInstallationId(target.token);
 }
 
-/** Judges a dead token. If the vendor dates its death, a device that registered later keeps its token. */
+/** Judges a dead token. If the vendor says when the token died, a device that registered later keeps its token. */
 function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, reason: string): Outcome {
-  // Only the registration that was tried is dead, not a newer one.
+  // Only the registration that was tried is dead. A newer registration stays valid.
   if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: delivery.device.registeredAt + 1 };
   const deadSince = answer.kind === 'refused' ? answer.deadSince : undefined;
   if (deadSince === undefined || delivery.device.registeredAt >= deadSince) {
@@ -177,8 +177,8 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
 }
 
 /**
- * Whether the vendor judged the notification itself and therefore accepted the credential. Not so if the vendor was
- * busy.
+ * Whether the answer proves that the vendor accepted the credential: it judged the notification itself. A busy vendor
+ * proves nothing.
  */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused') return answer.kind === 'accepted';
@@ -186,7 +186,7 @@ export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer blames, or may blame, the credential. It is then no evidence about the token. */
+/** Whether the answer blames, or may blame, the credential. Such an answer says nothing about the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
@@ -201,21 +201,22 @@ export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
 }
 
 /**
- * Whether the vendor accepted nothing from this app but may do so later: no answer, an error of its own, or a quota. A
- * push service, which a phone chose, says nothing about the app.
+ * Whether the answer suggests that the vendor fails for the whole app: no answer, a vendor error, or an exceeded quota.
+ * Always `false` for a push service: a phone chose it, so its failure says nothing about the app.
  */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
   if (vendor === 'webpush') return false;
   return findPolicy(vendor, answer).outcome === 'retry' && !throttlesDevice(vendor, answer);
 }
 
-/** The vendor's reason, or the reason for the missing answer. */
+/** Returns the vendor's reason, or why the vendor did not answer. */
 export function reasonOf(answer: Unaccepted): string {
   return answer.kind === 'refused' ? answer.reason : answer.why;
 }
 
 /**
- * A reason as a metric label. Reasons outside the tables become `other`: a vendor must not create labels without bound.
+ * Returns a reason as a metric label. Reasons outside the tables become `other`, so that a vendor cannot create any
+ * number of labels.
  */
 export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
   if (answer.kind === 'accepted') return '';

@@ -11,7 +11,7 @@ export interface RetrySchedule {
   readonly thenMilliseconds?: number;
   /** Upper bound of computed delays. A vendor's Retry-After may exceed it. */
   readonly capMilliseconds: number;
-  /** Retries end this long after the notification was received, even if its TTL is longer. */
+  /** Retries stop this long after the relay received the notification, even if its TTL is longer. */
   readonly stopAfterMilliseconds: number;
   /** Maximum number of tries with this result. */
   readonly maximumTries?: number;
@@ -52,7 +52,7 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** The credential or this token may be at fault. A refused credential will be fixed. */
+  /** The credential or this token may be at fault. The operator is expected to fix a refused credential. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** Google does not know the installation: not yet, or not any more. */
   newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
@@ -64,7 +64,8 @@ export const retrySchedules = {
     maximumTries: 3,
   },
   /**
-   * The vendor saw nothing, even on a second connection. Same delays as after a 500, until the notification expires.
+   * The vendor did not see the notification, even on a second connection. Same delays as after a 500, until the
+   * notification expires.
    */
   unseen: { firstMilliseconds: 10 * second, capMilliseconds: 5 * minute, stopAfterMilliseconds: 24 * hour },
 } as const satisfies Record<string, RetrySchedule>;
@@ -75,16 +76,16 @@ export interface RetryQuestion {
   readonly schedule: RetrySchedule;
   /** Tries so far; 1 after the first. */
   readonly tries: number;
-  /** The vendor's Retry-After, if there was one. */
+  /** The vendor's Retry-After, if the answer had that header. */
   readonly retryAfterMilliseconds?: number | undefined;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
 }
 
 /**
- * Returns milliseconds until the next try: exponential backoff with jitter. The delay doubles up to the cap, and is
- * never below the vendor's minimum or its Retry-After. Jitter in the upper part spreads out notifications that failed
- * together.
+ * Returns the milliseconds until the next try: exponential backoff with jitter. The backoff doubles up to the cap. The
+ * delay is a random time in the upper half of the backoff, but never below the vendor's minimum or its Retry-After. The
+ * jitter spreads out notifications that failed together.
  */
 export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: RetryQuestion): number {
   const { firstMilliseconds, thenMilliseconds = firstMilliseconds, capMilliseconds } = schedule;

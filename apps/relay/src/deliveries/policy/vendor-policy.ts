@@ -7,7 +7,7 @@ import type { RetryScheduleName } from './retry-schedules.js';
 type RepeatAtOnce =
   /** The token may belong to Apple's other environment. */
   | 'other-environment'
-  /** The credential may only be too old. */
+  /** The credential may simply be too old. */
   | 'fresh-token'
   /** The connection is at fault, not the notification. The sender retires that connection itself. */
   | 'again';
@@ -16,18 +16,18 @@ type RepeatAtOnce =
 export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';
-      /** Whether the vendor says when the token died. A device that registered later keeps its token. */
+      /** Whether the vendor says when the token died. A device that registered after that time keeps its token. */
       readonly isDated: boolean;
       /** Whether to retry for a new installation: the relay may know its id before the vendor does. */
       readonly sparesNewInstallations?: true;
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
-  /** The vendor names the credential itself. No token can cause that. */
+  /** The vendor blames the credential explicitly. No token can cause that. */
   | { readonly outcome: 'credential-trouble' }
   /** Either the credential or this token is at fault. Counts against the credential when several tokens report it. */
   | { readonly outcome: 'credential-suspected' }
-  /** Provider tokens were minted too often: the credential is held until a new one may be minted. */
+  /** Provider tokens were minted too often: notifications wait until a new token may be minted. */
   | { readonly outcome: 'mint-throttled' }
 );
 
@@ -128,11 +128,11 @@ export const webPushPolicy = {
   BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
   TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
   SERVICE_UNAVAILABLE: webPushUnavailable,
-  // A status that makes no sense after a POST, or a redirect, which the relay does not follow.
+  // A status that makes no sense for a POST, or a redirect, which the relay does not follow.
   UNEXPECTED_ANSWER: { outcome: 'rejected', fault: 'vendor' },
 } as const satisfies Record<string, PolicyRow>;
 
-/** The relay's policy for a vendor's answers and retries. A new vendor gets a row. */
+/** The relay's policy for the answers of each vendor and for retries. */
 export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
   fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
   apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },
@@ -147,7 +147,7 @@ interface VendorPolicy {
   readonly unavailable: RetryScheduleName;
 }
 
-/** Failures below the vendors' protocols. The senders have already resent what was provably not processed. */
+/** Policy for requests without an answer. Senders have already resent requests that were provably not processed. */
 export const unansweredPolicy = {
   NOT_CONNECTED: { outcome: 'retry', schedule: 'unseen' },
   NOT_PROCESSED: { outcome: 'retry', schedule: 'unseen' },

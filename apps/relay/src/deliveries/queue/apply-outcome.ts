@@ -7,8 +7,8 @@ import type { Outcome } from '../policy/judge-answer.js';
 const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
 
 /**
- * Applies an outcome at `now` (Unix milliseconds) to its device: expires a dead token, or stores the environment that
- * worked. Returns the final outcome: a token that was registered again meanwhile is not gone.
+ * Applies an outcome at `now` (Unix milliseconds) to its device: expires a dead token, or stores the APNs environment
+ * that worked. Returns the final outcome, which is not `gone` if the token was registered again meanwhile.
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,

@@ -33,7 +33,7 @@ export interface DeliveryQueueOptions {
   onSettled(): void;
 }
 
-/** The kind of the relay's jobs. Scheduled jobs have kinds of their own. */
+/** Job kind of queued notifications. */
 export const deliveryJobKind = 'deliver-notification';
 const concurrency = 500;
 const patienceMilliseconds = 60_000;
@@ -101,7 +101,7 @@ export class DeliveryQueue {
     return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }
 
-  /** Reschedules: the first try ended after the notification was queued, and its vendor asked for a longer delay. */
+  /** Postpones a job: after the notification was queued, the first try ended and the vendor asked for a longer delay. */
   #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
     const { reason = 'UNDER_WAY' } = receipt;
     const apply = (transaction: RelayTransaction) =>
@@ -143,14 +143,14 @@ export class DeliveryQueue {
 }
 
 /**
- * Whether the notification was settled after its request was answered. A dead-lettered one does not count: an operator
+ * Whether the notification was settled after its request was answered. A dead letter does not count, because an operator
  * requeued it.
  */
 function hasEnded(receipt: Receipt | undefined): boolean {
   return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
 }
 
-/** Serializes a notification for the job queue. Contains no token; the device's row has it. */
+/** Serializes a notification for the job queue, without the token, which stays in the device's row. */
 function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotification): string {
   return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
 }
@@ -164,6 +164,6 @@ function decodeNotification(text: string): EncryptedNotification {
 
 interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
-  /** The addressee's name in earlier versions. */
+  /** Former name of `addressee`, in jobs that earlier versions stored. */
   readonly pushAccountId?: EncryptedNotification['addressee'];
 }

@@ -8,8 +8,9 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight
- * may take all free room. A server with some gets more only while its new total fits into the free room.
+ * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight may
+ * take all free slots. A server that already has some in flight is admitted only if its new total is at most the number
+ * of free slots.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;

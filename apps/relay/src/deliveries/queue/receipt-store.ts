@@ -6,7 +6,7 @@ import type { Addressee } from '../../registrations/store/addressee.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
-/** Primary key of a receipt. Includes the device, because a message's notifications to all devices may share one id. */
+/** Primary key of a receipt. Includes the device, because a message's notifications to several devices may share an id. */
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
@@ -21,7 +21,7 @@ export interface ReportedOutcome {
   readonly fault: DeliveryFault | undefined;
 }
 
-/** Unique text of a key. */
+/** Converts a key to a unique string. */
 export function keyOf({ serverId, notificationId, relayDeviceId, addressee }: ReceiptKey): string {
   return `${serverId} ${notificationId} ${relayDeviceId} ${addressee}`;
 }
@@ -41,12 +41,12 @@ const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_acc
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /**
- * A queued notification is given up after one day, and its receipt is updated then. An older receipt that is still
- * queued has lost its job.
+ * Maximum age of a queued receipt. The queue gives up a notification after one day and updates its receipt, so a receipt
+ * that stays queued for longer than this has lost its job.
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
-/** Reads and expires receipts. Only notifications that have an id or were queued have one. Kept for one day. */
+/** Reads and expires receipts, which are kept for one day. Only notifications with an id or in the queue have a receipt. */
 export class ReceiptStore {
   readonly #database: RelayDatabase;
 
@@ -69,7 +69,7 @@ export class ReceiptStore {
     return found;
   }
 
-  /** Finds one receipt; `undefined` if there is none. */
+  /** Finds the receipt with this key; `undefined` if no such receipt is stored. */
   async findOne({
     serverId,
     notificationId,
@@ -97,7 +97,7 @@ export class ReceiptStore {
   }
 
   /**
-   * Deletes receipts one day after they settled, and queued receipts whose job must be gone. Returns how many it
+   * Deletes receipts one day after they settled, and queued receipts whose job no longer exists. Returns how many it
    * deleted.
    */
   async forgetOld(now: number, signal: AbortSignal): Promise<number> {
@@ -158,7 +158,7 @@ export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOut
 
 export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
 
-/** Adds an outcome to the counts. A notification that was only held back does not count as a try. */
+/** Returns the counts after an outcome. A notification that was only held back does not count as a try. */
 export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
   if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
   return {

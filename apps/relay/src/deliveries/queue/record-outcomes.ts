@@ -15,19 +15,18 @@ export interface RecordOutcomesOptions {
   readonly clock: Clock;
 }
 
-/** A notification and the outcome of its first try, or the reason why there was none. */
+/** A notification and the outcome of its first try, or why it was not tried. */
 export interface FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether the server gave it an id that it can query the receipt by. */
+  /** Whether the server chose the notification's id, by which it can query the receipt. */
   readonly hasOwnId: boolean;
   /** Whether another request records this outcome. */
   readonly isRepeat: boolean;
 }
 
 /**
- * Stores what outcomes change: receipts, tokens that died, the APNs environment that accepted a token, and retries to
- * queue.
+ * Stores the effects of outcomes: receipts, dead tokens, the APNs environment that accepted a token, and retries.
  */
 export class RecordOutcomes {
   readonly #options: RecordOutcomesOptions;
@@ -37,8 +36,8 @@ export class RecordOutcomes {
   }
 
   /**
-   * Records the outcomes that {@link mustBeRecorded}, in one transaction. Returns the final outcomes in order: a token
-   * that was registered again meanwhile is not gone.
+   * Records, in one transaction, outcomes for which {@link mustBeRecorded} is true. Returns the final outcomes, in order.
+   * An outcome is not `gone` if its token was registered again meanwhile.
    */
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;
@@ -48,13 +47,13 @@ export class RecordOutcomes {
     return status;
   }
 
-  /** Records an outcome that arrived after its request was answered. `wasQueued`: a later try was stored by then. */
+  /** Records an outcome that arrived after its request was answered. `wasQueued` says whether a retry was stored. */
   async recordLate(notification: EncryptedNotification, outcome: Outcome, wasQueued: boolean): Promise<void> {
     const { database, load, clock } = this.#options;
     const now = clock();
     if (outcome.kind === 'retry') {
       const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
-      // A retry is already stored. `notBefore` in the receipt makes it wait for as long as this outcome asks.
+      // A retry is already stored. `notBefore` in the receipt delays that retry for as long as this outcome requires.
       if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
       return;
     }

@@ -13,7 +13,7 @@ interface AppsContext {
 }
 
 /**
- * Returns for each app of a realm's devices whether the relay can deliver to it (docs/protocol.md#remotespushe2eeapps).
+ * Returns whether the relay can deliver to each app of a realm's devices (docs/protocol.md#remotespushe2eeapps).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for `realm_uuid`; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.

@@ -19,11 +19,11 @@ import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorDeadlines } from './vendor-deadlines.js';
 import type { WaitingServer } from './waiting-server.js';
 
-/** Result of one push request. */
+/** The notification of one push request, and its outcome. */
 export interface DeliveryResult {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether the server can query its receipt. */
+  /** Whether the server can query the notification's receipt. */
   readonly isRemembered: boolean;
 }
 
@@ -48,7 +48,7 @@ interface Arrival {
   readonly server: WaitingServer;
 }
 
-/** Data needed to send a request's notifications. */
+/** What the relay knows about a request's devices and notifications before it sends. */
 interface Known {
   readonly devices: FoundDevices;
   readonly tokens: Arrival['tokens'];
@@ -58,14 +58,14 @@ interface Known {
 }
 
 const internalRetryMilliseconds = 5000;
-/** Maximum items to start in one event-loop tick; takes about ten milliseconds. */
+/** Maximum number of items to start in one event-loop tick, which takes about ten milliseconds. */
 const itemsAtOnce = 250;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
 /**
- * Makes the first try of all notifications of a request within its time budget. Queues unfinished ones before it
- * returns. Idempotent for notifications with an id while their receipts are kept.
+ * Makes the first try of all notifications of a request within its time budget. Queues unfinished notifications before
+ * it returns. Idempotent for notifications with an id while their receipts are kept.
  */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
@@ -86,8 +86,8 @@ export class DeliverNotifications {
 
   /**
    * Returns one result per push request, in order. The reported outcomes are durable.
-   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full. AbortError if the server has disconnected before the
-   * devices were looked up: it repeats the request, so nothing is sent.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full. AbortError if the server disconnected before the
+   * first try. Nothing is sent then, because the server repeats the request.
    */
   async deliver(
     requester: NotifyRequester,
@@ -111,7 +111,7 @@ export class DeliverNotifications {
     return delivered;
   }
 
-  /** Like {@link deliver}, for parsed notifications of one server that have no ids of their own. */
+  /** Like {@link deliver}, for parsed notifications of one server that did not choose their ids. */
   deliverRead(
     serverId: string,
     notifications: readonly EncryptedNotification[],
@@ -123,7 +123,7 @@ export class DeliverNotifications {
     return this.#deliver(serverId, items, { tokens: undefined, now, server });
   }
 
-  /** Graceful shutdown: requests stop waiting for vendors. Tries in flight are stored for a retry. */
+  /** Graceful shutdown: makes requests stop waiting for vendors. Tries in flight are queued for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
   }
@@ -199,7 +199,7 @@ export class DeliverNotifications {
       } else if (tokens?.hasEndedKey(notification)) {
         item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
-        // This includes a token that was dead and has been registered again, which gets another try.
+        // Also tries a token again that was dead and has been registered again.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
@@ -224,8 +224,7 @@ export class DeliverNotifications {
       await stored;
       item.ended = first.outcome;
     } catch (err) {
-      // The other request could not store its outcome, so it is unknown whether the notification was delivered: retry
-      // it.
+      // The other request could not store its outcome. It may or may not have delivered the notification: retry.
       this.#options.failures.note('repeat', err, item.notification.relayDeviceId);
       item.isRepeat = false;
       item.ended = this.#retrySoon();
@@ -237,7 +236,7 @@ export class DeliverNotifications {
     return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
-  /** Rejects an item that expires before its retry. */
+  /** Returns an item's outcome for the answer. Queues an unfinished item, and rejects one that expires before its retry. */
   #settle({ notification, isRepeat, ended }: DeliveryItem, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);

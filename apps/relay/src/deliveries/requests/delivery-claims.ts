@@ -2,13 +2,13 @@ import { keyOf } from '../queue/receipt-store.js';
 import type { DeliveryClaim, DeliveryItem } from './delivery-item.js';
 
 /**
- * Single-flight for notifications with an id: remembers those in flight until their outcomes are durable. A duplicate
- * waits for the first one instead of being sent again.
+ * Single-flight for notifications with an id: remembers each notification in flight until its outcome is durable. A
+ * duplicate waits for the first notification instead of being sent again.
  */
 export class DeliveryClaims {
   readonly #claims = new Map<string, DeliveryClaim>();
 
-  /** Returns the items that this request must deliver, by key. Marks all others as duplicates. */
+  /** Returns the items that this request must deliver, by key. Marks all other items as duplicates. */
   findRepeats(withId: readonly DeliveryItem[]): Map<string, DeliveryItem> {
     const own = new Map<string, DeliveryItem>();
     for (const item of withId) {

@@ -6,7 +6,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Logs unexpected failures, such as of the database: the first at once, and further ones as one line per minute. */
+/** Logs unexpected failures, such as database errors: the first at once, and further failures as one line per minute. */
 export class DeliveryFailures {
   readonly #causes: CauseLog<Failure>;
 

@@ -8,17 +8,17 @@ export const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' }
 export class DeliveryItem implements FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
-  /** Whether another request or an earlier item delivers it. Nothing is recorded for it then. */
+  /** Whether another request or an earlier item delivers this notification. Nothing is recorded for a repeat. */
   isRepeat = false;
-  /** The earlier item of this request that it duplicates. */
+  /** The earlier item of the same request that has the same key. */
   sameAs: DeliveryItem | undefined = undefined;
-  /** The request that already delivers it. */
+  /** The claim of another request that already delivers this notification. */
   follows: DeliveryClaim | undefined = undefined;
   /** Resolves when `ended` is set; `undefined` if it was set synchronously. Never rejects. */
   trying: Promise<void> | undefined = undefined;
-  /** Outcome of its try; `undefined` while in flight. */
+  /** Outcome of the try; `undefined` while in flight. */
   ended: Outcome | undefined = undefined;
-  /** Outcome in the answer. It is durable by then. */
+  /** Outcome in the answer. It is durable before the answer is sent. */
   outcome: Outcome = unknownDevice;
 
   constructor(notification: EncryptedNotification, hasOwnId: boolean) {

@@ -15,7 +15,7 @@ import type { EncryptedNotification } from '../delivery.js';
 /** Devices that were looked up for one request. */
 export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 
-/** Batches device lookups of requests in one event-loop tick: by token in the newer generation, otherwise by id. */
+/** Batches the device lookups of one event-loop tick: by token in the newer generation, by id in the older. */
 export class DeviceLookUps {
   readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
   readonly #byToken: Batcher<readonly KeyOfToken[], FoundTokenDevices>;
@@ -34,7 +34,7 @@ export class DeviceLookUps {
     });
   }
 
-  /** Finds the devices and ended keys of the tokens that push requests name. Returns `undefined` if they name none. */
+  /** Finds devices and ended keys of the tokens that push requests name. Returns `undefined` if no request has a token. */
   findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {
     const keys: KeyOfToken[] = [];
     for (const request of requests) {

@@ -26,15 +26,15 @@ interface NotifyContext {
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
-/** Above this count, looking up and starting the notifications takes milliseconds. */
+/** Above this number of notifications, looking up devices and starting deliveries takes milliseconds. */
 const manyNotifications = 200;
 
 /**
  * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request at
- * once and returns its result in `results`, in order. Stores retries before it answers. Push requests of the newer
- * generation name a token: their dead and unknown tokens are in `delete_token_ids`. `delete_device_ids` lists
- * devices with a dead token, unknown devices, and devices of another realm or account. It omits an id that another push
- * request of the same body reaches: the server would delete that device too.
+ * once and returns the results in `results`, in order. Stores retries before it answers. `delete_device_ids` lists
+ * devices with a dead token, unknown devices, and devices of another realm or account. It omits a device that another
+ * push request of the same body reaches. Push requests of the newer generation name a token instead of a device:
+ * `delete_token_ids` lists their dead and unknown tokens.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
  * BAD_REQUEST for the body, which costs one unit of the quota; SERVICE_UNAVAILABLE if the relay is full; RATE_LIMIT_HIT
@@ -69,7 +69,7 @@ export const notify = operation({
 });
 
 /**
- * Checks only the encoding: an id that no token has, such as one in another spelling, is listed for deletion instead.
+ * Checks that each `token_id` is base64. An id that belongs to no token is not an error: the answer lists it for deletion.
  * @throws ProtocolError BAD_REQUEST for a `token_id` that is not base64.
  */
 function requireTokenIds(requests: readonly AnyPushRequest[]): void {
@@ -110,7 +110,8 @@ function formatAnswer(
 }
 
 /**
- * The devices that the server must delete, each once. Omits devices that another push request of the same body reaches.
+ * Collects the devices that the server must delete, each once. Omits devices that another push request of the same body
+ * reaches.
  */
 class DevicesToDelete {
   readonly #gone = new Set<number | bigint>();

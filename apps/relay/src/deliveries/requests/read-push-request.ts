@@ -20,11 +20,11 @@ export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
   readonly realmUuid: string;
-  /** Names the trace of the request; absent outside of one. */
+  /** Identifies the trace of the request; absent if the request is not traced. */
   readonly traceparent?: string | undefined;
 }
 
-/** Default: the maximum. Both vendors store notifications for phones that are off. */
+/** The default TTL is the maximum. Vendors store notifications for phones that are off. */
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /**
@@ -71,7 +71,7 @@ interface Target {
   readonly pushKeyId?: number;
 }
 
-/** The device and key that a push request names. A token without a device gets an id that no device has. */
+/** Returns the device and key that a push request names. If the token has no device, returns an id that no device has. */
 function readTarget(
   request: AnyPushRequest,
   realmId: RealmId,
@@ -103,7 +103,7 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
  */
 const wakeAps = '{"content-available":1}';
 
-/** Writes JSON in ASCII, with escapes for other characters, as requests to APNs are sent. */
+/** Serializes JSON in ASCII, with escapes for other characters: requests to APNs are sent as ASCII. */
 export function asciiJson(value: JsonObject): string {
   return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,
@@ -124,8 +124,8 @@ const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
 );
 
 /**
- * Rebuilds `aps` from a server's request as ASCII JSON. Replaces any alert or sound by one neutral placeholder: a phone
- * that cannot decrypt shows the alert under the app's name, where a server must not place its own text.
+ * Rebuilds `aps` from a server's request as ASCII JSON. Replaces any alert or sound with a neutral placeholder: a phone
+ * that cannot decrypt the notification shows the alert under the app's name, and a server must not choose that text.
  * https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
  */
 export function rebuildAps(asked: Readonly<Record<string, unknown>>): string {

@@ -20,7 +20,7 @@ interface AppDevices {
   readonly devices: number;
 }
 
-/** Resolves to the apps of one realm's devices, and whether the relay can deliver to each. */
+/** Resolves to the apps of one realm's devices, and whether the relay can deliver to each app. */
 export async function findRealmApps(
   { apps, credentials, outages, database }: RealmAppsOptions,
   { serverId, realmId, realmUuid }: Realm & { readonly serverId: string },

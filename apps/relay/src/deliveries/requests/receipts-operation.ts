@@ -14,11 +14,11 @@ interface ReceiptsContext {
 }
 
 /**
- * Returns the outcomes of a server's queued notifications and of those that it gave an id, for one day after the last
- * change. Omits unknown ids.
+ * Returns the outcomes of a server's notifications that were queued or that the server gave an id, until one day after
+ * the last change. Omits unknown ids.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
- * for `ids`, which cost one unit of the quota as well.
+ * for `ids`. A request with invalid `ids` also costs one unit of the quota.
  */
 export const findReceipts = operation({
   method: 'GET',

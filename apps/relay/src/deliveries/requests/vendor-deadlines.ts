@@ -25,8 +25,8 @@ export class Tries {
 }
 
 /**
- * Makes requests wait for their tries, each up to the same time budget. The budget is constant and deadlines expire in
- * order of arrival, so one timer is enough.
+ * Makes each request wait for its tries, for at most a fixed time budget. One timer is enough, because the budget is the
+ * same for all requests and deadlines therefore expire in order of arrival.
  */
 export class VendorDeadlines {
   readonly #budgetMilliseconds: number;
@@ -53,7 +53,7 @@ export class VendorDeadlines {
     });
   }
 
-  /** Ends all waits, and skips future ones. */
+  /** Ends all waits. Later calls of {@link wait} do not wait. */
   end(): void {
     this.#isOver = true;
     for (const resolve of this.#waiting.values()) resolve();
@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`, because the timer alone must not keep the process alive: the connection of a waiting request does that.
+    // `unref`: the connection of a waiting request keeps the process alive, and the timer alone must not.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

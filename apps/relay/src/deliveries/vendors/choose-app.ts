@@ -4,7 +4,7 @@ export interface ServedRealms {
   readonly realmUuids: ReadonlySet<string>;
 }
 
-/** Chooses the app of a realm: its own, else its server's, else the default; `undefined` if there is none. */
+/** Chooses the app of a realm: the realm's own app, else its server's, else the default; `undefined` if none applies. */
 export function chooseApp<App extends ServedRealms>(
   apps: readonly App[],
   serverId: string,

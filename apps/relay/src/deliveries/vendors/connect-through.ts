@@ -1,7 +1,7 @@
 import { buildConnector } from 'undici';
 import type { HttpProxy } from './http-proxy.js';
 
-/** Returns an undici connector that goes through the proxy, if there is one. */
+/** Returns an undici connector that connects through `proxy`, or directly if `proxy` is `undefined`. */
 export function connectThrough(
   proxy: HttpProxy | undefined,
   options: buildConnector.BuildOptions,

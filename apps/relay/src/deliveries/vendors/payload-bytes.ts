@@ -3,7 +3,7 @@ import { apnsBodyBytes } from './apns/message.js';
 import { fcmDataBytes } from './fcm/message.js';
 import { webPushBodyBytes } from './webpush/message.js';
 
-/** Size in bytes of the part that a vendor limits: FCM's data, or the body for APNs and push services. */
+/** Returns the size in bytes of what a vendor limits: the data for FCM, or the body for APNs and push services. */
 export function payloadBytes({ notification, device: { target } }: Delivery): number {
   const { plaintext, urgency } = notification;
   if (target.tokenKind === 'webpush') return webPushBodyBytes(notification);

@@ -1,7 +1,7 @@
 import { describeConnectTrouble } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
-/** Logs an outage of a vendor once when it begins, with the cause, and once when it ends. */
+/** Logs the begin of a vendor outage with its cause, and its end, once each. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;
@@ -15,7 +15,7 @@ export class ReachLog {
     this.#authoritiesSetting = authoritiesSetting;
   }
 
-  /** `error` is the cause; `undefined` means a timeout. */
+  /** Records a failure. `error` is the cause; `undefined` means a timeout. */
   failed(error: unknown): void {
     const { code, message } = (error ?? { message: 'it does not answer' }) as NodeJS.ErrnoException;
     const why =

@@ -20,8 +20,8 @@ export class SendGate {
   readonly #waiting = new RoundRobinQueue<PendingSend>();
 
   /**
-   * @param maximumWaiting Further requests are refused at once. Default: no limit.
-   * @param maximumOfSender Limits the requests in flight, and the waiting ones, of each sender. Default: no limit.
+   * @param maximumWaiting Maximum number of queued requests; further requests are refused at once. Default: no limit.
+   * @param maximumOfSender Limit for each sender, on requests in flight and on queued requests. Default: no limit.
    */
   constructor(
     limit: number | (() => number),
@@ -36,8 +36,8 @@ export class SendGate {
   }
 
   /**
-   * Returns `true` at once if a slot is free. Otherwise returns a promise, which resolves to `false` if `notAfter`
-   * (Unix milliseconds) passes first, or too many requests are waiting.
+   * Returns `true` at once if a slot is free. Otherwise queues the request and returns a promise. It resolves to `false`
+   * if `notAfter` (Unix milliseconds) passes before a slot is free, or if too many requests are queued.
    */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
     if (this.#underWay < this.#limit() && !this.#isFull(sender)) {

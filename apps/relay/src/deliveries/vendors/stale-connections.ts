@@ -5,14 +5,14 @@ import type { buildConnector, DiagnosticsChannel } from 'undici';
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
 
-/** Error codes of a socket that the peer has closed. A timeout, or closing the pool, proves nothing. */
+/** Error codes of a socket that the peer closed. Other errors, such as a timeout, do not prove that. */
 const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Detects stale connections: the peer closed them while they were idle, and they were reused before that was known.
- * Such a connection ends before the first byte of an answer, and its request was not processed. HTTP/1.1 cannot prove
- * that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and `ShouldResendRequest` of
- * Chromium).
+ * Detects stale connections: the peer closed a connection while it was idle, and the relay reused it before it knew. Such
+ * a connection ends before the first byte of an answer, so its request was most likely not processed. HTTP/1.1 has no
+ * proof of that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and
+ * `ShouldResendRequest` in Chromium).
  */
 export class StaleConnections {
   /** Bytes that each connection had received when its current request was sent; 0 for the first request. */
@@ -48,7 +48,7 @@ export class StaleConnections {
 
   #watch(socket: Socket): void {
     this.#receivedBefore.set(socket, 0);
-    // Only takes note of the error: the request itself fails with the same error.
+    // Only records the error: the request itself fails with the same error.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!closedByPeer.has(error.code)) return;
       const received = this.#receivedBefore.get(socket) ?? 0;

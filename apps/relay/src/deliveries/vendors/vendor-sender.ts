@@ -10,7 +10,7 @@ export type VendorAnswer =
 export interface VendorRefusal {
   readonly kind: 'refused';
   readonly httpStatus: number;
-  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` if there is none. */
+  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` without one. */
   readonly reason: string;
   /** The raw `Retry-After` header. */
   readonly retryAfter?: string | undefined;
@@ -20,7 +20,7 @@ export interface VendorRefusal {
 
 /**
  * Why a request has no answer. After `TIMED_OUT` and `BROKEN_OFF` the vendor may have delivered the notification. After
- * the others it cannot have seen it.
+ * the other reasons, the vendor has not seen it.
  */
 export type UnansweredReason =
   | 'NOT_CONNECTED'
@@ -48,10 +48,10 @@ export function readReason(said: string | undefined): string {
 }
 
 export interface SendOptions {
-  /** Apple's environment; ignored by others. */
+  /** Apple's environment. Other vendors ignore it. */
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
-  /** FCM validates the message without sending it. Others have no equivalent. */
+  /** Makes FCM validate the message without sending it. Other vendors ignore it. */
   readonly isValidateOnly?: boolean | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface VendorSender {
   refreshCredential(): Promise<void>;
   /** Earliest time to make a new credential, in Unix milliseconds. */
   readonly renewableAt: number;
-  /** The states of the hosts that it has sent to. Web Push only; empty for others. */
+  /** States of the hosts that this sender has sent to. Empty for vendors other than Web Push. */
   readonly hostStates: readonly PushServiceState[];
   /** Drains for at most `deadlineMilliseconds`, then closes all connections. */
   close(deadlineMilliseconds: number): Promise<void>;

@@ -23,7 +23,7 @@ const maximumReasonCharacters = 200;
 /** Maximum size of a plain key file. Form encoding may triple each byte. */
 const maximumFileBytes = 1024 * 1024;
 
-/** Makes a new primary key; the old one stays accepted. */
+/** Creates a new primary key. The old primary key stays accepted. */
 export const rotateKeys = operation({
   method: 'POST',
   path: `${path}/rotate`,
@@ -61,7 +61,7 @@ export const retireKey = operation({
   },
 });
 
-/** Revokes a key at once. Phones learn of it from the key list. A new key replaces a revoked primary key. */
+/** Revokes a key at once. The key list informs phones. A new key replaces a revoked primary key. */
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
@@ -108,8 +108,8 @@ export const importPlainKeys = operation({
 });
 
 /**
- * Resets dates that were written while the clock was fast. A person confirms `today`, because the clock must not be
- * wrong again.
+ * Resets dates that were written while the clock was fast. The operator confirms `today`, because the clock may still be
+ * wrong.
  */
 export const mendRingDates = operation({
   method: 'POST',
@@ -149,7 +149,7 @@ async function refuseWhileUsed(admin: KeyAdmin, name: string): Promise<void> {
   }
 }
 
-/** How often a key was used lately, without a full stop at the end; `undefined` if it was not. */
+/** Returns how often a key was used lately, in words without a final period; `undefined` for an unused key. */
 export async function describeRecentUse(admin: KeyAdmin, name: string): Promise<string | undefined> {
   const key = await admin.keeper.look((ring) => namedKey(ring, name));
   const use = (await admin.readKeyUses()).get(key.publicKey);

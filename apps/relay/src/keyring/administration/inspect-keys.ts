@@ -79,7 +79,7 @@ export const verifyRing = operation({
   },
 });
 
-/** The three fields of the published list as on the wire. */
+/** Returns the three fields of the published list as they are sent to phones. */
 function fieldsOf({ keyList, signature, signingPublicKey }: PublishedKeyList): z.infer<typeof keyListFields> {
   return { key_list: keyList, signature, signing_public_key: signingPublicKey };
 }

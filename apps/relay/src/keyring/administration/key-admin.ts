@@ -12,7 +12,7 @@ import type { TransitionContext } from '../ring/key-ring-transitions.js';
 import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { KeyUses } from '../uses/key-uses.js';
 
-/** Context of the key commands: in the running relay, or in the command itself if no relay runs. */
+/** Context of the key operations, which run in the running relay, or in the command's process if no relay runs. */
 export interface KeyAdmin {
   readonly keeper: KeyRingKeeper;
   readonly sodium: Sodium;
@@ -25,7 +25,7 @@ export interface KeyAdmin {
   takeOver(): Promise<void>;
 }
 
-/** An admin operation on the key ring. No answer holds a private key. */
+/** An admin operation on the key ring. Answers contain no private keys. */
 export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject> = Operation<
   KeyAdmin,
   Operator,
@@ -33,10 +33,10 @@ export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObj
   Answer
 >;
 
-/** Whether to only describe the change. */
+/** Whether to describe the change without making it. */
 export const dryRunParameter = booleanParameter.default(false);
 
-/** A text that holds a private key. */
+/** A parameter that contains a private key. */
 export const secretParameter = z.string().transform((text) => new Secret(text));
 
 /** Answer of every change to the ring. */
@@ -60,7 +60,7 @@ export interface RingChange {
   /** Why, in the operator's words. */
   readonly reason?: string;
   readonly mendsDates?: boolean;
-  /** Whether the transition generates new keys, different ones at each run. */
+  /** Whether the transition generates new keys, which differ from run to run. */
   readonly makesKeys?: boolean;
   transition(ring: KeyRing): KeyRing;
 }
@@ -86,7 +86,7 @@ export async function changeRing(
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };
 }
 
-/** An operator of this name acts through the dashboard. */
+/** Operator name of actions in the dashboard. */
 export const dashboardOperator = 'dashboard';
 
 function describeAct(

@@ -17,7 +17,7 @@ const listedKey = z.object({
   retired_at: z.string().nullable(),
   revoked_at: z.string().nullable(),
   last_used_at: z.string().nullable(),
-  /** One count for each of the last 30 days, today last. */
+  /** One count per day for the last 30 days; today is the last entry. */
   registrations_per_day: z.array(z.number().int()),
   safe_to_retire_since: z.string().nullable(),
 });
@@ -107,8 +107,8 @@ function describeKey(
 }
 
 /**
- * Since when the key is safe to retire: it has opened nothing and not been primary for the policy's unused period.
- * `null` if it is not safe yet.
+ * Returns since when a key is safe to retire: for the policy's unused period, it has opened no registration and was not
+ * primary. Returns `null` if it is not safe yet.
  */
 function safeSince(
   key: AcceptedKey,

@@ -15,7 +15,7 @@ export interface KeyState {
   readonly primary_from: number | null;
   readonly open_until: number | null;
   readonly retired_at: number | null;
-  /** The last 30 days, today last. */
+  /** The last 30 days; today is the last entry. */
   readonly use_per_day: { readonly day: string; readonly registrations: number }[];
 }
 
@@ -56,7 +56,7 @@ export async function judgeRetirement(
   return { safe: false, explanation: `${use}. Its phones are refused until they follow the key list.` };
 }
 
-/** Makes the changes that the `keys` commands make, in the name of the dashboard. @throws CommandError. */
+/** Returns functions that change the ring as the `keys` commands do, with the dashboard as actor. @throws CommandError. */
 export function ringChanges(admin: KeyAdmin) {
   const operatorName = dashboardOperator;
   return {

@@ -9,7 +9,7 @@ import type { KeyRing, SigningKey } from '../ring/key-ring.js';
 import { newSigningKey, newTokenKey } from '../ring/new-key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin, secretParameter } from './key-admin.js';
 
-/** Replaces the key that signs the key list. After a theft, a recovery key (base64) endorses the new one. */
+/** Replaces the key that signs the key list. After a theft, the recovery key (base64) endorses the new key. */
 export const replaceSigningKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-signing-key',

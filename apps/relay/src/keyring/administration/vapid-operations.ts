@@ -5,7 +5,7 @@ import { operator } from '../../admin-socket/operator.js';
 import type { KeyRing } from '../ring/key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
-/** Returns the public halves of the VAPID key pairs, which apps subscribe with. */
+/** Returns the public VAPID keys, with which apps subscribe. */
 export const listVapidKeys = operation({
   method: 'GET',
   path: '/admin/api/keys/vapid',
@@ -33,7 +33,7 @@ export const listVapidKeys = operation({
     })),
 });
 
-/** Destroys the VAPID key pair of an app. Every subscription that is bound to it ends. */
+/** Destroys the VAPID key pair of an app. Subscriptions that are bound to the pair stop working. */
 export const removeVapidKey = operation({
   method: 'POST',
   path: '/admin/api/keys/remove-vapid',

@@ -3,14 +3,14 @@ import type { BouncerKey, KeyRing, PublishedKeyList } from '../ring/key-ring.js'
 import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js';
 
 /**
- * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong before.
- * The ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse for as long as
- * the clock was ahead.
+ * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong before. The
+ * ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse until their own
+ * clocks reach that time.
  */
 
 /**
- * How far the clock may lag behind the ring. Phones follow a list whose sequence is up to a day ahead of its date. The
- * date has whole seconds, and each list increments the sequence by one.
+ * How far the clock may lag behind the ring. Phones accept a list whose sequence is up to a day ahead of its date. The
+ * date is in whole seconds, and each list increments the sequence by one.
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
@@ -29,7 +29,7 @@ const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMi
 /** Longest plausible time without a change to the ring. A running relay signs the list every two weeks. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
-/** Long enough for every relay of the ring to load a token key before a row is written with it. */
+/** Delay before rows are written with a new token key: long enough for every relay of the ring to load the key. */
 export const tokenKeyNoticeMilliseconds = 120_000;
 
 /** The clock and the ring contradict each other. The message says what to do. */
@@ -38,7 +38,7 @@ export class ClockDoubtError extends ConfigurationError {}
 export interface ClockReading {
   /** Unix milliseconds. */
   readonly now: number;
-  /** A time that has certainly passed: a running relay counts from its start with a monotonic clock. */
+  /** The current day according to the operator (its first instant in UTC, Unix milliseconds), if given. */
   readonly confirmedDay: number | undefined;
   /** An instant that has certainly passed: a running relay counts from its start with a monotonic clock. */
   readonly witnessed?: number | undefined;
@@ -77,10 +77,10 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 
 /**
  * Resets dates that a fast clock wrote into the ring to `now`, and marks the list to be signed again. If the last
- * sequence is at most a week ahead, the new list continues it, and phones that followed the last list follow the new
- * one too. Otherwise the sequence restarts from the clock, for the phones that refused the last list; the few phones
- * whose own clock was also ahead follow only when that time has come. Returns the same ring object if no date is more
- * than a day ahead.
+ * sequence is at most a week ahead, the new list continues it, and phones that accepted the last list accept the new
+ * list too. Otherwise the sequence restarts from the clock, for the phones that refused the last list; the few phones
+ * whose own clock was also ahead accept the new list only after that time. Returns the same ring object if no date is
+ * more than a day ahead.
  */
 export function mendDates(
   ring: KeyRing,
@@ -124,7 +124,7 @@ function mendPublished(published: PublishedKeyList, now: number): PublishedKeyLi
   return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 
-/** When the ring last changed, in Unix milliseconds, by the clock of the process that changed it. */
+/** Returns when the ring last changed, in Unix milliseconds, by the clock of the process that changed it. */
 function latestInstant({ bouncerKeys, signingKeys, tokenKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,

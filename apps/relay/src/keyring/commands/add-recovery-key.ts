@@ -42,8 +42,8 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
 }
 
 /**
- * Whether the relay may still store the key, because it disconnected before it answered. Phones would then trust the
- * key, so its private half must not be deleted.
+ * Whether the relay may still store the key, because it disconnected before it answered. If it does, phones trust the
+ * key, so the private half must not be deleted.
  */
 function mayYetBeStored(error: unknown): boolean {
   return error instanceof CommandError && error.cause !== undefined;

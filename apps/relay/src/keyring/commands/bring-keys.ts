@@ -38,7 +38,7 @@ export async function importFile(terminal: Terminal, file: string, flags: Import
   if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
 }
 
-/** Refuses to create a ring if devices are stored: a new ring has a new token key, which cannot open their tokens. */
+/** Refuses to create a ring if devices are stored: the new ring's token key could not decrypt their tokens. */
 async function refuseBesideDevices({ db }: RelayDatabase, location: string): Promise<void> {
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
   if (device === undefined) return;

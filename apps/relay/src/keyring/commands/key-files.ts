@@ -13,8 +13,8 @@ import type { SigningPublicKey } from '../ring/key-ring.js';
 import type { UnlockFile } from '../storage/key-ring-cipher.js';
 
 /**
- * Makes the identity file if it is missing and returns its path; returns `undefined` if it exists.
- * @throws CommandError when a passphrase file is missing: a person must choose the passphrase.
+ * Creates the identity file if it is missing and returns its path. Returns `undefined` if the file exists.
+ * @throws CommandError if a passphrase file is missing, because the operator must choose the passphrase.
  */
 export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<string | undefined> {
   if (await fileExists(path)) return undefined;
@@ -29,19 +29,19 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
   return path;
 }
 
-/** Makes a recovery key, writes its private half to a new file of mode 0600, and returns its public half in base64. */
+/** Creates a recovery key. Writes the private half to a new file of mode 0600, and returns the public half in base64. */
 export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<SigningPublicKey> {
   const { publicKey, privateKey } = sodium.generateSigningKeyPair();
   if (!(await createPrivateFile(path, `${encodeBase64(privateKey)}\n`))) throw isThere(path);
   return encodeBase64(publicKey) as SigningPublicKey;
 }
 
-/** Error for a target file that already exists: a secret must not overwrite it. */
+/** Creates the error for a target file that exists and must not be overwritten. */
 export function isThere(path: string): CommandError {
   return new CommandError(`The file ${path} exists already: name another one.`);
 }
 
-/** Reads the recovery key's private half in base64. @throws ConfigurationError when the file must not be used. */
+/** Reads the recovery key's private half in base64. @throws ConfigurationError if the file is missing or unsafe. */
 export async function readRecoveryKey(path: string): Promise<string> {
   return (await readPrivateFile(path, 'the recovery key')).trim();
 }

@@ -33,7 +33,7 @@ export interface AskedChange<Parameters extends z.ZodObject> {
   readonly question?: string;
 }
 
-/** Changes the ring, or describes the change with --dry-run, and prints the affected keys. */
+/** Changes the ring, or only describes the change for --dry-run. Prints the affected keys. */
 export async function makeChange<Parameters extends z.ZodObject>(
   terminal: Terminal,
   flags: AskedChangeFlags,

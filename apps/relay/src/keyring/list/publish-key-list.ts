@@ -48,13 +48,13 @@ export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishCo
   };
 }
 
-/** Forces the next {@link publishKeyList} to sign. */
+/** Returns a ring for which the next {@link publishKeyList} signs a new list. */
 export function withListToRenew(ring: KeyRing): KeyRing {
   const { published } = ring;
   return published === undefined ? ring : { ...ring, published: { ...published, issuedAt: 0 } };
 }
 
-/** When to sign the published list again, in Unix milliseconds. */
+/** Returns when to sign the published list again, in Unix milliseconds. */
 export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }
@@ -127,7 +127,7 @@ export function recoverSigningKey(
 
 type Endorser = Pick<Sodium, 'signDetached' | 'verifyDetached'>;
 
-/** Verifies the endorsement before it is stored: phones would refuse one made with a damaged key. */
+/** Signs and verifies an endorsement. Without the check, a damaged key could make one that phones refuse. */
 function endorse(
   next: SigningKey,
   by: { readonly publicKey: string; readonly privateKey: Uint8Array },

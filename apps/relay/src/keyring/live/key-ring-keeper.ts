@@ -26,7 +26,7 @@ export interface KeyRingKeeperOptions {
   /** A time that has certainly passed, in Unix milliseconds; see `ClockReading`. */
   readonly witnessed?: () => number | undefined;
   readonly audit: AuditLog;
-  /** log2 of scrypt's cost for passphrases. Default: age's own. */
+  /** log2 of scrypt's cost for passphrases. Default: age's default. */
   readonly scryptWorkFactor?: number;
 }
 
@@ -58,8 +58,7 @@ export class KeyRingKeeper {
   }
 
   /**
-   * Returns the encrypted text, or `undefined` if there is no ring. @throws ConfigurationError if the store must not be
-   * used.
+   * Returns the encrypted text, or `undefined` if there is no ring. @throws ConfigurationError if the store is unsafe.
    */
   readStored(): Promise<string | undefined> {
     return this.options.store.read();
@@ -151,8 +150,7 @@ export class KeyRingKeeper {
    * Applies `transition` to the stored ring, signs the key list again if needed, and stores the result. Stores nothing
    * if `transition` changes nothing. Runs `transition` again if another process changed the ring first. Returns the
    * stored ring, which the caller wipes. Private halves that the change destroyed are already wiped.
-   * @throws the errors of `transition`, ConfigurationError as {@link read} does, and ClockDoubtError. Nothing is
-   * changed then.
+   * @throws the errors of `transition` and {@link read}, and ClockDoubtError, without any change.
    */
   async change(transition: (ring: KeyRing) => KeyRing, change: Change): Promise<StoredKeyRing> {
     const { sodium } = this.options;

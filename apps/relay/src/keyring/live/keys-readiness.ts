@@ -5,7 +5,7 @@ import type { LiveKeyRing } from './live-key-ring.js';
 export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**
- * Readiness check `keys` of a relay: the stored ring is the one in use, it opens registrations, and all `checks` pass.
+ * Readiness check `keys` of a relay: the ring in use is the stored ring, it opens registrations, and all `checks` pass.
  * Runs every check and returns one sentence per failed check. The result is a warning if all failures are warnings.
  */
 export function keysReadiness(

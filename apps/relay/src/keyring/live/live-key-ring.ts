@@ -36,7 +36,7 @@ export interface KeyRingDescription {
   readonly problem: string | undefined;
 }
 
-/** Longer than the period that the commands show. */
+/** Extra retention of daily counts: longer than the period that the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
@@ -98,13 +98,13 @@ export class LiveKeyRing {
     return published;
   }
 
-  /** Deletes daily counts that neither the commands nor the policy need. Returns how many it deleted. */
+  /** Deletes daily counts that neither the commands nor the policy needs. Returns how many it deleted. */
   forgetOldUses(transaction: WriteTransaction<KeyRingTables>): Promise<number> {
     const kept = this.#policy.unusedForMilliseconds + shownUseMilliseconds;
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
-  /** Destroys the token keys older than this one, after all rows were re-encrypted. */
+  /** Destroys token keys that are older than `keyId`. Call it after all rows were re-encrypted. */
   async concludeTokenMove(keyId: string): Promise<void> {
     const change = { actor: 'schedule', action: 'conclude the move of tokens' };
     this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));
@@ -122,9 +122,9 @@ export class LiveKeyRing {
   }
 
   /**
-   * Loads the stored ring if another process changed it, and applies the schedule: retire, rotate, sign the list.
-   * Never rejects. Logs an error once when it begins or changes, and once when it ends. Single-flight: concurrent calls
-   * share one refresh.
+   * Loads the stored ring if another process changed it, and applies the schedule: retires and rotates keys, and signs
+   * the list. Never rejects. Logs an error once when it begins or changes, and once when it ends. Single-flight:
+   * concurrent calls share one refresh.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -134,8 +134,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Reloads the stored ring after a lookup of an unknown key, which another relay may have just created. Starts a new
-   * {@link refresh} after the refresh in flight, which may have read an older ring.
+   * Loads a change that another process has just stored, such as a new key. Starts a new {@link refresh} after the
+   * refresh in flight, which may have read an older ring.
    */
   async takeOver(): Promise<void> {
     await this.idle();
@@ -143,15 +143,15 @@ export class LiveKeyRing {
   }
 
   /**
-   * Returns a sentence that says why the stored ring is not in use, or `undefined`. Reads the store at most once a
-   * second, and decrypts only a changed ring.
+   * Returns a sentence that says why the stored ring is not in use, or `undefined` if it is in use. Reads the store at
+   * most once a second, and decrypts only a changed ring.
    */
   async storedProblem(): Promise<string | undefined> {
     if (this.#options.monotonic() - this.#lookedAt >= rereadMilliseconds) await this.refresh();
     return this.#storedProblem;
   }
 
-  /** Does nothing if {@link storedProblem} finds nothing. @throws ConfigurationError with its sentence. */
+  /** Requires that the stored ring is in use. @throws ConfigurationError with the sentence of {@link storedProblem}. */
   async requireStored(): Promise<undefined> {
     const problem = await this.storedProblem();
     if (problem !== undefined) throw new ConfigurationError([problem]);
@@ -194,7 +194,10 @@ export class LiveKeyRing {
     }
   }
 
-  /** Decrypts only if the file has changed. @throws ConfigurationError if it is lost, or does not open the ring. */
+  /**
+   * Checks that the unlock file still opens the ring. Decrypts only if the file has changed.
+   * @throws ConfigurationError if the file is missing or does not open the ring.
+   */
   async #requireUnlockFile(stored: string): Promise<void> {
     const { keeper, sodium } = this.#options;
     if (await keeper.hasSameUnlockFile()) return;
@@ -276,7 +279,7 @@ export class LiveKeyRing {
   }
 }
 
-/** Time of the schedule's next change, in Unix milliseconds. */
+/** Returns when the schedule next changes the ring, in Unix milliseconds. */
 function nextDueAt(ring: KeyRing, policy: RotationPolicy): number {
   const ends = ring.bouncerKeys.map((key) =>
     key.state === 'accepted' ? key.acceptedUntil : Number.POSITIVE_INFINITY,

@@ -3,7 +3,7 @@ import { formatMoveMark, parseMoveMark } from '../storage/key-ring-location.js';
 import type { KeyRingStore } from '../storage/key-ring-store.js';
 import type { KeyRingKeeper } from './key-ring-keeper.js';
 
-/** Source or target of a move. */
+/** A location that a ring is moved from or to. */
 interface RingLocation {
   readonly store: KeyRingStore;
   /** The location as a value of RELAY_KEY_RING. */
@@ -11,7 +11,7 @@ interface RingLocation {
 }
 
 export interface MoveKeyRingOptions {
-  /** Keeper of the source. */
+  /** Keeper of the ring at the source. */
   readonly keeper: KeyRingKeeper;
   readonly from: RingLocation;
   /** Store for a copy of the removed ring. */
@@ -22,11 +22,11 @@ export interface MoveKeyRingOptions {
 }
 
 /**
- * Moves the encrypted ring without ever leaving two copies that can be changed. Copies the ring next to the source,
- * replaces the source with a move marker, writes the ring to the target and reads it back. A relay that still uses the
- * source keeps its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call
- * continues an interrupted move. Returns `false` if the ring was already moved.
- * @throws CommandError or ConfigurationError if the move is not possible; the ring stays where it was then.
+ * Moves the encrypted ring. At no time can two copies be changed: it copies the ring next to the source, replaces the
+ * source with a move marker, writes the ring to the target, and reads it back. A relay that still uses the source keeps
+ * its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call continues an
+ * interrupted move. Returns `false` if the ring was already moved.
+ * @throws CommandError or ConfigurationError if the move is not possible; the ring then stays at the source.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherLocation(options);
@@ -37,14 +37,14 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
     await options.keeper.open(stored);
     await requireRoom(options, stored);
     await keepCopy(options, stored);
-    // A transfer that returns false is repeated: another process has changed the ring since it was read.
+    // Repeats a transfer that returns false, because another process has changed the ring since it was read.
     if (await audited(options, () => transfer(options, stored, isTaken))) return true;
   }
 }
 
 /**
- * Destroys the copy that a move kept. Returns `false` if there was none.
- * @throws CommandError or ConfigurationError if the target does not contain that ring; the copy stays then.
+ * Destroys the copy that a move kept. Returns `false` if there is no copy.
+ * @throws CommandError or ConfigurationError if the target does not contain that ring; the copy is then kept.
  */
 export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
   requireOtherLocation(options);
@@ -119,8 +119,8 @@ async function requireArrived(options: MoveKeyRingOptions, kept: string): Promis
 }
 
 /**
- * Requires that the ring at the target descends from the moved one: it still contains all of the moved ring's bouncer
- * keys, including retired ones.
+ * Requires that the ring at the target descends from the moved ring: it contains all of the moved ring's bouncer keys,
+ * including retired keys.
  */
 async function requireSuccessor(
   { keeper, copy, to }: MoveKeyRingOptions,
@@ -155,8 +155,8 @@ async function keepCopy({ keeper, copy }: MoveKeyRingOptions, stored: string): P
 }
 
 /**
- * Requires that an existing copy was left by an earlier move of this ring, which may be overwritten. Any other ring may
- * be the only copy of its keys.
+ * Requires that an existing copy was left by an earlier move of this ring and may be overwritten. Any other ring may be
+ * the only copy of its keys.
  */
 async function requireFormerCopy(
   { keeper, copy }: Pick<MoveKeyRingOptions, 'keeper' | 'copy'>,
@@ -173,7 +173,7 @@ async function requireFormerCopy(
   if (!isFormer) throw new CommandError(refusal);
 }
 
-/** Returns `false` if the ring changed after it was read. */
+/** Moves the ring from the source to the target. Returns `false` if the ring changed after it was read. */
 async function transfer(
   { from, to }: MoveKeyRingOptions,
   stored: string,

@@ -9,7 +9,7 @@ export interface Opener {
   readonly until: number;
 }
 
-/** Indexes a ring's opening keys by public key. Includes expired ones: the caller checks `until`. */
+/** Indexes a ring's opening keys by public key. Includes expired keys: the caller checks `until`. */
 export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
   return new Map(
     openingKeys(ring, 0).map((key) => [
@@ -26,8 +26,8 @@ export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
 }
 
 /**
- * Returns a sentence that names the keys for which `find` has no matching private half, or `undefined` if there are
- * none.
+ * Returns a sentence that names the keys for which `find` returns no matching private half, or `undefined` if there are
+ * no such keys.
  */
 export function describeShutKeys(
   keys: readonly OpeningKey[],

@@ -6,8 +6,8 @@ import { isVapidPair, type VapidKey } from './vapid-key.js';
 
 /**
  * Validates a key ring. Returns one sentence with the problem and its remedy, or `undefined` if the ring is valid. A
- * valid ring is not empty, has exactly one primary key, no duplicate and no example key, and each public half belongs
- * to its private half.
+ * valid ring has exactly one primary key, no duplicate and no example key, and each public half belongs to its private
+ * half.
  */
 export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined {
   return (

@@ -2,7 +2,7 @@ import type { BouncerKey, KeyRing } from './key-ring.js';
 
 /**
  * Describes the differences between two rings, one phrase per key, for the audit log and for operators. Names keys by
- * id. With `newKeysAreMadeUp` (a preview), new keys have no name, because they are discarded after the preview.
+ * id. With `newKeysAreMadeUp` (a preview), does not name new keys, because they are discarded after the preview.
  */
 export function describeChanges(
   before: KeyRing | undefined,

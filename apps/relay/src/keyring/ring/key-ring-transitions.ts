@@ -14,7 +14,7 @@ import {
 } from './key-ring.js';
 import type { RotationPolicy } from './rotation-policy.js';
 
-/** Input of a transition besides the ring. `now` in Unix milliseconds. */
+/** Input of a transition, apart from the ring. `now` is in Unix milliseconds. */
 export interface TransitionContext {
   readonly now: number;
   readonly policy: RotationPolicy;
@@ -36,7 +36,7 @@ export function newPrimaryKey({ publicKey, privateKey }: KeyPair, createdAt: num
   return { ...facts, state: 'primary', primarySince: createdAt, privateKey: new Secret(privateKey) };
 }
 
-/** Makes a new key primary. The old primary stays accepted for the policy's period. */
+/** Creates a new primary key. The old primary key stays accepted for the policy's period. */
 export function rotate(ring: KeyRing, context: TransitionContext): KeyRing {
   const { now, policy } = context;
   const { bouncerKeys } = replaceKey(ring, asReplaced(primaryKey(ring), { now, policy }));
@@ -105,7 +105,7 @@ export function importKeys(
   return { ...ring, bouncerKeys: [...added, ...ring.bouncerKeys].sort(byAge) };
 }
 
-/** Makes an accepted key the primary. The old primary, if any, becomes accepted. */
+/** Makes an accepted key the primary key. The old primary key, if any, becomes an accepted key. */
 export function promote(
   ring: KeyRing,
   name: string,
@@ -122,7 +122,7 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Destroys the token keys older than `id`, after every token was re-encrypted with key `id`. */
+/** Destroys token keys that are older than key `id`. Call it after every token was re-encrypted with key `id`. */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;

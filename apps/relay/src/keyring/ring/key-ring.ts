@@ -5,7 +5,7 @@ import type { VapidKey } from './vapid-key.js';
 /** Public key that clients seal registrations to: canonical base64, as on the wire. */
 export type BouncerPublicKey = string & { readonly brand: 'BouncerPublicKey' };
 
-/** Public key that verifies the key list, in base64. Nothing is sealed to it. */
+/** Public key that verifies the key list, in base64. Clients never seal to it. */
 export type SigningPublicKey = string & { readonly brand: 'SigningPublicKey' };
 
 interface BouncerKeyFacts {
@@ -24,7 +24,7 @@ export interface PrimaryKey extends BouncerKeyFacts {
   readonly privateKey: Secret<Uint8Array>;
 }
 
-/** Opens registrations sealed to it, until `acceptedUntil` (Unix milliseconds, exclusive). */
+/** A former primary or imported key. It opens registrations until `acceptedUntil` (Unix milliseconds, exclusive). */
 export interface AcceptedKey extends BouncerKeyFacts {
   readonly state: 'accepted';
   readonly privateKey: Secret<Uint8Array>;
@@ -33,13 +33,13 @@ export interface AcceptedKey extends BouncerKeyFacts {
   readonly acceptedUntil: number;
 }
 
-/** Refused; its private half is destroyed. */
+/** A key that the relay refuses, and whose private half is destroyed. */
 interface RetiredKey extends BouncerKeyFacts {
   readonly state: 'retired';
   readonly retiredAt: number;
 }
 
-/** Refused and listed as revoked: its private half may be stolen. */
+/** A key whose private half may be stolen. The relay refuses it, and the key list marks it as revoked. */
 interface CompromisedKey extends BouncerKeyFacts {
   readonly state: 'compromised';
   readonly revokedAt: number;
@@ -54,7 +54,8 @@ export interface SigningKey {
   readonly privateKey: Secret<Uint8Array> | undefined;
   readonly createdAt: number;
   /**
-   * Base64 signature of this key by the previous key or by the recovery key; `undefined` for a first key without one.
+   * Signature of this key by the previous key or by the recovery key, in base64; `undefined` for a first key without a
+   * signature.
    */
   readonly endorsement: string | undefined;
 }
@@ -67,7 +68,7 @@ export interface TokenKey {
   readonly id: string;
   readonly encryptionKey: Secret<Uint8Array>;
   readonly lookupKey: Secret<Uint8Array>;
-  /** From when new rows use this key (Unix milliseconds). All relays learn of it before that. */
+  /** Unix milliseconds. New rows use this key from then on. All relays load the key before that time. */
   readonly currentFrom: number;
 }
 
@@ -94,13 +95,13 @@ export interface KeyRing {
   readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];
-  /** One for each Web Push app, oldest first. */
+  /** One key pair for each Web Push app, oldest first. */
   readonly vapidKeys: readonly VapidKey[];
   /** `undefined` only before the first list is signed. */
   readonly published: PublishedKeyList | undefined;
 }
 
-/** Key id: the first 12 hexadecimal digits of the SHA-256 of a public key's 32 bytes. */
+/** Returns the id of a key: the first 12 hexadecimal digits of the SHA-256 of the public key's 32 bytes. */
 export function keyId(publicKey: Uint8Array): string {
   return createHash('sha256').update(publicKey).digest('hex').slice(0, 12);
 }
@@ -119,7 +120,7 @@ export function openingKeys(ring: KeyRing, now: number): readonly OpeningKey[] {
   );
 }
 
-/** Finds a key by id or public key. Returns `undefined` if there is none. */
+/** Finds a key by id or public key. Returns `undefined` if the ring has no such key. */
 export function findKey(ring: KeyRing, name: string): BouncerKey | undefined {
   return ring.bouncerKeys.find((key) => key.id === name || key.publicKey === name);
 }

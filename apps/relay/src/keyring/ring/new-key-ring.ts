@@ -6,7 +6,7 @@ import type { KeyRing, SigningKey, SigningPublicKey, TokenKey } from './key-ring
 import { importKeys, newPrimaryKey, promote, type TransitionContext } from './key-ring-transitions.js';
 import type { PlainKeys } from './plain-keys.js';
 
-/** Makes a ring with one new key of each kind. `now` in Unix milliseconds. */
+/** Creates a ring with one new key of each required kind. `now` is in Unix milliseconds. */
 export function newKeyRing(sodium: Sodium, now: number): KeyRing {
   return {
     bouncerKeys: [newPrimaryKey(sodium.generateKeyPair(), now)],
@@ -20,8 +20,8 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
 }
 
 /**
- * Creates a ring with the keys of a plain file, and new keys of the other kinds. `primary` overrides the file's primary
- * key.
+ * Creates a ring with the bouncer keys of a plain file, and new keys of the other kinds. `primary` overrides the file's
+ * choice of the primary key.
  * @throws CommandError if neither names a primary key.
  */
 export function newKeyRingOf(

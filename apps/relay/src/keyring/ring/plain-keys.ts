@@ -7,7 +7,7 @@ import { checkKeyPair } from './check-key-ring.js';
 import type { BouncerPublicKey } from './key-ring.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 
-/** The keys of an unencrypted file. `primary` is the public key of the file's primary key, if it names one. */
+/** The keys of an unencrypted file. `primary` is the public key of the primary key, if the file names a primary key. */
 export interface PlainKeys {
   readonly keys: readonly ImportedKey[];
   readonly primary: string | undefined;
@@ -37,7 +37,7 @@ const stockForm = z.record(keyText, keyText);
 
 /**
  * Parses unencrypted keys: the format of `keys.example`, or a stock relay's `{public: private}` map.
- * @throws CommandError with a sentence that names the problem and quotes nothing secret.
+ * @throws CommandError with a sentence that names the problem without quoting a secret.
  */
 export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
   const json = parseObject(text);

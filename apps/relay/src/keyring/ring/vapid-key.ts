@@ -2,8 +2,8 @@ import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 
 /**
- * The key pair that identifies the relay to push services for one Web Push app (RFC 8292). A browser's subscription is
- * bound to it, so it is never rotated.
+ * The key pair that identifies the relay to push services for one Web Push app (RFC 8292). It is never rotated, because
+ * browsers' subscriptions are bound to it.
  */
 export interface VapidKey {
   /** The app's name in the apps file. */
@@ -19,7 +19,7 @@ export interface VapidKey {
 const curve = 'prime256v1';
 const scalarBytes = 32;
 
-/** Makes a key pair. `createdAt` in Unix milliseconds. */
+/** Generates a key pair. `createdAt` is in Unix milliseconds. */
 export function newVapidKey(name: string, createdAt: number): VapidKey {
   const pair = createECDH(curve);
   const publicKey = pair.generateKeys('base64url');
@@ -50,7 +50,7 @@ const beforeScalar = Buffer.from(
 );
 const beforePoint = Buffer.from('a144034200', 'hex');
 
-/** Returns the private key in the form that Node signs with. Does not write it as text. */
+/** Returns the private key as an object for `node:crypto`, without a copy of the key in a string. */
 export function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
   const point = Buffer.from(publicKey, 'base64url');
   const der = Buffer.concat([beforeScalar, privateKey.reveal(), beforePoint, point]);

@@ -15,7 +15,7 @@ const tagBytes = 16;
 const nonceBytes = 16;
 const lastChunkFlag = 1;
 
-/** Encrypts for a recipient: a text `age1…`, or a `Recipient` of this project. */
+/** Encrypts for a recipient: a string `age1…`, or a `Recipient` of this project. */
 export async function encryptAgeFile(
   plaintext: Uint8Array,
   recipient: string | Recipient,
@@ -45,8 +45,8 @@ export async function encryptAgeFile(
 
 /**
  * Decrypts an age file. The caller wipes the plaintext.
- * @throws Error if no identity (a text `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or if the
- * file was changed.
+ * @throws Error if no identity (a string `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or if
+ * the file was changed.
  */
 export async function decryptAgeFile(
   file: Uint8Array,
@@ -94,13 +94,13 @@ function withPayloadKey<T>(fileKey: Uint8Array, nonce: Uint8Array, work: (key: U
   }
 }
 
-/** Returns at least one chunk, which may be empty. */
+/** Splits bytes into chunks of `size` bytes. Returns one empty chunk for no bytes. */
 function splitChunks(bytes: Uint8Array, size: number): Uint8Array[] {
   const count = Math.max(1, Math.ceil(bytes.length / size));
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));
 }
 
-/** Chunk nonce: an 11-byte counter and one byte that marks the last chunk. */
+/** Returns the nonce of a chunk: an 11-byte counter, and one byte that marks the last chunk. */
 function chunkNonce(index: number, isLast: boolean): Uint8Array {
   const nonce = Buffer.alloc(12);
   nonce.writeUInt32BE(index, 7);
@@ -108,7 +108,7 @@ function chunkNonce(index: number, isLast: boolean): Uint8Array {
   return nonce;
 }
 
-/** Offset of the payload, after the line with the header's MAC. */
+/** Returns the offset of the payload, after the line with the header's MAC. */
 function endOfHeader(file: Uint8Array): number {
   const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
   const lastLine = bytes.indexOf('\n--- ');

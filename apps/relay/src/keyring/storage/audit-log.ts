@@ -2,14 +2,14 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { makePrivateFolder } from '@waxwing/service/config';
 
-/** One audited action on the key ring. Names keys by id and holds no key material. */
+/** One audited action on the key ring. Names keys by id and contains no key material. */
 interface AuditEntry {
   /** Unix milliseconds. */
   readonly at: number;
   /** The operating system's user name of the person at the terminal, or `schedule`. */
   readonly actor: string;
   readonly action: string;
-  /** `begun` is on disk before the change, `done` after it. `begun` without `done` is an interrupted change. */
+  /** `begun` is written before the change, and `done` after it. `begun` without `done` means an interrupted change. */
   readonly phase: 'begun' | 'done';
   readonly changes: readonly string[];
 }
@@ -26,8 +26,7 @@ export function auditFile(path: string): AuditLog {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died while writing leaves half a line. A line break keeps this entry from being appended to
-        // it.
+        // A process that died while writing leaves half a line. The line break separates this entry from it.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

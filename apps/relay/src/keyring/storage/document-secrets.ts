@@ -1,8 +1,8 @@
 import { base64Length, readBase64, writeBase64 } from './private-base64.js';
 
 /**
- * Moves private keys between a document's bytes and separate byte arrays, so that no JavaScript string ever contains
- * one. In the parsed or written text, a placeholder of the same length replaces each key.
+ * Moves private keys between a document's bytes and separate byte arrays, so that no JavaScript string ever contains a
+ * private key. In the parsed or written text, a placeholder of the same length replaces each key.
  */
 
 const quote = 0x22;
@@ -14,7 +14,7 @@ const longestName = Math.max(...[...secretNames].map(({ length }) => length));
 export class SecretWriter {
   readonly #secrets = new Map<string, Uint8Array>();
 
-  /** Returns the placeholder of a secret. `bytes` are read later, in {@link write}. */
+  /** Returns the placeholder of a secret. {@link write} reads `bytes` later, so they must not change before. */
   placeholder(bytes: Uint8Array): string {
     const text = placeholderOf(this.#secrets.size, bytes, base64Length(bytes.length));
     this.#secrets.set(text, bytes);

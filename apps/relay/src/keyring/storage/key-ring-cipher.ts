@@ -18,7 +18,7 @@ export interface KeyRingCipher {
   encrypt(document: Uint8Array): Promise<string>;
   /**
    * Returns the plaintext, which the caller wipes.
-   * @throws ConfigurationError if no identity or passphrase of the unlock file opens it, or if it was changed.
+   * @throws ConfigurationError if no identity or passphrase of the unlock file opens the file, or if it was changed.
    */
   decrypt(armoured: string): Promise<Uint8Array>;
 }
@@ -44,9 +44,9 @@ function describeUnopened(armoured: string, path: string): string {
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
 
 /**
- * Reads the unlock file. Each line is one identity or one passphrase. Skips empty lines and, among identities, lines
- * that start with `#`. The first line encrypts. Decryption tries all lines, so that a secret can be replaced while
- * relays run.
+ * Reads the unlock file. Each line is one identity or one passphrase. Skips empty lines and, in an identity file, lines
+ * that start with `#`. Encryption uses the first line. Decryption tries all lines, so that a secret can be replaced
+ * while relays run.
  * @throws ConfigurationError if the file cannot be read, is readable by others, or contains no usable secret.
  */
 export async function openKeyRingCipher(

@@ -72,8 +72,8 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
 }
 
 /**
- * Requires an explicit path if the ring is in the database: there is no folder, and a command may run in another
- * working directory than the relay.
+ * Reads a path whose default is next to the ring's file. Requires an explicit path if the ring is in the database: a
+ * default would depend on the working directory, and a command may run in another directory than the relay.
  */
 function pathBesideRing(
   reader: EnvironmentReader,

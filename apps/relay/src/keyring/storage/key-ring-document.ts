@@ -91,7 +91,7 @@ const document = z.strictObject({
 type Document = z.infer<typeof document>;
 type BouncerKeyDocument = Document['bouncer_keys'][number];
 
-/** Encodes a ring as a UTF-8 document. The document holds private keys: encrypt it, then wipe it. */
+/** Encodes a ring as a UTF-8 document. The document contains private keys: encrypt it, then wipe it. */
 export function encodeKeyRing(ring: KeyRing): Uint8Array {
   const { published } = ring;
   const secrets = new SecretWriter();
@@ -140,7 +140,7 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
 /**
  * Decodes a ring and checks only its form; {@link checkKeyRing} checks the content. Overwrites the private keys in
  * `bytes`.
- * @throws Error with a phrase that names the invalid field and quotes nothing of the text.
+ * @throws Error with a phrase that names the invalid field without quoting the text.
  */
 export function decodeKeyRing(bytes: Uint8Array): KeyRing {
   const secrets = takeSecrets(bytes);

@@ -5,7 +5,7 @@ import { ConfigurationError, fileExists, readPrivateFile, writePrivateFile } fro
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 
-/** Key ring store in one file, mode 0600, without links. Several relays on one machine may share it. */
+/** Key ring store in one file of mode 0600 that has no links. Several relays on one machine may share the file. */
 export function keyRingFile(path: string): KeyRingStore {
   const read = async () => {
     const file = lstatSync(path, { throwIfNoEntry: false });
@@ -33,7 +33,7 @@ export function keyRingFile(path: string): KeyRingStore {
   };
 }
 
-// Links and mounts give one folder several paths, and a file system may treat different names as the same file.
+// Not by path: links and mounts give one folder several paths, and a file system may treat two names as one file.
 function fileIdentities(path: string): string[] {
   const options = { bigint: true, throwIfNoEntry: false } as const;
   const numbers = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
@@ -47,7 +47,7 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change replaces the file. A second link would keep the old file, with private keys that have been destroyed since.
+// A change replaces the file. A second link would keep the old file, which contains private keys destroyed since.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
     throw new ConfigurationError([`The key ring ${path} is a folder: name a file in it in RELAY_KEY_RING.`]);
@@ -64,8 +64,7 @@ function refuseOtherNames(path: string, file: Stats): void {
   }
 }
 
-// A process that died while writing leaves its new file behind: an encrypted ring whose keys may have been retired
-// since.
+// A process that died while writing leaves its new file behind: an encrypted ring that may contain keys retired since.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

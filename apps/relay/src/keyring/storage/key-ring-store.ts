@@ -3,12 +3,12 @@ export interface KeyRingStore {
   /** Name of the location for messages: a path, or the database. */
   readonly location: string;
   /**
-   * Identities of the storage location, independent of the path used to reach it. Two stores that share one identity
-   * are the same.
+   * Returns identities of the storage location that do not depend on the path. Two stores with a common identity are the
+   * same.
    */
   identities(): readonly string[];
   /**
-   * Returns the encrypted ring, or `undefined` if there is none. @throws ConfigurationError when it must not be used.
+   * Returns the encrypted ring, or `undefined` if no ring is stored. @throws ConfigurationError if the store is unsafe.
    */
   read(): Promise<string | undefined>;
   /**
@@ -16,6 +16,6 @@ export interface KeyRingStore {
    * `false` if another process changed the ring after it was read.
    */
   replace(expected: string | undefined, next: string): Promise<boolean>;
-  /** Removes `expected`. Returns `false` if something else is stored. */
+  /** Removes the ring. Returns `false` if the stored text is not `expected`. */
   remove(expected: string): Promise<boolean>;
 }

@@ -8,14 +8,14 @@ export interface KeyRingTables {
     /** Days since the Unix epoch, UTC. */
     day: number;
     /**
-     * Spreads concurrent writers over several rows, so that they do not wait for each other's lock. A day's use is the
-     * sum over slots.
+     * Spreads concurrent writers over several rows, so that they do not wait for each other's lock. A key's use on a day
+     * is the sum over all slots.
      */
     slot: number;
     registrations: number;
     last_used_at: number;
   };
-  /** One row, for relays that share their ring through the database. */
+  /** The ring, if it is in the database. `keys move` adds a second row for the copy of a moved ring. */
   key_rings: {
     name: string;
     /** ASCII-armored age file. */

@@ -1,6 +1,6 @@
 /**
- * Converts base64 (RFC 4648 section 4, padded and canonical) from bytes to bytes. A JavaScript string with a private
- * key could not be wiped, and may be copied.
+ * Encodes and decodes base64 (RFC 4648 section 4, padded and canonical) without strings: a JavaScript string with a
+ * private key could not be wiped, and the engine may copy it.
  */
 
 const alphabet = new TextEncoder().encode('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
@@ -9,7 +9,7 @@ const noValue = 0xff;
 const values = new Uint8Array(256).fill(noValue);
 for (const [value, character] of alphabet.entries()) values[character] = value;
 
-/** Number of base64 characters for `bytes` bytes. */
+/** Returns the number of base64 characters for `bytes` bytes. */
 export function base64Length(bytes: number): number {
   return Math.ceil(bytes / 3) * 4;
 }
@@ -28,12 +28,11 @@ export function writeBase64(bytes: Uint8Array, target: Uint8Array, at: number): 
   target.fill(padding, written, end);
 }
 
-/** Decodes canonical base64 into a buffer of its own. Returns `undefined` for anything else. */
+/** Decodes canonical base64 into a separate buffer. Returns `undefined` for any other input. */
 export function readBase64(text: Uint8Array): Uint8Array | undefined {
   const paddings = text.at(-1) !== padding ? 0 : text.at(-2) !== padding ? 1 : 2;
   const digits = text.subarray(0, text.length - paddings);
-  // An explicit ArrayBuffer, because V8 keeps short typed arrays on its heap, and leaves a copy behind when it moves
-  // them.
+  // An explicit ArrayBuffer: V8 keeps short typed arrays on its heap, where moving one leaves a copy behind.
   const bytes = new Uint8Array(new ArrayBuffer(Math.floor((digits.length * 6) / 8)));
   if (text.length !== base64Length(bytes.length)) return undefined;
   let isSound = true;

@@ -10,13 +10,13 @@ export type TokenSodium = Pick<Sodium, 'sealAead' | 'openAead' | 'keyedHash'>;
 
 const prefix = new RegExp(`^([0-9a-f]{8}):${tokenFormat}:`);
 
-// Upper bound for the time from sealing a token to the commit of its row.
+// Upper bound of the time between sealing a token and committing its row.
 const settlingMilliseconds = 60_000;
 
 /**
  * Encrypts push tokens for the database with XChaCha20-Poly1305. Additional data binds each token to its row. A keyed
  * BLAKE2b hash under a separate key makes tokens searchable. During a token key rotation several keys are active: new
- * rows use the current key, and rows of older keys still open.
+ * rows use the current key, and older keys still decrypt their rows.
  */
 export class KeyRingTokenVault {
   readonly #ring: () => KeyRing;
@@ -30,7 +30,7 @@ export class KeyRingTokenVault {
     this.#sodium = sodium;
   }
 
-  /** Returns all lookup hashes of a token: under the current key first, then under the others. */
+  /** Returns the lookup hashes of a token under all keys, the current key's hash first. */
   lookups(token: string): readonly [string, ...string[]] {
     const current = this.#current();
     const { tokenKeys } = this.#ring();
@@ -64,7 +64,7 @@ export class KeyRingTokenVault {
   }
 
   /**
-   * Returns the current key, which rows of older keys are re-encrypted with. Returns `undefined` if there is only one
+   * Returns the current key, for re-encrypting the rows of older keys. Returns `undefined` if the ring has only one token
    * key.
    */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {

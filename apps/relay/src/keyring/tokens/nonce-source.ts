@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 
 const noncesPerDraw = 512;
 
-/** Returns unpredictable nonces, each once. Draws them in batches of 512: one draw costs more than one encryption. */
+/**
+ * Returns a function that gives a fresh random nonce on each call. It draws 512 nonces at a time, because one draw costs
+ * more than one encryption.
+ */
 export function createNonceSource(nonceBytes: number): () => Buffer {
   let drawn = Buffer.alloc(0);
   let offset = 0;

@@ -6,7 +6,7 @@ import { countKeyUses, dayOf, keyUseInsertion, type NewUse } from './key-uses.js
 
 const useSlots = 8;
 
-/** {@link KeyUseCounts} in the database. */
+/** Implements {@link KeyUseCounts} with counts in the database. */
 export class KeyUseCounter implements KeyUseCounts {
   /** Uses counted so far, per open transaction. */
   readonly #uses = new WeakMap<object, Map<string, NewUse>>();
@@ -18,8 +18,8 @@ export class KeyUseCounter implements KeyUseCounts {
   }
 
   /**
-   * Writes a transaction's counts at its end, into one slot and in a fixed order. Transactions in different slots do
-   * not block each other, and two in one slot cannot deadlock.
+   * Counts uses of a key in a transaction. The counts are written at the transaction's end, into one slot and in a fixed
+   * order. Transactions in different slots do not block each other, and two transactions in one slot cannot deadlock.
    */
   used(
     transaction: WriteTransaction<KeyRingTables>,

@@ -5,7 +5,7 @@ import type { KeyRingTables } from '../storage/key-ring-tables.js';
 
 /** Usage statistics of one key: registrations opened with it. */
 export interface KeyUse {
-  /** Counts by day since the Unix epoch (UTC). Days without use are absent. */
+  /** Counts by day, numbered since the Unix epoch (UTC). Omits days without use. */
   readonly perDay: ReadonlyMap<number, number>;
   /** Unix milliseconds. */
   readonly lastUsedAt: number;
@@ -24,7 +24,7 @@ export function dayOf(instant: number): number {
   return Math.floor(instant / dayMilliseconds);
 }
 
-/** Adds to the keys' daily counts, sorted by key and day. Each pair of key and day may occur only once. */
+/** Adds uses to the daily counts of keys, in a fixed order so that two transactions cannot deadlock. */
 export async function countKeyUses(
   db: Transaction<KeyRingTables>,
   uses: readonly NewUse[],
@@ -75,7 +75,7 @@ export function keyUseInsertion(db: Kysely<KeyRingTables>, rows: RawBuilder<unkn
     );
 }
 
-/** Reads the use of every key that was ever used, by public key. */
+/** Reads the stored uses of all keys, by public key. */
 export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
   const rows = await db
     .selectFrom('bouncer_key_uses')
@@ -114,7 +114,7 @@ export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: n
   return Number(numDeletedRows);
 }
 
-/** Counts registrations opened since `since` (Unix milliseconds, rounded down to its day). */
+/** Returns the number of registrations opened since `since` (Unix milliseconds, rounded down to the day). */
 export function usesSince({ perDay }: KeyUse, since: number): number {
   let total = 0;
   for (const [day, registrations] of perDay) if (day >= dayOf(since)) total += registrations;

@@ -3,7 +3,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { KeyRing } from '../ring/key-ring.js';
 import { newVapidKey, signingKeyOf, type VapidKey } from '../ring/vapid-key.js';
 
-/** What a push service learns from the relay's signature (https://www.rfc-editor.org/rfc/rfc8292#section-2). */
+/** Signed claims for a push service (https://www.rfc-editor.org/rfc/rfc8292#section-2). */
 export interface VapidClaims {
   /** Origin of the push service, such as `https://push.example`. */
   readonly audience: string;
@@ -33,8 +33,8 @@ export class VapidKeys {
   }
 
   /**
-   * Makes the missing key pairs of these apps, in one change of the ring.
-   * @returns the apps that got one.
+   * Creates a key pair for each of these apps that has none, in one change of the ring.
+   * @returns the apps that got a key pair.
    */
   async ensure(names: readonly string[], now: number): Promise<readonly string[]> {
     const missing = [...new Set(names)].filter((name) => this.#find(name) === undefined);
@@ -43,18 +43,18 @@ export class VapidKeys {
     return missing.filter((name) => this.#find(name) !== undefined);
   }
 
-  /** The public half of an app's key pair, in base64url; `undefined` if there is none. */
+  /** Returns the public half of an app's key pair, in base64url; `undefined` if the app has no key pair. */
   publicKeyOf(name: string): string | undefined {
     return this.#find(name)?.publicKey;
   }
 
-  /** Signs a token with an app's key pair (ES256). Returns `undefined` if there is none. */
+  /** Signs a token with an app's key pair (ES256). Returns `undefined` if the app has no key pair. */
   sign(name: string, { audience, subject, expiresAt }: VapidClaims): VapidSignature | undefined {
     const key = this.#find(name);
     if (key === undefined) return undefined;
     const claims = { aud: audience, exp: unixSeconds(expiresAt), sub: subject };
     const text = `${encode({ typ: 'JWT', alg: 'ES256' })}.${encode(claims)}`;
-    // Not signed with jose, which on Node 20 exports the private key as text and caches it: text cannot be wiped.
+    // Not signed with jose, which on Node 20 exports the private key as a string and caches it: it cannot be wiped.
     const signature = sign('sha256', Buffer.from(text), {
       key: signingKeyOf(key),
       dsaEncoding: 'ieee-p1363',
@@ -67,7 +67,7 @@ export class VapidKeys {
   }
 }
 
-/** Adds a key pair for each name that has none. */
+/** Adds a key pair for each name that has no key pair. */
 export function addVapidKeys(ring: KeyRing, names: readonly string[], now: number): KeyRing {
   const known = new Set(ring.vapidKeys.map(({ name }) => name));
   const missing = [...new Set(names)].filter((name) => !known.has(name));

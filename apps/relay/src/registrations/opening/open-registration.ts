@@ -18,8 +18,8 @@ import type { NewRelayDevice } from '../store/relay-device.js';
 const maximumSealedBytes = (maximumEncryptedPushRegistrationCharacters / 4) * 3;
 
 /**
- * Decodes an `encrypted_push_registration`. Drops ASCII whitespace; the rest must be canonical base64. Returns
- * `undefined` for anything else.
+ * Decodes an `encrypted_push_registration`. Ignores ASCII whitespace; the rest must be canonical base64. Returns
+ * `undefined` for any other text, or if the result is too long.
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   const sealed = decodeCiphertextBase64(text);
@@ -27,7 +27,7 @@ export function decodeSealedRegistration(text: string): Uint8Array | undefined {
 }
 
 /**
- * Opens a sealed registration. Returns `undefined` for anything that is not a valid registration, whatever the reason.
+ * Opens a sealed registration. Returns `undefined` if it does not open or is invalid.
  */
 export function openRegistration(
   sodium: Sodium,
@@ -39,9 +39,9 @@ export function openRegistration(
 }
 
 /**
- * Returns a registration that opened and is fresh at `now` (Unix milliseconds). The age is compared in whole seconds,
- * and exactly the liveness timeout is still fresh (docs/protocol.md#sealed-registration).
- * @throws ProtocolError BAD_REQUEST, the same for every reason why it did not open; REQUEST_EXPIRED.
+ * Requires that a registration opened and is fresh at `now` (Unix milliseconds), and returns it. The age is compared in
+ * whole seconds. An age of exactly the liveness timeout is still fresh (docs/protocol.md#sealed-registration).
+ * @throws ProtocolError BAD_REQUEST if it did not open, without the reason; REQUEST_EXPIRED if it is too old.
  */
 export function requireFreshRegistration(
   registration: PushRegistration | undefined,
@@ -56,12 +56,12 @@ export function requireFreshRegistration(
   return registration;
 }
 
-/** REQUEST_EXPIRED for a registration superseded by a later one or by a revocation, even if it is fresh. */
+/** Creates the error for a registration that a later registration or a revocation supersedes, even if it is fresh. */
 export function supersededRegistration(): ProtocolError {
   return new ProtocolError('REQUEST_EXPIRED');
 }
 
-/** The only error for invalid registrations, so that it does not reveal the reason. */
+/** Creates the error for an invalid registration. It is the same for all reasons, so that it reveals none. */
 export function invalidRegistration(): ProtocolError {
   return refused('Invalid encrypted_push_registration');
 }
@@ -78,8 +78,8 @@ export interface Presentation {
 type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timestamp' | 'sequence'>;
 
 /**
- * Whether a registration is for this token, if the addressee is a token. A registration that a phone sealed for an
- * account of the older generation is for no token.
+ * Whether a registration matches the addressee, if the addressee is a token. A registration that a phone sealed for an
+ * account of the older generation matches no token.
  */
 export function isOfToken(
   { token, pushAccountId }: Pick<PushRegistration, 'token' | 'pushAccountId'>,
@@ -91,9 +91,9 @@ export function isOfToken(
 
 /**
  * Whether a registration is valid for this realm and account. Its audience, if present, must be the realm, and its push
- * account id, if present, the account. Its timestamp and sequence may be ahead of `now` by at most the liveness
- * timeout. The sequence is the millisecond of sealing: a larger one would block every later registration of the phone.
- * Stock clients send registrations without these fields, which are valid for any realm and account.
+ * account id, if present, the account. Its timestamp and sequence may be ahead of `now` by at most the liveness timeout.
+ * The sequence is the millisecond of sealing: a much larger value would block every later registration of the phone.
+ * Registrations of stock clients omit audience and push account id, and are valid for any realm and account.
  */
 export function isBoundTo(
   { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
@@ -108,9 +108,9 @@ export function isBoundTo(
 
 /** Replay record of a sealed registration, kept for as long as it could be presented again. */
 export interface SealedRegistrationMark {
-  /** SHA-256 of the sealed bytes, in base64. Only one realm may present these bytes, and only for a few accounts. */
+  /** SHA-256 of the sealed bytes, in base64. One realm may present these bytes, for a limited number of accounts. */
   readonly hash: string;
-  /** Unix milliseconds. The registration is expired for every realm from then on, so that the record may be deleted. */
+  /** Unix milliseconds. From then on the registration is too old for every realm, so the record may be deleted. */
   readonly forgetAt: number;
 }
 
@@ -132,8 +132,8 @@ export function markSealedRegistration(
 export interface OpenedRegistration {
   readonly device: NewRelayDevice;
   readonly bouncerPublicKey: string;
-  /** `undefined` if the registration names its audience: it is invalid for other realms. */
+  /** `undefined` if the registration names its audience, because it is then invalid for other realms. */
   readonly mark: SealedRegistrationMark | undefined;
-  /** `undefined` for a registration without a sequence, as stock clients send it. */
+  /** `undefined` if the registration has no sequence, as from stock clients. */
   readonly sequence?: number | undefined;
 }

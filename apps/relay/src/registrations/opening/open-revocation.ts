@@ -5,7 +5,7 @@ import type { Revocation } from '../store/revocations.js';
 import { decodeSealedRegistration } from './open-registration.js';
 import type { RegistrationKeys } from './registration-keys.js';
 
-/** A revocation as it arrives. */
+/** A sealed revocation as the relay receives it. */
 interface SealedRevocation {
   readonly encrypted_push_revocation: string;
   readonly bouncer_public_key: string;
@@ -18,7 +18,7 @@ export interface OpeningOptions {
 
 /**
  * Opens a sealed revocation.
- * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST, the same for every reason why it is invalid.
+ * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST if it is invalid, without the reason.
  */
 export async function openRevocation(
   { sodium, keyRing }: OpeningOptions,

@@ -28,11 +28,11 @@ export interface SealedRegistration {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** Other addressees of the same user, to compare tokens with. */
+  /** Other addressees of the same user, whose tokens are compared with this registration's token. */
   readonly others: readonly Addressee[];
 }
 
-/** A stored registration. */
+/** Result of a registration that was stored. */
 export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
   /** The addressees among `others` whose device has the same token. */
@@ -40,8 +40,8 @@ export interface KeptRegistration {
 }
 
 /**
- * Why a registration is not stored. `presented-before`: its sealed bytes were presented for another realm or for too
- * many push accounts. `superseded`: the phone has since registered the account with a later sequence.
+ * Why a registration is not stored. `presented-before`: the same sealed bytes were presented for another realm or for
+ * too many push accounts. `superseded`: the phone has registered the account with a higher sequence.
  */
 type RegistrationRefusal = 'presented-before' | 'superseded';
 
@@ -53,9 +53,9 @@ export interface RegistrationStore {
   /** Whether a save would start at once without blocking the event loop. */
   readonly isIdle: boolean;
   /**
-   * Stores all registrations or none. Once they are durable, resolves to their device ids in order, with the reason
-   * instead of the id for a refused one. A repeat (same realm, push account and token) keeps its id, takes the new
-   * values and revives an expired device.
+   * Stores all valid registrations in one commit. Once they are durable, resolves to one outcome per registration, in
+   * order: the device id, or the reason for a refusal. A repeat (same realm, push account and token) keeps its id, takes
+   * the new values and revives an expired device.
    */
   saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly RegistrationOutcome[]>;
 }
@@ -81,14 +81,14 @@ interface PendingRegistration {
 
 // Keeps one event-loop tick below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
-/** A tick that took this long was cut off, with more requests queued: HTTP requests get ten milliseconds of a tick. */
+/** A tick that took this long was cut off with requests still queued, since HTTP requests get 10 ms of each tick. */
 const cutOffMilliseconds = 8;
 /**
- * Bounds the ticks per batch. A commit blocks the event loop for as long as the disk takes, however few registrations
- * it stores.
+ * Maximum number of ticks that a batch spans. More ticks per batch mean fewer commits, each of which blocks the event loop
+ * for as long as the disk takes.
  */
 const maximumTicksPerBatch = 4;
-/** Batch size worth a commit of its own if the commit does not block the event loop. */
+/** Minimum size of a batch that is committed early because the commit does not block the event loop. */
 const minimumEarlyBatch = 16;
 
 /**
@@ -175,7 +175,7 @@ export class RegistrationBatches {
     }
   }
 
-  /** Must follow the commit: of two concurrent registrations of one token, at least one then finds the other. */
+  /** Call it after the commit: then at least one of two concurrent registrations of a token finds the other. */
   async #findSameToken(
     opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
   ): Promise<readonly Addressee[][]> {
@@ -186,7 +186,7 @@ export class RegistrationBatches {
     return this.#options.sameToken.find(compared);
   }
 
-  /** Opens a batch and returns the registrations to store. Rejects invalid ones. */
+  /** Opens a batch and returns the registrations to store. Rejects the promises of invalid registrations. */
   #open(batch: readonly PendingRegistration[], now: number): Map<PendingRegistration, OpenedRegistration> {
     const opened = new Map<PendingRegistration, OpenedRegistration>();
     for (const waiting of batch) {
@@ -207,7 +207,7 @@ export class RegistrationBatches {
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const opened = openRegistration(sodium, sealed, keyPair);
-    // Checked before the age, as in stock relays: a foreign token gets the error for an invalid registration.
+    // Checked before the age, as in stock relays: a registration of another token is reported as invalid.
     if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
     const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;
@@ -215,7 +215,7 @@ export class RegistrationBatches {
       throw invalidRegistration();
     const device = { realmId, addressee, target, registeredAt: now, datedAt: target.timestamp * 1000 };
     const mark = markSealedRegistration(sealed, target);
-    // A token has no sequence: the users of one phone share the token, but each of them counts separately.
+    // No sequence for a token: the users of one phone share the token, but each numbers registrations separately.
     const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;
     return { device, bouncerPublicKey, mark, sequence };
   }

@@ -6,13 +6,13 @@ import type { RelayTables } from '../../tables.js';
 /** The part of the key ring that registering needs. */
 export interface RegistrationKeys {
   /**
-   * Finds the key pair that opens registrations sealed to `bouncerPublicKey`, by exact text (no other encoding of the same
-   * bytes), in constant time. Returns `undefined` if the key is unknown, retired or compromised.
+   * Finds the key pair that opens registrations sealed to `bouncerPublicKey`. Compares the exact text, not the decoded
+   * bytes. O(1) in the number of keys. Returns `undefined` if the key is unknown, retired or compromised.
    */
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
-   * Loads the ring at once, for a key that {@link find} does not know. Another relay of the ring may have just made it,
-   * and a phone may already know it. Single-flight: concurrent calls share one read.
+   * Reloads the ring at once, for a key that {@link find} does not know: another relay of the ring may have just created
+   * the key, and a phone may already use it. Single-flight: concurrent calls share one read.
    */
   takeOver(): Promise<void>;
 }
@@ -27,8 +27,8 @@ export interface KeyUseRow {
 /** Counts how often each key opens registrations. */
 export interface KeyUseCounts {
   /**
-   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), in the same commit. Acts only through
-   * `transaction`, which may be retried from the start.
+   * Counts `count` registrations opened with a key at `now` (Unix milliseconds), in the same commit. Changes only the
+   * state of `transaction`, because the transaction may be retried from the start.
    */
   used(
     transaction: WriteTransaction<RelayTables>,
@@ -39,7 +39,7 @@ export interface KeyUseCounts {
   /** Returns the row for uses at `now` (Unix milliseconds), to pass to {@link insertion}. */
   rowAt(now: number): KeyUseRow;
   /**
-   * {@link used} as part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
+   * Returns {@link used} as a part of a statement: adds the rows that `uses` selects, with `public_key`, `day`, `slot`,
    * `registrations` and `last_used_at`. Each combination of key, day and slot may occur only once.
    */
   insertion(db: Kysely<RelayTables>, uses: RawBuilder<unknown>): Compilable<unknown>;

@@ -30,7 +30,7 @@ interface RegistrationScope {
 /**
  * Registers a device and formats the relay's answer. In the newer generation the answer has no `device_id`, because the
  * token names the device.
- * @throws ProtocolError as `RegistrationBatches.register`.
+ * @throws the errors of `RegistrationBatches.register`.
  */
 export async function registerForwarded(
   registrations: Pick<RegistrationBatches, 'register'>,
@@ -52,8 +52,8 @@ export async function registerForwarded(
 }
 
 /**
- * Reads the addressee of a registration. A `token_id` takes precedence over a push account. An id that is not that of
- * the sealed token is refused later.
+ * Reads the addressee of a registration. A `token_id` takes precedence over a push account. The relay refuses a wrong
+ * `token_id` later, when it has opened the sealed token.
  * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if both fields are missing, as current stock relays
  * answer.
  */

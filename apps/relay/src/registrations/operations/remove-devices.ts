@@ -33,11 +33,11 @@ interface Context {
 /**
  * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
  * deletes only devices that belong to these accounts: after a restore, an id may belong to another account. `token_ids`
- * names devices of the newer generation. Users of one phone share such a device, so the server names it only if none of
- * its users has it any more. `ended_keys` names keys of users who no longer use a shared device. The relay rejects
- * notifications for these keys that it has queued or receives within a minute. Idempotent: unknown, deleted and foreign
- * ids (of another realm or account) also succeed. Each id and key costs as much of the server's quota as a
- * notification. An extension (docs/protocol.md#remotespushe2eeremove).
+ * names devices of the newer generation. Users of one phone share such a device, so the server names it only when no user
+ * has the device any more. `ended_keys` names keys of users who no longer use a shared device. The relay rejects
+ * notifications for these keys that are queued or arrive within a minute. Idempotent: ids that are unknown, deleted, or
+ * of another realm or account also succeed. Each id and key costs as much of the server's quota as a notification. An
+ * extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
  * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one unit of the quota; RATE_LIMIT_HIT if the
@@ -77,6 +77,7 @@ function readEndedKey({ token_id, push_key_id }: { token_id: TokenId; push_key_i
 }
 
 /**
+ * Checks that a list is present and that parallel lists match.
  * @throws ProtocolError REQUEST_VARIABLE_MISSING if every list is missing; BAD_REQUEST if two lists differ in length.
  */
 function requireLists({

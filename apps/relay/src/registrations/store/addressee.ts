@@ -8,7 +8,7 @@ import {
 
 /**
  * Recipient of a device's notifications within a realm. In the older generation: a push account, in decimal. In the
- * newer one: a token, as `token:` and its id. Without encryption: a user, as `user:` and its id. Stored in the columns
+ * newer generation: `token:` and the token's id. Without encryption: `user:` and the user's id. Stored in the columns
  * named `push_account_id`.
  */
 export type Addressee = PushAccountIdText | TokenAddressee | UserAddressee;
@@ -25,17 +25,17 @@ export function addresseeOfToken(tokenId: TokenId): TokenAddressee {
   return `${tokenPrefix}${tokenId}`;
 }
 
-/** Token id of a newer-generation addressee; `undefined` for others. */
+/** Returns the token id of a newer-generation addressee; `undefined` for other addressees. */
 export function tokenIdOf(addressee: Addressee): TokenId | undefined {
   return addressee.startsWith(tokenPrefix) ? (addressee.slice(tokenPrefix.length) as TokenId) : undefined;
 }
 
-/** Account of an older-generation addressee; `undefined` for others. */
+/** Returns the push account of an older-generation addressee; `undefined` for other addressees. */
 export function pushAccountOf(addressee: Addressee): PushAccountId | undefined {
   return /^-?\d+$/.test(addressee) ? (BigInt(addressee) as PushAccountId) : undefined;
 }
 
-/** Computes a token's id in the newer generation. */
+/** Computes the id that a token has in the newer generation. */
 export function computeTokenId(token: string): TokenId {
   return tokenIdFromDigest(hash('sha256', token, 'buffer'));
 }

@@ -9,7 +9,7 @@ import { beforeAllDevices, type DeviceRow, deviceColumns } from './relay-device.
 import { FoundRelayDevices } from './relay-device-store.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A realm's token and one of its keys, which a newer-generation notification addresses together. */
+/** A realm's token and one of its push keys: the address of a notification in the newer generation. */
 export interface KeyOfToken {
   readonly realmId: RealmId;
   readonly addressee: TokenAddressee;
@@ -18,7 +18,7 @@ export interface KeyOfToken {
 
 const wantedColumns = { realm_id: 'integer', addressee: 'text', push_key_id: 'integer' } as const;
 
-/** A device, and the wanted key of its token. */
+/** A device with one of the requested keys. */
 interface KeyedDeviceRow extends DeviceRow {
   readonly push_key_id: number;
   /** When the key ended, in Unix milliseconds; `null` if it has not. */
@@ -39,10 +39,10 @@ const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, KeyedDev
       where device.realm_id = wanted.realm_id and device.push_account_id = wanted.addressee`.compile(db),
 }));
 
-/** Devices, read with one index lookup per wanted token, never with a full scan. */
+/** Returns a table expression that reads devices with one index lookup per requested token, never with a full scan. */
 function devicesOf(db: Kysely<RelayTables>) {
-  // SQLite keeps the order of a `cross join`. PostgreSQL estimates 10,000 tokens and would hash all devices: the
-  // lateral subquery makes it use the index for each token.
+  // SQLite keeps the order of a `cross join`. PostgreSQL estimates 10,000 tokens and would hash all devices. The lateral
+  // subquery makes it use the index for each token.
   if (!isPostgres(db)) return sql`relay_devices as device`;
   return sql`lateral (
     select * from relay_devices
@@ -50,7 +50,7 @@ function devicesOf(db: Kysely<RelayTables>) {
   ) as device`;
 }
 
-/** Devices found by realm and token, their ids, and which of the wanted keys have ended. */
+/** Devices found by realm and token, and which of the requested keys have ended. */
 export class FoundTokenDevices extends FoundRelayDevices {
   readonly #ids = new Map<string, RelayDeviceId>();
   /** When keys ended, in Unix milliseconds. Mostly empty. */
@@ -72,8 +72,8 @@ export class FoundTokenDevices extends FoundRelayDevices {
   }
 
   /**
-   * Whether a notification's key ended after the relay received it, or at most a minute before. The key must be one of
-   * the wanted ones.
+   * Whether a notification's key ended after the relay received the notification, or at most a minute before. The key
+   * must be one of the requested keys.
    */
   hasEndedKey({ realmId, addressee, pushKeyId, receivedAt }: KeyedNotification): boolean {
     if (this.#endedKeys.size === 0) return false;
@@ -82,7 +82,7 @@ export class FoundTokenDevices extends FoundRelayDevices {
   }
 }
 
-/** Looks up devices by realm and token, together with the ends of keys, in one query for any number of tokens. */
+/** Looks up devices by realm and token, and when the requested keys ended. Needs one query for any number of tokens. */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
   wanted: readonly KeyOfToken[],

@@ -4,12 +4,12 @@ import type { Kysely } from 'kysely';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { TokenAddressee } from './addressee.js';
 
-/** Push keys of accounts that signed out while another account still uses the same token. */
+/** Push keys that ended while other users of the phone still use the same token. */
 export interface EndedKeyTable {
   realm_id: RealmId;
   push_account_id: TokenAddressee;
   push_key_id: PushKeyId;
-  /** Unix milliseconds. Notifications that arrive later are valid, because the phone may use the key again. */
+  /** Unix milliseconds. Does not affect notifications that arrive well after it: the phone may use the key again. */
   ended_at: number;
 }
 

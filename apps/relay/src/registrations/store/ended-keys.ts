@@ -4,9 +4,9 @@ import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayTables } from '../../tables.js';
 import { addresseeOfToken, type TokenAddressee } from './addressee.js';
 
-/** Covers notifications that were in transit from the server when it asked to end the key. */
+/** Tolerance for notifications that were on their way to the relay when the server ended the key. */
 const onTheWayMilliseconds = 60_000;
-/** No notification lives longer, even if an operator requeues it. */
+/** Retention of ended keys. No notification lives longer, even if an operator requeues it. */
 const keptMilliseconds = maximumTimeToLiveSeconds * 1000;
 
 /** Ends keys of a realm at `now` (Unix milliseconds). Idempotent. */
@@ -37,7 +37,7 @@ export async function endKeys(
     .execute();
 }
 
-/** A notification for one key of a token's device. In the older generation it names no key. */
+/** The address of a notification and when it arrived. `pushKeyId` is missing in the older generation. */
 export interface KeyedNotification {
   readonly realmId: RealmId;
   readonly addressee: string;
@@ -47,8 +47,8 @@ export interface KeyedNotification {
 }
 
 /**
- * Whether the key of a notification ended after the relay received it, or at most a minute before. `false` in the older
- * generation.
+ * Whether the key of a notification ended after the relay received the notification, or at most a minute before. Always
+ * `false` in the older generation.
  */
 export async function hasEndedKey(
   db: Kysely<RelayTables>,

@@ -4,7 +4,7 @@ import type { TokenVault } from './token-vault.js';
 const maximumTokens = 10_000;
 
 /**
- * Adds an LRU cache of 10,000 opened tokens to a vault. Active phones get many notifications, and decrypting a token
+ * Adds an LRU cache of 10,000 decrypted tokens to a vault: active phones get many notifications, and decrypting a token
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {

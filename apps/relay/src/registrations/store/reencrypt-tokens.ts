@@ -9,17 +9,17 @@ interface CurrentTokenKey {
   readonly id: string;
   /** Prefix of every token sealed with this key. */
   readonly prefix: string;
-  /** Whether every relay has used this key long enough that no row of an older key is still being written. */
+  /** Whether all relays have used this key for so long that no relay is still writing a row with an older key. */
   readonly isSettled: boolean;
 }
 
 /** The part of the key ring that re-encryption needs. */
 interface ReplaceableTokenKeys {
   readonly tokenVault: TokenVault & {
-    /** Returns `undefined` if there is only one key, and so nothing to do. */
+    /** Returns the current key, or `undefined` if the ring has only one key and no row needs re-encryption. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys the keys older than this one, which no row needs any more. */
+  /** Destroys keys that are older than `keyId`, which no row needs any more. */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface ReencryptTokensOptions {
   readonly database: RelayDatabase;
   readonly keyRing: ReplaceableTokenKeys;
   readonly signal: AbortSignal;
-  /** Called for each row that is unreadable and stays unchanged; called again if its transaction is retried. */
+  /** Called for each unreadable row, which stays unchanged. Called again if the row's transaction is retried. */
   onUnreadable(deviceId: RelayDeviceId, token: UnreadableToken): void;
 }
 
@@ -35,8 +35,8 @@ const rowsPerPage = 2000;
 const rowsPerTransaction = 200;
 
 /**
- * Re-encrypts every token of an older key with the current key, then destroys the older keys. A token that no key of
- * the ring opens does not block this.
+ * Re-encrypts the tokens of older keys with the current key, then destroys the older keys. Skips tokens that no key of
+ * the ring decrypts.
  */
 export async function reencryptTokens(options: ReencryptTokensOptions): Promise<void> {
   const { database, keyRing, signal } = options;
@@ -67,8 +67,8 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
 }
 
 /**
- * Last id of the next page. Pages bound each read: most rows need nothing, and reading all at once would block other
- * work.
+ * Returns the last id of the next page. Reading all rows at once would block other work, although most rows need no
+ * change.
  */
 async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
   const { last } = await db

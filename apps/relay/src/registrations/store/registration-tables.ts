@@ -10,7 +10,7 @@ export interface RegistrationTables {
   relay_devices: {
     id: Generated<RelayDeviceId>;
     realm_id: RealmId;
-    /** Never null; older versions allowed it. */
+    /** Never null, although older versions allowed null. */
     push_account_id: Addressee | null;
     token_kind: string;
     /** First result of TokenVault.lookups for the token. */
@@ -20,13 +20,13 @@ export interface RegistrationTables {
     ios_app_id: string | null;
     apns_environment: string | null;
     registered_at: number;
-    /** The sealed timestamp, or `registered_at` if that was far ahead; null in rows of older versions. */
+    /** The sealed timestamp, or `registered_at` if the timestamp was far ahead; null in rows of older versions. */
     dated_at: number | null;
     expired_at: number | null;
   };
   /**
-   * Replay records: the realm that presented a sealed registration first, and its accounts, until the registration
-   * expires.
+   * Replay records: the realm that first presented a sealed registration, and for which accounts. Kept until the
+   * registration expires.
    */
   presented_registrations: {
     /** Derived from the sealed timestamp, so that the same registration always gets the same value. */
@@ -34,12 +34,12 @@ export interface RegistrationTables {
     /** SHA-256 of the sealed bytes, in base64. */
     hash: string;
     realm_id: RealmId;
-    /** Decimal texts, each between two commas. */
+    /** Account ids in decimal, each between two commas. */
     push_account_ids: string;
   };
   /**
-   * Highest sequence per account, for phones that number their registrations. Outlives the devices. A sequence of 0 has
-   * no meaning.
+   * Highest sequence per account, for phones that number their registrations. Rows outlive the devices. A sequence of 0
+   * means that no registration had a sequence.
    */
   registration_sequences: {
     realm_id: RealmId;
@@ -53,9 +53,9 @@ export interface RegistrationTables {
   revocations: {
     /** A keyed hash of realm, account or token id, and token. */
     name: string;
-    /** Registrations with a later date are valid. */
+    /** Registrations that are dated later stay valid. */
     revoked_at: number;
-    /** The revoked registrations are expired anyway from then on. */
+    /** From then on, all revoked registrations are too old to be accepted. */
     forget_at: number;
   };
   ended_keys: EndedKeyTable;

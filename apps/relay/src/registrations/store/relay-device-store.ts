@@ -20,7 +20,7 @@ const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceR
     .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
 );
 
-/** Devices found by id, of any realm. Decrypts a token only when the device's full name matches. */
+/** Devices that were found by id, of any realm. Decrypts a token only if the realm and addressee match too. */
 export class FoundRelayDevices {
   readonly #rows = new Map<RelayDeviceId, DeviceRow>();
   readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
@@ -32,8 +32,8 @@ export class FoundRelayDevices {
   }
 
   /**
-   * Returns the device, even an expired one. Returns `undefined` if the id belongs to another realm or account, or to
-   * none.
+   * Returns the device, even if it has expired. Returns `undefined` if the id is unknown, or belongs to another realm or
+   * account.
    */
   find({ realmId, relayDeviceId: id, addressee }: RelayDeviceName): StoredRelayDevice | undefined {
     const row = this.#rows.get(id);
@@ -46,7 +46,7 @@ export class FoundRelayDevices {
   }
 }
 
-/** Looks up devices by id in one query, however many ids there are. */
+/** Looks up devices by id, in one query for any number of ids. */
 export async function findRelayDevices(
   db: Kysely<RelayTables>,
   ids: readonly RelayDeviceId[],
@@ -60,14 +60,14 @@ export interface Expiry {
   /** When the token was found dead, in Unix milliseconds. */
   readonly at: number;
   /**
-   * Only a device that last registered before this time expires: a later registration proves that the token is valid.
+   * Unix milliseconds. A device that registered at or after this time does not expire: its token is valid again.
    */
   readonly ifRegisteredBefore: number;
 }
 
 /**
- * Marks a device as expired because the vendor reports its token as dead. Returns `false` if it has expired or
- * registered since.
+ * Marks a device as expired because the vendor reports its token as dead. Returns `false` if the device has already
+ * expired or has registered again.
  */
 export async function markExpired(
   db: Transaction<RelayTables>,
@@ -92,7 +92,7 @@ export type NamedForDeletion =
   | { readonly id?: never; readonly addressee: Addressee };
 
 /**
- * Deletes devices of a realm with their tokens. Skips ids of other realms, and of addressees other than the given one.
+ * Deletes devices of a realm with their tokens. Skips ids of other realms, and ids whose addressee is not the given one.
  */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
@@ -142,9 +142,9 @@ export async function deleteLongExpired(
 }
 
 /**
- * Deletes the devices that last registered before `before` (Unix milliseconds): their servers have removed or lost
- * them. Keeps devices of the newer generation and devices without encryption, because their servers do not forward
- * another registration with the same token. Returns how many it deleted.
+ * Deletes devices that last registered before `before` (Unix milliseconds): their servers have removed or lost them.
+ * Keeps devices of the newer generation and devices without encryption, because their servers forward no further
+ * registration of the same token. Returns how many it deleted.
  */
 export async function deleteUnrenewed(
   database: RelayDatabase,

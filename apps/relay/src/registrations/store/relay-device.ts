@@ -5,12 +5,12 @@ import type { RelayTables } from '../../tables.js';
 import type { Addressee } from './addressee.js';
 import { bindingOfToken, type TokenVault, type UnreadableToken } from './token-vault.js';
 
-/** Less than every device id. */
+/** A value below every device id. */
 export const beforeAllDevices = 0 as RelayDeviceId;
 
 /**
- * Identifies a device. The id alone is not enough: after a restore the same id may belong to another account, and
- * notifications would go to that account's phone.
+ * Identifies a device. The id alone is not enough: after a restore, the same id may belong to another account, and
+ * notifications would reach that account's phone.
  */
 export interface RelayDeviceName {
   readonly realmId: RealmId;
@@ -28,7 +28,7 @@ export interface RelayDevice {
   readonly expiredAt: number | undefined;
 }
 
-/** A device with an unreadable token; only the rest of its row is known. Its token does not count as dead. */
+/** A device whose token cannot be decrypted. Only the rest of its row is known. The token does not count as dead. */
 export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
   readonly unreadable: UnreadableToken;
 }
@@ -49,7 +49,7 @@ export interface NewRelayDevice {
   readonly datedAt: number;
 }
 
-/** All columns needed to create a device and to open its token. */
+/** The columns that {@link toRelayDevice} needs. */
 export const deviceColumns = [
   'id',
   'realm_id',
@@ -79,7 +79,7 @@ export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDev
 
 const unknownKind: UnreadableToken = { reason: 'UNKNOWN_TOKEN_KIND' };
 
-/** Converts a row of each token kind to a target. A row may be of a kind that only a later version knows. */
+/** Converts rows to targets, by token kind. A stored row may have a kind that only a later version knows. */
 const targetOfKind: Readonly<Record<TokenKind, (row: DeviceRow, token: string) => PushTarget>> = {
   fcm: (_row, token) => ({ tokenKind: 'fcm', token }),
   webpush: (_row, token) => ({ tokenKind: 'webpush', token }),

@@ -18,7 +18,7 @@ export interface SameTokenDevicesOptions {
   readonly tokenVault: Pick<TokenVault, 'lookups'>;
 }
 
-/** Some milliseconds on SQLite, where a statement holds the event loop. A batch can ask for 60,000 comparisons. */
+/** Limits a statement to a few milliseconds, since SQLite blocks the event loop. A batch can need 60,000 comparisons. */
 const comparisonsPerStatement = 2000;
 
 const columns = {
@@ -29,8 +29,8 @@ const columns = {
 } as const;
 
 /**
- * Finds devices of either generation that have the same token as a registration: one phone has registered twice, for
- * example after it lost its data. Compares only the devices that the server lists for the same user.
+ * Finds devices of either generation that have the same token as a registration: the phone has registered twice, for
+ * example after it lost its data. Compares only devices that the server lists for the same user.
  */
 export class SameTokenDevices {
   readonly #options: SameTokenDevicesOptions;
@@ -40,8 +40,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns the addressees for each registration, in order. Call it after the registrations are committed: of two
-   * concurrent ones, at least one then finds the other.
+   * Returns for each registration, in order, the addressees that have the same token. Call it after the registrations are
+   * committed: then at least one of two concurrent registrations finds the other.
    */
   async find(registrations: readonly ComparedRegistration[]): Promise<readonly Addressee[][]> {
     const found = registrations.map(() => new Set<Addressee>());
@@ -67,8 +67,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns the token's lookups in each letter case. Apple ignores the case of digits, but a row's lookup has the case
-   * that the phone sent.
+   * Returns the lookups of a token in every letter case. APNs tokens are compared without regard to letter case, but a
+   * row's lookup is of the token as the phone sent it.
    */
   #lookups({ tokenKind, token }: PushTarget): readonly string[] {
     const compact = compactApnsToken(token);

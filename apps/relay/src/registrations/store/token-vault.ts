@@ -1,13 +1,13 @@
 import type { RealmId } from '../../servers/server-tables.js';
 import type { Addressee } from './addressee.js';
 /**
- * Encrypts tokens at rest. Each token is bound to its row and found by a keyed hash. A stolen database alone reveals no
- * token, and a token that is copied into another row does not work there. The keys are not in the database.
+ * Encrypts tokens at rest with keys that are not in the database. Each token is bound to its row and found by a keyed
+ * hash. A stolen database alone reveals no token, and a token that is copied into another row does not decrypt there.
  */
 export interface TokenVault {
   /**
-   * Returns the keyed hashes that find a token's rows. Deterministic; reveals nothing without the key. New rows use the
-   * first hash. While keys are being rotated, older rows may have one of the others.
+   * Returns the keyed hashes by which a token's rows are found. Deterministic; reveals nothing without the key. New rows
+   * use the first hash. While keys are being rotated, older rows may have one of the other hashes.
    */
   lookups(token: string): readonly [string, ...string[]];
   /** Encrypts a token for one row. The result differs each time. */
@@ -19,8 +19,8 @@ export interface TokenVault {
 /** Why a stored token cannot be read. It may become readable when the right key ring is restored. */
 export interface UnreadableToken {
   /**
-   * UNKNOWN_TOKEN_KEY: the key ring lacks the key that sealed it. UNREADABLE_TOKEN: it was changed, or belongs to
-   * another row. UNKNOWN_TOKEN_KIND: its vendor is known only to a later version of the relay.
+   * UNKNOWN_TOKEN_KEY: the key ring lacks the token's key. UNREADABLE_TOKEN: the token was changed, or belongs to another
+   * row. UNKNOWN_TOKEN_KIND: only a later version of the relay knows the token's vendor.
    */
   readonly reason: 'UNKNOWN_TOKEN_KEY' | 'UNREADABLE_TOKEN' | 'UNKNOWN_TOKEN_KIND';
   /** Id of the missing key, 8 hexadecimal digits. */

@@ -19,8 +19,8 @@ const sampledAtEachEnd = 100;
 const missingKeysNamed = 3;
 
 /**
- * Tracks stored tokens that the key ring cannot open: those found by deliveries and cleanup, and those in a sample of
- * the oldest and newest devices. The sample detects a ring that belongs to another database.
+ * Tracks stored tokens that the key ring cannot decrypt. Deliveries and cleanup report such tokens, and a sample of the
+ * oldest and newest devices is checked. The sample detects a ring that belongs to another database.
  */
 export class UnreadableTokens {
   readonly #options: UnreadableTokensOptions;
@@ -39,8 +39,8 @@ export class UnreadableTokens {
   }
 
   /**
-   * Records an unreadable token. Logs only the first one since all tokens were readable. Ignores tokens of an unknown kind,
-   * which the key ring opens.
+   * Records an unreadable token. Logs only the first unreadable token since all tokens were readable. Ignores tokens of an
+   * unknown kind, which the key ring can decrypt.
    */
   note(deviceId: RelayDeviceId, token: UnreadableToken): void {
     if (token.reason === 'UNKNOWN_TOKEN_KIND') return;
@@ -55,8 +55,8 @@ export class UnreadableTokens {
   }
 
   /**
-   * Returns a sentence about the unreadable tokens, or `undefined` if every sampled token is readable. The sentence is
-   * a warning while the ring has all token keys: damaged tokens affect only their own devices. Reads a few hundred rows
+   * Returns a sentence about the unreadable tokens, or `undefined` if no token is known to be unreadable. Returns it as a
+   * warning if the ring has all token keys, because damaged tokens affect only their own devices. Reads a few hundred rows
    * by id, so its cost does not grow with the number of devices. Keeps the last known state while the database is
    * unavailable.
    */

@@ -9,7 +9,7 @@ export interface DurableRegistrationsOptions {
   readonly writer: RegistrationWriter;
 }
 
-/** {@link RegistrationStore} in the relay's database, with sealed tokens. */
+/** Implements {@link RegistrationStore} with the relay's database. Encrypts the tokens. */
 export class DurableRegistrations implements RegistrationStore {
   readonly #options: DurableRegistrationsOptions;
 
@@ -36,12 +36,12 @@ export class DurableRegistrations implements RegistrationStore {
 }
 
 /**
- * Tolerated lead of a phone's clock. A date further ahead would protect the device from the revocation that the phone
- * sends once its clock is right.
+ * How far ahead a registration's date may be stored. A date further ahead would protect the device from a revocation
+ * that the phone sends once its clock is right.
  */
 const aheadMilliseconds = 5 * 60_000;
 
-/** Returns the row of a device with its token sealed, and the lookups that an older row of the device may have. */
+/** Returns the row of a device with its token encrypted, and the lookups that an older row of the device may have. */
 export function toRow(
   { realmId, addressee, target, registeredAt, datedAt }: NewRelayDevice,
   vault: TokenVault,

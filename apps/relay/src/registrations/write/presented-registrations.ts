@@ -17,11 +17,11 @@ export type PresentedRegistration = SealedRegistrationMark & PresentedFor;
 interface PresentedRow {
   readonly hash: string;
   readonly realm_id: RealmId;
-  /** Each between two commas. */
+  /** Account ids, each between two commas. */
   readonly push_account_ids: string;
 }
 
-/** A phone may have several accounts in one realm, and some clients may send one registration for all of them. */
+/** More than one, because a phone may have several accounts in a realm, and a client may use one registration for all. */
 const maximumAccountsPerRegistration = 10;
 
 const columns = {
@@ -34,9 +34,9 @@ const columns = {
 const forgottenPerTransaction = 1000;
 
 /**
- * Replay protection for sealed registrations. Records which realm presented each one first, so that a server cannot
- * reuse one in another realm. Also records its push accounts, so that one registration cannot fill the relay with
- * devices. Compiles its statements once per database.
+ * Replay protection for sealed registrations. Records which realm first presented a registration, so that a server cannot
+ * reuse it in another realm. Also records the push accounts, so that one registration cannot fill the relay with devices.
+ * Compiles its statements once per database.
  */
 export class PresentedRegistrations {
   readonly #claim: BulkInsert<PresentedRow>;
@@ -46,8 +46,8 @@ export class PresentedRegistrations {
   }
 
   /**
-   * Returns for each registration, in order, whether it may be stored. Its realm must have presented these sealed bytes
-   * first, and the account must be among the first {@link maximumAccountsPerRegistration} push accounts.
+   * Records the registrations. Returns for each registration, in order, whether it may be stored: if no other realm
+   * presented its sealed bytes before, and its account is among the first {@link maximumAccountsPerRegistration}.
    */
   async claim(
     db: Transaction<RelayTables>,
@@ -117,7 +117,7 @@ export async function forgetPresentedRegistrations(
 
 /**
  * Inserts rows of `forget_at`, `hash`, `realm_id` and `push_account_ids`; each hash may occur only once. Returns the
- * stored row of each.
+ * stored row of each hash.
  */
 export function presentedInsertion(
   db: Kysely<RelayTables>,

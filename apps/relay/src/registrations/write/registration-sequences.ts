@@ -8,7 +8,7 @@ import type { RegistrationToWrite } from './registration-writer.js';
 
 type Numbered = Pick<RegistrationToWrite, 'row' | 'sequence'>;
 
-/** Highest sequence that one account has presented, now or earlier. */
+/** The highest sequence that an account has presented. */
 interface AccountSequence {
   readonly realm_id: RealmId;
   readonly push_account_id: Addressee;
@@ -16,8 +16,8 @@ interface AccountSequence {
 }
 
 /**
- * How far ahead of the clock a stored sequence may be to count. Sequences are accepted up to the liveness timeout
- * ahead. A sequence beyond twice that was stored under a wrong clock and would lock its phone out.
+ * Stored sequences that are further ahead of the clock than this are ignored. The relay accepts sequences up to the
+ * liveness timeout ahead. A sequence beyond twice that was stored under a wrong clock and would lock its phone out.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
@@ -40,8 +40,8 @@ export class RegistrationSequences {
   }
 
   /**
-   * Returns the current registrations: those for which the account presented no higher sequence, before or in this
-   * batch. A registration without a sequence is current if its account never had one.
+   * Stores the sequences and returns the current registrations: those whose account presented no higher sequence, before
+   * or in this batch. A registration without a sequence is current if its account never presented a sequence.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,
@@ -72,8 +72,8 @@ export class RegistrationSequences {
 }
 
 /**
- * Deletes up to about `limit` accounts with no current registration since `before` (Unix milliseconds). Returns how
- * many it deleted.
+ * Deletes the sequences of about `limit` accounts without a current registration since `before` (Unix milliseconds).
+ * Returns how many it deleted.
  */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,

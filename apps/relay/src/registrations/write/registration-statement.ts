@@ -14,7 +14,7 @@ export interface RegistrationStatementOptions {
   readonly keyUses: KeyUseCounts;
 }
 
-/** A registration and the time of the write, in Unix milliseconds. */
+/** A registration and the time at which it is written, in Unix milliseconds. */
 export interface PresentedNow {
   readonly registration: RegistrationToWrite;
   readonly now: number;
@@ -40,9 +40,9 @@ const columns = {
 } as const;
 
 /**
- * Does the work of {@link TransactionWriter} in one PostgreSQL statement, and so in one round trip. Uses the same
+ * Does the work of {@link TransactionWriter} in one PostgreSQL statement, which takes one round trip. Uses the same
  * insertions and locks rows in the same order. Contains no separate lookups, so that connections may cache its plan: an
- * account without a sequence is stored with 0, and the insertion returns whether the account ever had one.
+ * account without a sequence is stored with 0, and the insertion returns whether the account ever had a sequence.
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;
@@ -59,8 +59,8 @@ export class RegistrationStatement {
   }
 
   /**
-   * Commits all registrations or none and returns their outcomes in order. No account and no sealed bytes may occur
-   * twice, and no registration may have `olderLookups`.
+   * Commits all registrations or none, and returns their outcomes in order. Accounts and sealed bytes must not occur
+   * twice, and `olderLookups` must be empty.
    */
   async run(presented: readonly PresentedNow[]): Promise<readonly RegistrationOutcome[]> {
     const { database, keyUses } = this.#options;

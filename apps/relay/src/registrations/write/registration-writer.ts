@@ -2,7 +2,7 @@ import type { SealedRegistrationMark } from '../opening/open-registration.js';
 import type { RegistrationOutcome } from '../opening/registration-batches.js';
 import type { RelayDeviceRow } from './relay-device-upsert.js';
 
-/** A registration to write: plain values that can be sent to a worker thread, without the plaintext token. */
+/** A registration to write, as plain values that can be sent to a worker thread. The token is already encrypted. */
 export interface RegistrationToWrite {
   readonly row: RelayDeviceRow;
   /** Lookups that an older row of the device may have. */
@@ -18,7 +18,7 @@ export interface RegistrationWriter {
   readonly isIdle: boolean;
   /**
    * Commits all registrations or none at `now` (Unix milliseconds), and resolves with their outcomes in order.
-   * @throws DatabaseUnavailableError when the database does not answer.
+   * @throws DatabaseUnavailableError if the database does not answer.
    */
   write(registrations: readonly RegistrationToWrite[], now: number): Promise<readonly RegistrationOutcome[]>;
 }

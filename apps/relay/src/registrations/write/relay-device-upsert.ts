@@ -38,7 +38,7 @@ export class RelayDeviceUpsert {
     this.#statement = new BulkInsert(db, deviceColumnTypes, (rows) => deviceInsertion(db, rows));
   }
 
-  /** Upserts rows and returns their ids in order. If several rows are for one device, the last one wins. */
+  /** Upserts rows and returns their ids in order. If several rows are for one device, the last row wins. */
   async run(
     db: Transaction<RelayTables>,
     rows: readonly RelayDeviceRow[],
@@ -67,7 +67,7 @@ export class RelayDeviceUpsert {
   }
 }
 
-// The order of rows in a statement: without a fixed lock order, two transactions for the same devices could deadlock.
+// Sort order of the rows in a statement: without a fixed lock order, two transactions on the same devices could deadlock.
 function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }

@@ -9,20 +9,20 @@ import {
 import type { RegistrationToWrite, RegistrationWriter } from './registration-writer.js';
 
 export interface StatementWriterOptions extends RegistrationStatementOptions {
-  /** Fallback for writes that one statement cannot do. */
+  /** Writer for registrations that one statement cannot store. */
   readonly inSteps: RegistrationWriter;
 }
 
 type Presented = readonly PresentedNow[];
 type Outcomes = readonly RegistrationOutcome[];
 
-/** Maximum per statement, the same as per transaction. */
+/** Maximum number of registrations per statement, the same as per transaction. */
 const maximumPerStatement = 256;
 
 /**
- * {@link RegistrationWriter} with one PostgreSQL statement at a time, which batches all writes queued meanwhile. A
- * write that repeats an account or sealed bytes, or may have an older row under another lookup, falls back to a
- * transaction.
+ * Implements {@link RegistrationWriter} with one PostgreSQL statement at a time. Each statement batches all writes that
+ * were queued during the previous statement. Writes that repeat an account or sealed bytes, or that may have an older row
+ * under another lookup, use a transaction instead.
  */
 export class StatementWriter implements RegistrationWriter {
   readonly #inSteps: RegistrationWriter;
@@ -57,7 +57,7 @@ export class StatementWriter implements RegistrationWriter {
   }
 }
 
-/** Number of leading writes that fit into one statement. */
+/** Returns how many of the first writes fit into one statement. */
 function countDistinct(writes: readonly Presented[]): number {
   const distinct = new Distinct();
   const count = writes.findIndex((presented) => !distinct.add(presented));
@@ -66,11 +66,11 @@ function countDistinct(writes: readonly Presented[]): number {
 
 /** Set of registrations that fit into one statement. */
 class Distinct {
-  /** Accounts and hashes share one set, because a decimal text is never a hash. */
+  /** Accounts and hashes share one set, because an account never equals a hash. */
   readonly #names = new Set<string>();
   #count = 0;
 
-  /** Adds registrations and returns whether they fit. After `false`, nothing more may be added. */
+  /** Adds registrations and returns whether they fit. Do not call it again after `false`. */
   add(presented: readonly PresentedNow[]): boolean {
     if (this.#count > 0 && this.#count + presented.length > maximumPerStatement) return false;
     this.#count += presented.length;

@@ -14,9 +14,9 @@ export interface TransactionWriterOptions {
   readonly keyUses: Pick<KeyUseCounts, 'used'>;
 }
 
-/** {@link RegistrationWriter} that stores each batch in one commit, together with the key use counts. */
+/** Implements {@link RegistrationWriter}: stores each batch in one commit, together with the key use counts. */
 export class TransactionWriter implements RegistrationWriter {
-  /** Always false: it works on the event loop. */
+  /** Always `false`, because writes run on the event loop. */
   readonly isIdle = false;
   readonly #options: TransactionWriterOptions;
   readonly #upsert: RelayDeviceUpsert;
@@ -68,8 +68,8 @@ export class TransactionWriter implements RegistrationWriter {
 }
 
 /**
- * Updates the lookup of a row that was written under an older lookup key, so that the upsert recognizes the row. If the
- * device has several rows, keeps the one of the current key, otherwise the latest one.
+ * Updates the lookup of a row that was written under an older lookup key, so that the upsert finds the row. If the device
+ * has several rows, keeps the row of the current key, or else the latest row.
  */
 async function renewLookup(
   db: Transaction<RelayTables>,

@@ -43,9 +43,9 @@ export const maximumAnswerBytes = 4096;
 const maximumQuestionsAtOnce = 10;
 
 /**
- * Sends HTTPS GET requests to the host of a joining server. Since an unauthenticated client chooses the host and the
- * time, requests are bounded: public addresses only, no redirects, 5 seconds in all, 4096 bytes, ten at a time. Looks
- * up the name once and connects to the checked address: a second lookup could return a private address.
+ * Sends HTTPS GET requests to the host of a joining server. An unauthenticated client chooses the host, so requests are
+ * limited: public addresses only, no redirects, 5 seconds in all, 4096 bytes, ten at a time. Looks up the name once and
+ * connects to the checked address: a second lookup could return a private address.
  */
 export class HostAsker {
   readonly #network: HostNetwork;

@@ -18,12 +18,12 @@ export interface ServerRegistration {
   readonly hostname: string;
   readonly contactEmail: string;
   readonly invitation: Secret<string> | undefined;
-  /** Whether this is the return of a server that deactivated itself. */
+  /** Whether the request reactivates a server that deactivated itself. */
   readonly returns: boolean;
   readonly mode: JoiningConfiguration['registration'];
 }
 
-/** Maximum number of new servers per day in `open` mode. With invitations, their number is the limit. */
+/** Maximum number of new servers per day in `open` mode. In `invitation` mode, the invitations are the limit. */
 export const maximumNewServersPerDay = 1000;
 const dayMilliseconds = 86_400_000;
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -34,8 +34,8 @@ export function requireServerId(text: string): void {
 }
 
 /**
- * Stores a new server, or the changes of a known one. Returns whether it is new.
- * @throws ProtocolError as `registerServer` says; nothing is changed then.
+ * Stores a new server, or updates a known server. Returns whether the server is new.
+ * @throws ProtocolError for the reasons that `registerServer` lists, without any change.
  */
 export function joinServer(
   database: RelayDatabase,
@@ -69,7 +69,7 @@ async function updateServer(
       fields: { role: serverId },
     });
   }
-  // Rejoining ends a deactivation, but not a suspension: only the operator can end that.
+  // Rejoining ends a deactivation. Only the operator can end a suspension.
   const deactivated_at = returns ? null : known.deactivated_at;
   requireActive(stateOf({ ...known, deactivated_at }));
   await requireFreeHostname(db, hostname, serverId);

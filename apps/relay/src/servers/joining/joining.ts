@@ -7,15 +7,15 @@ import { ServerQuotas, unknownAddress } from '../server-quotas.js';
 import { type HostAnswer, HostAsker, type HostNetwork } from './ask-host.js';
 import type { JoiningConfiguration } from './joining-configuration.js';
 
-/** Enough for a few short fields. */
+/** Maximum body size of the joining operations: enough for a few short fields. */
 export const joiningBodyLimitBytes = 8192;
-/** Requests to join per address and minute. */
+/** Maximum number of joining requests per client address and minute. */
 const requestsPerAddress = 30;
 
 /** Shared context of the operations that servers use to join. */
 export interface Joining extends JoiningConfiguration {
   /**
-   * Charges a request to its address, runs `work` and counts its outcome.
+   * Charges a request to the quota of its client address, runs `work`, and counts the outcome.
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503, and the errors of `work`.
    */
   run<Result>(request: JoiningRequest<Result>): Promise<Result>;
@@ -74,7 +74,7 @@ export function createJoining(
   };
 }
 
-/** Logs why TLS failed. The answer omits the reason, because it goes to clients without credentials. */
+/** Logs why TLS failed. The response omits the reason, because the client is unauthenticated. */
 function logTlsTrouble(log: Log, hostname: string, error: unknown): void {
   const trouble = findConnectTrouble((error as Error).cause, authoritiesSetting);
   if (trouble?.step !== 'tls') return;

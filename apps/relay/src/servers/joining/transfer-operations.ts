@@ -63,8 +63,8 @@ export const startTransfer = operation({
  * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregistertransfer): fetches the
  * secret from the host, and gives its server a new key.
  *
- * Errors, checked in this order: those of `startTransfer`; BAD_REQUEST for a host that cannot be reached or has no
- * public address, for its answer, and for the secret; SERVICE_UNAVAILABLE while ten requests to hosts are in flight.
+ * Errors, checked in this order: those of `startTransfer`; SERVICE_UNAVAILABLE while ten requests to hosts are in flight;
+ * BAD_REQUEST for a host that cannot be reached or has no public address, for an invalid answer, and for a wrong secret.
  */
 export const verifyChallenge = operation({
   method: 'POST',

@@ -24,9 +24,9 @@ const maximumRows = 10_000;
 const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**
- * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): the highest ids of the
- * counts that a server has reported. The server sends only later ones. The relay stores no counts, and remembers the
- * ids until it restarts.
+ * `GET /api/v1/remotes/server/analytics/status` (docs/protocol.md#remotesserveranalytics): returns the highest ids of
+ * the counts that a server has reported, so that the server sends only later counts. The relay does not store the
+ * counts, and remembers the ids until it restarts.
  */
 export const getAnalyticsStatus = operation({
   method: 'GET',
@@ -51,7 +51,7 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-// Servers report more fields of each realm, which are ignored, and later versions may add others.
+// Servers report more fields of each realm, which are ignored, and later versions may add further fields.
 const realm = z.object({ uuid });
 // Declared as strings, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
@@ -60,7 +60,7 @@ const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumReal
 
 /**
  * `POST /api/v1/remotes/server/analytics` (docs/protocol.md#remotesserveranalytics): a stock server reports its realms
- * once an hour, and needs this report to keep push. Stores new realms; accepts the counts without storing them.
+ * once an hour, and disables push if the relay refuses the report. Stores new realms, and discards the counts.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for parameters; BAD_REQUEST "Duplicate registration detected." for a realm of another server.
@@ -110,7 +110,7 @@ interface Report {
   nextTick(): Promise<void>;
 }
 
-/** Returns the highest id of a list's rows; 0 if there is none. Ignores rows without an integer `id`. */
+/** Returns the highest id in a list of rows; 0 if no row has an integer `id`. */
 async function highestIdOf(report: Report, name: Lists): Promise<number> {
   let highest = 0;
   await readReportedList(report.parameters[name] ?? 'null', {
@@ -125,7 +125,7 @@ async function highestIdOf(report: Report, name: Lists): Promise<number> {
   return highest;
 }
 
-/** Returns the UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without one. */
+/** Returns the UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without a UUID. */
 async function realmsOf(report: Report): Promise<string[]> {
   const uuids: string[] = [];
   await readReportedList(report.parameters.realms ?? 'null', {

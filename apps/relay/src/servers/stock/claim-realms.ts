@@ -13,9 +13,9 @@ interface Claim {
 }
 
 /**
- * Assigns to a server the reported realms that no server has yet. Idempotent; writes only if there are new ones.
- * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer}.
- * Nothing is changed then.
+ * Assigns to a server the reported realms that no server has yet. Idempotent; writes only if there are new realms.
+ * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer}
+ * realms, without any change.
  */
 export async function claimRealms(
   database: RelayDatabase,

@@ -15,7 +15,7 @@ interface ReadListOptions {
 
 /**
  * Parses a JSON list in chunks, so that megabytes of rows do not block the event loop. `null` counts as an empty list.
- * Numbers become doubles.
+ * Numbers lose precision beyond that of a double.
  * @throws ProtocolError BAD_REQUEST for a text that is not a JSON list, for too many rows, and for a row that is longer
  * than {@link chunkCharacters}.
  */
@@ -39,7 +39,7 @@ export async function readReportedList(text: string, options: ReadListOptions): 
   } while (start < list.length);
 }
 
-/** Creates the error for a parameter. `problem` ends a sentence whose subject is the parameter. */
+/** Creates the error for an invalid parameter. `problem` completes "The parameter …", such as "must be JSON". */
 export function invalid(name: string, problem: string): ProtocolError {
   return refused(`Invalid ${name}: ${problem}`);
 }

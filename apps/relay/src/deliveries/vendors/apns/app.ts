@@ -16,7 +16,7 @@ export interface ApnsApp {
   readonly hasFilteringEntitlement: boolean;
 }
 
-/** Finds the key for a bundle id: a key that lists the id, otherwise a key for any id; `undefined` if there is none. */
+/** Finds the app entry for a bundle id: first an entry that lists the id, then an entry for any id. */
 export function findApnsApp(
   { apns }: { readonly apns: readonly ApnsApp[] },
   topic: string,

@@ -65,7 +65,7 @@ export class ApnsConnection {
   #retiredAt: number | undefined;
   #isDoubtful = false;
   #lastStreamId = Number.POSITIVE_INFINITY;
-  /** Whether the peer has answered anything since the connection was last idle. */
+  /** Whether the peer has answered a request since the connection was last idle. */
   #isAnswering = false;
   #isAbandoned = false;
   #lastHeardAt: number;
@@ -82,7 +82,7 @@ export class ApnsConnection {
     this.#listen();
   }
 
-  /** Number of further requests that it can take now. */
+  /** Number of further requests that the connection can take now. */
   get room(): number {
     // Checked here, because a broken session emits `close` only after its streams end, and a new request on it would
     // throw.
@@ -106,7 +106,7 @@ export class ApnsConnection {
     return this.#retiredAt !== undefined;
   }
 
-  /** The error that broke the connection; `undefined` if there was none. */
+  /** The error that broke the connection; `undefined` if the connection did not break. */
   get trouble(): Error | undefined {
     return this.#trouble;
   }
@@ -131,14 +131,14 @@ export class ApnsConnection {
     stream.end(body, 'latin1');
   }
 
-  /** Called by its streams: the peer began to answer. */
+  /** Called by a stream when the peer begins to answer. */
   heard(): void {
     this.#lastHeardAt = this.#options.clock();
     this.#isProven = true;
     this.#isAnswering = true;
   }
 
-  /** Called by its streams: the stream is closed. */
+  /** Called by a stream when it is closed. */
   ended(exchange: ApnsExchange): void {
     // A request that timed out is no longer in the set.
     if (!this.#flights.delete(exchange)) return;
@@ -146,7 +146,7 @@ export class ApnsConnection {
     this.#options.onRoom();
   }
 
-  /** Graceful shutdown: accepts no new requests, and closes after those in flight have ended. */
+  /** Graceful shutdown: accepts no new requests, and closes when the requests in flight have ended. */
   retire(): void {
     if (this.isRetired) return;
     this.#retiredAt = this.#options.clock();
@@ -194,9 +194,9 @@ export class ApnsConnection {
   }
 
   /**
-   * Classifies how a request ended. The peer did not process refused streams, nor streams above the last id of a GOAWAY
-   * (RFC 9113 sections 6.8 and 8.7). If a connection worked, was idle, and ends before the next answer, the peer or a
-   * firewall closed it while it was idle.
+   * Classifies how a request ended. The peer did not process refused streams, or streams above the last id of a GOAWAY
+   * (RFC 9113 sections 6.8 and 8.7). If a connection worked, was idle, and ends before the next answer, assumes that the
+   * peer or a firewall closed it while it was idle.
    */
   #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
     if (httpStatus === 200) return success;
@@ -229,7 +229,7 @@ export class ApnsConnection {
       this.#isDoubtful = true;
       onEnded(exchange, { kind: 'unanswered', why: 'TIMED_OUT' }, this);
     }
-    // After this time all requests of a retired connection have ended, and the peer should have closed it.
+    // After this time, all requests of a retired connection have ended and the peer should have closed the connection.
     const patience = timings.requestTimeoutMilliseconds + timings.pingTimeoutMilliseconds;
     if (this.#retiredAt !== undefined && now - this.#retiredAt >= patience) this.destroy();
     if (this.#pingSentAt !== undefined) {
@@ -253,9 +253,9 @@ export class ApnsConnection {
 }
 
 /**
- * Keeps a session alive after a GOAWAY with an error code. Node destroys it right after the event `goaway`, although
- * the peer may still answer streams up to the last id (RFC 9113 section 6.8). Their notifications would be sent again,
- * as duplicates.
+ * Keeps a session alive after a GOAWAY with an error code. Node destroys the session right after the event `goaway`,
+ * although the peer may still answer streams up to the last id (RFC 9113 section 6.8). The relay would then send the
+ * notifications of these streams again, as duplicates.
  */
 function surviveGoaway(session: ClientHttp2Session): void {
   session.destroy = () => undefined;

@@ -5,7 +5,7 @@ import type { ApnsNotification } from './message.js';
 /** How one request on one connection ended. */
 export type ApnsEnding =
   | ApnsAnswer
-  /** APNs provably did not process it: resending cannot cause a duplicate. */
+  /** APNs provably did not process the request, so resending cannot cause a duplicate. */
   | { readonly kind: 'not-processed'; readonly because: 'connection-ended' | 'refused' }
   | { readonly kind: 'unanswered'; readonly why: 'TIMED_OUT' | 'BROKEN_OFF' };
 
@@ -28,8 +28,8 @@ export interface ApnsRequest {
 }
 
 /**
- * One request, from the queue to its result. One mutable object that its streams write into: a thousand are in flight
- * at a time, and closures would burden the garbage collector.
+ * One request, from the queue to its result. Its streams write into this one mutable object: with a thousand requests in
+ * flight, closures would burden the garbage collector.
  */
 export class ApnsExchange {
   readonly request: ApnsRequest;
@@ -37,7 +37,7 @@ export class ApnsExchange {
   /** Number of resends by cause. */
   readonly resends = { 'connection-ended': 0, refused: 0 };
   stream: ClientHttp2Stream | undefined;
-  /** When its stream was opened, in Unix milliseconds. */
+  /** When the stream was opened, in Unix milliseconds. */
   startedAt = 0;
   httpStatus: number | undefined;
   retryAfter: string | undefined;

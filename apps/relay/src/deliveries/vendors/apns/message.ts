@@ -19,18 +19,17 @@ export interface ApnsNotification {
   readonly body: string;
 }
 
-// Unique values would flood the connection's small HPACK table. Node already keeps `authorization` and `:path` out of
-// it.
+// Unique values would flood the connection's small HPACK table. Node already excludes `authorization` and `:path`.
 // https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
 const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 
-/** Starts the app's extension, which suppresses this alert if it can open the notification. */
+/** An `aps` that starts the app's extension, which suppresses the alert if it can decrypt the notification. */
 const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}';
 
 /**
- * Builds the APNs request of a notification. For apps with the filtering entitlement, a background notification becomes
+ * Builds the APNs request for a notification. For apps with the filtering entitlement, a background notification becomes
  * an alert, because iOS throttles background notifications. A background notification with priority 10 gets priority 5.
- * Forwarded ones stay as they are.
+ * Forwarded notifications keep their type.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
@@ -66,7 +65,7 @@ export function buildApnsNotification(
   };
 }
 
-/** Builds the JSON body as text: `JSON.stringify` cannot write the 64-bit account id as a number. */
+/** Builds the JSON body as text, because `JSON.stringify` cannot write the 64-bit account id as a number. */
 function buildApnsBody(aps: string, notification: EncryptedNotification): string {
   const { name, text } = keyField(notification);
   return `{"aps":${aps},"${name}":${text},"encrypted_data":"${notification.encryptedData}"}`;
@@ -74,7 +73,7 @@ function buildApnsBody(aps: string, notification: EncryptedNotification): string
 
 const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
-/** Largest size of the body in bytes, for any app. The body is ASCII. */
+/** Returns the largest size that the body can have for any app, in bytes. The body is ASCII. */
 export function apnsBodyBytes(
   { pushType, aps: asked, isForwarded }: ApnsUrgency,
   notification: EncryptedNotification,

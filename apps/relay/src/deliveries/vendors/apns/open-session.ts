@@ -8,7 +8,7 @@ export interface ApnsHost {
   readonly url: string;
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
   readonly ca: string | string[] | undefined;
-  /** Default: none. */
+  /** Default: connects without a proxy. */
   readonly proxy?: HttpProxy | undefined;
 }
 

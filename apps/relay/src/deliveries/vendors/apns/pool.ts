@@ -10,12 +10,12 @@ export interface ApnsPoolOptions extends ApnsHost {
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumConnections: number;
-  /** Maximum number of queued requests. Further ones are answered OVERLOADED. */
+  /** Maximum number of queued requests. Further requests are answered OVERLOADED. */
   readonly maximumWaiting: number;
   readonly reach: ReachLog;
 }
 
-/** A live connection may refuse the same stream every time. A connection that ends affects many requests at once. */
+/** Few resends after a refusal, which can repeat without end. Many after a lost connection, which ends all its streams. */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
@@ -23,8 +23,8 @@ const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**
- * Connection pool for one of Apple's environments and one credential. Keeps connections as long as they last. Requests
- * queue here until a stream is free, not invisibly inside Node.
+ * Connection pool for one of Apple's environments and one credential. Keeps connections open until they end. Requests
+ * wait in this pool's queue, not in Node's, until a stream is free.
  */
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
@@ -100,7 +100,7 @@ export class ApnsPool {
     return this.#again.pop() ?? this.#waiting.take();
   }
 
-  /** Opens one more connection, unless one is still connecting: many at once look like an attack to Apple. */
+  /** Opens one more connection, unless one is still connecting. To Apple, many at once look like an attack. */
   #openWhereUseful(): void {
     let usable = 0;
     for (const connection of this.#connections) {

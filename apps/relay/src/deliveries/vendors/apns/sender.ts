@@ -20,7 +20,7 @@ export interface ApnsSenderOptions {
   readonly ca: string | string[] | undefined;
   /** Name of the setting for `ca`, for messages. */
   readonly authoritiesSetting: string;
-  /** Default: none. */
+  /** Default: connects without a proxy. */
   readonly proxy?: HttpProxy | undefined;
   readonly clock: Clock;
   readonly timings: ApnsTimings;

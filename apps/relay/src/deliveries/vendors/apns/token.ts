@@ -11,13 +11,13 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple requires a new token at least every 60 minutes, and refuses new ones more often than every 20 minutes.
+// Apple requires a new token every 60 minutes, and refuses tokens that are renewed more often than every 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
 
 /**
- * Provider token of one team's key. One process mints it and shares it with the others through the database.
+ * Provider token of one team's key. One process mints the token and shares it with other processes through the database.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
 export class ProviderToken {
@@ -41,7 +41,7 @@ export class ProviderToken {
     return this.peek() ?? (await this.#obtain(renewAfterMilliseconds)).authorization;
   }
 
-  /** Replaces the token after Apple rejected it as too old. Keeps a token that is too young to be replaced. */
+  /** Replaces a token that Apple rejected as too old. Keeps a token that may not be replaced yet. */
   async renew(): Promise<void> {
     await this.#obtain(mintIntervalMilliseconds);
   }
@@ -88,8 +88,8 @@ export class ProviderToken {
   }
 
   /**
-   * Age of a token. A token from the future counts as too old, because the clock was set back. Tolerates small
-   * differences between the processes' clocks.
+   * Returns the age of a token. A token that is dated in the future counts as too old: the clock was set back. Tolerates
+   * small differences between the clocks of processes.
    */
   #ageOf({ mintedAt }: CachedToken): number {
     const age = this.#options.clock() - mintedAt;
@@ -98,7 +98,7 @@ export class ProviderToken {
 }
 
 /**
- * Tolerated clock difference between processes. A token that is ahead by less is not considered to be from the future.
+ * Tolerated clock difference between processes. A token that is dated ahead by at most this much is still used.
  */
 const clockDifferenceMilliseconds = 60_000;
 
@@ -120,8 +120,8 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Finds the token of a credential. Returns `undefined` if there is none, or if it cannot be opened; then it is
-   * deleted.
+   * Finds the token of a credential. Returns `undefined` if no token is stored. Deletes a token that cannot be decrypted,
+   * and returns `undefined`.
    */
   async find(credential: string): Promise<CachedToken | undefined> {
     const row = await this.#database.db
@@ -143,9 +143,8 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Stores `token` unless another process has stored one that was minted after `olderThan`. Returns the current token:
-   * if several processes mint at once, all use the first. Replaces a stored token from the future, because its clock
-   * was set back since.
+   * Stores `token`, unless the stored token was minted after `olderThan`. Returns the token to use: if several processes
+   * mint at once, all use the first. Replaces a stored token that is dated in the future: the clock was set back.
    */
   async replace(credential: string, token: CachedToken, olderThan: number): Promise<CachedToken> {
     const row = {

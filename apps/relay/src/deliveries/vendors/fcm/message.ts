@@ -13,10 +13,10 @@ export interface FcmMessageOptions {
 const placeholder = { title: 'New notification' };
 
 /**
- * Builds the body of `messages:send`, with strings as the values of `data`. A data message lets the app choose the
- * display instead of the system. `token` addresses any phone today. Google announced `fid` as its successor for phones
- * that registered with an installation id; other phones of the app keep their registration tokens until they register
- * again. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
+ * Builds the body of `messages:send`. Sends a data message, whose values are strings, so that the app and not the system
+ * chooses the display. `token` addresses any phone today. Google announced `fid` as its successor for phones that
+ * registered with an installation id; other phones of the app keep their registration tokens until they register again.
+ * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
   { notification, device }: Delivery,
@@ -52,8 +52,8 @@ export function buildFcmMessage(
 }
 
 /**
- * Returns AndroidConfigV2's replacement for a priority. App builds that do not know it get the same data message as
- * before. https://firebase.google.com/docs/cloud-messaging/send/v2-api
+ * Returns the AndroidConfigV2 fields that replace a priority. App builds that do not know these fields get the same data
+ * message as before. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 function intentOf(isUrgent: boolean): object {
   if (!isUrgent) return { background_sync: {} };
@@ -62,7 +62,7 @@ function intentOf(isUrgent: boolean): object {
   };
 }
 
-/** Bytes that count toward FCM's limit: keys and values of `data`, all of them ASCII. */
+/** Returns the bytes that count toward FCM's limit: the keys and values of `data`, which are all ASCII. */
 export function fcmDataBytes(notification: Delivery['notification']): number {
   const { name, text } = keyField(notification);
   return name.length + text.length + 'encrypted_data'.length + notification.encryptedData.length;

@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
 
-/** Longer bodies are not read to the end; their connection is closed. Shorter ones are drained to keep it. */
+/** Bodies up to this size are read to the end, so that the connection can be reused. Longer bodies close it. */
 const maximumReadBytes = 128 * 1024;
 
 const errorBody = z.object({
@@ -51,8 +51,8 @@ export async function readBody(body: Dispatcher.ResponseData['body']): Promise<s
 }
 
 /**
- * Extracts the reason from FCM's error body: the code of its FcmError, else the status, else `UNKNOWN`. An
- * INVALID_ARGUMENT that blames only the token becomes `INVALID_TOKEN`.
+ * Extracts the reason from FCM's error body: the code of the FcmError, else the status, else `UNKNOWN`. Returns
+ * `INVALID_TOKEN` for an INVALID_ARGUMENT that blames only the token.
  * https://firebase.google.com/docs/cloud-messaging/error-codes
  */
 function readReasonIn(body: string): string {

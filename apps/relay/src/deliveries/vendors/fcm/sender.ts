@@ -23,7 +23,7 @@ export interface FcmSenderOptions {
   /** Google asks for at least ten seconds. */
   readonly timeoutMilliseconds: number;
   readonly log: Log;
-  /** Default: none. */
+  /** Default: connects without a proxy. */
   readonly proxy?: HttpProxy | undefined;
 }
 
@@ -45,7 +45,7 @@ export class FcmSender implements VendorSender {
   readonly #gate: SendGate;
   readonly #staleConnections = new StaleConnections();
   readonly #pool: Pool;
-  /** For resends: opens a connection for each request, since other idle connections may be stale too. */
+  /** Pool for resends. It opens a connection for each request, because other idle connections may be stale too. */
   readonly #freshPool: Pool;
   /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();

@@ -24,7 +24,7 @@ const refreshEarlyMilliseconds = 5 * 60_000;
 /** Delay before the next refresh after a failed one, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
-/** Error codes of a connection that was refused, closed or reset. After a timeout, another request would take too long. */
+/** Error codes of a refused, closed or reset connection. Timeouts are missing: a second request would take too long. */
 const brokenConnection: ReadonlySet<unknown> = new Set([
   'UND_ERR_SOCKET',
   'ECONNREFUSED',

@@ -2,10 +2,10 @@ import { type LookupAddress, promises } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { isPublicAddress } from '../../../network/public-addresses.js';
 
-/** Resolves a name to all its addresses. Rejects if there are none. */
+/** Resolves a name to all its addresses. Rejects if the name has no address. */
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 
-/** A name has an address that is not public, so that the relay must not connect to it. */
+/** Thrown for a name with a non-public address, to which the relay must not connect. */
 export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 }
@@ -13,8 +13,8 @@ export class ForbiddenAddressError extends Error {
 const timeoutMilliseconds = 2000;
 
 /**
- * Asks the name servers themselves. The system's resolver would use a thread of Node's pool for as long as a name server
- * that a phone chose takes to answer.
+ * Resolves a name by asking the name servers directly. The system's resolver would block a thread of Node's pool until
+ * the name server answers, and a phone can choose a slow one.
  */
 export async function resolvePublicName(name: string): Promise<readonly LookupAddress[]> {
   const resolver = new promises.Resolver({ timeout: timeoutMilliseconds, tries: 2 });
@@ -28,14 +28,14 @@ export async function resolvePublicName(name: string): Promise<readonly LookupAd
   return addresses;
 }
 
-/** Asks the system's resolver, with its hosts file, for a name that the operator listed. */
+/** Resolves a name that the operator listed with the system's resolver, which also reads the hosts file. */
 export function resolvePrivateName(name: string): Promise<readonly LookupAddress[]> {
   return promises.lookup(name, { all: true });
 }
 
 /**
- * Returns the lookup of a socket. The socket connects only to the addresses of this one answer, and only if all are
- * public: a second look-up could return others.
+ * Returns the `lookup` function for a socket. The socket connects only to the addresses of this one answer, and only if
+ * all are public: a second lookup could return other addresses.
  */
 export function checkedLookup(resolve: ResolveName, mayBePrivate: boolean): LookupFunction {
   return (name, { all }, found) => {

@@ -8,7 +8,7 @@ export interface SubscriptionKeys {
   readonly authenticationSecret: Uint8Array;
 }
 
-/** Random input, which only tests choose. */
+/** Random input of an encryption. Only tests set it. */
 export interface EncryptionRandomness {
   /** 16 bytes. */
   readonly salt: Uint8Array;
@@ -21,7 +21,7 @@ const saltBytes = 16;
 const keyBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** The whole content is one record; RFC 8291 section 4 recommends this size. */
+/** Record size. The whole content is one record, and RFC 8291 section 4 recommends this size. */
 const recordBytes = 4096;
 const headerBytes = saltBytes + 4 + 1 + 65;
 /** Marks the last record (https://www.rfc-editor.org/rfc/rfc8188#section-2). */
@@ -31,7 +31,7 @@ const lastRecord = Buffer.from([2]);
 export const encryptionOverheadBytes = headerBytes + lastRecord.length + tagBytes;
 
 /**
- * Encrypts content for a subscription: aes128gcm (RFC 8188) with keys of RFC 8291.
+ * Encrypts content for a subscription: aes128gcm (RFC 8188), with keys derived as in RFC 8291.
  * @throws Error if the subscription's public key is not a point of P-256.
  */
 export function encryptContent(

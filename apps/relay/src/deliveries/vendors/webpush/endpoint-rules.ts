@@ -24,7 +24,7 @@ export type EndpointRefusal =
   /** The entry of the apps file does not list the host with this port. */
   | 'HOST_NOT_SERVED';
 
-/** Checks an endpoint, which a phone chose, before anything is looked up. */
+/** Checks an endpoint that a phone chose, before its name is looked up. */
 export function checkEndpoint(
   endpoint: string,
   { hosts, privateHosts }: EndpointRules,

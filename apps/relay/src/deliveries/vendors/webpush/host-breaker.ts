@@ -5,8 +5,8 @@ const failuresUntilOpen = 3;
 const backOff = { firstMilliseconds: 10_000, capMilliseconds: 5 * 60_000 };
 
 /**
- * Circuit breaker of one push service. Opens after three requests in a row without an answer; then one probe at a time,
- * after 10 seconds up to 5 minutes.
+ * Circuit breaker of one push service. Opens after three requests in a row without an answer. While open, admits one
+ * probe at a time, with delays that grow from 10 seconds to 5 minutes.
  */
 export class HostBreaker {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class HostBreaker {
     return this.#failures >= failuresUntilOpen;
   }
 
-  /** A phone may name hosts that never answer, so only a host that has answered before is worth a look if held back. */
+  /** State for operators. `unproven` hosts need no attention: a phone can name hosts that never answer. */
   get state(): PushServiceState {
     if (!this.#hasAnswered) return 'unproven';
     return this.isOpen ? 'held_back' : 'answering';
@@ -55,7 +55,7 @@ export class HostBreaker {
   }
 
   settle(isAnswered: boolean): void {
-    // A failure of a request that began before the breaker opened says nothing new, and must not raise the back-off.
+    // A request that began before the breaker opened says nothing new if it fails, and must not increase the backoff.
     if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;

@@ -12,7 +12,8 @@ export interface WebPushMessage {
 const topicCharacters = 32;
 
 /**
- * Builds the request for one notification: JSON with the fields of FCM's data, encrypted for the subscription.
+ * Builds the request for one notification. The body is JSON with the same fields as FCM's `data`, encrypted for the
+ * subscription.
  * @param now Unix milliseconds.
  * @throws Error if the subscription's public key is not a point of P-256.
  */
@@ -42,7 +43,7 @@ export function buildWebPushMessage(
   };
 }
 
-/** Bytes of the request's body. Push services take at least 4096 (https://www.rfc-editor.org/rfc/rfc8030#section-7.2). */
+/** Returns the body's size. Push services accept 4096 bytes (https://www.rfc-editor.org/rfc/rfc8030#section-7.2). */
 export function webPushBodyBytes(notification: Delivery['notification']): number {
   return Buffer.byteLength(contentOf(notification)) + encryptionOverheadBytes;
 }

@@ -15,19 +15,19 @@ export interface PushServiceOptions {
 
 const provenConnections = 64;
 const unprovenConnections = 4;
-// Requests to a host that is new to this process wait for its first answer. They are refused when the breaker opens.
+// Requests to a host that is new to this process wait for the host's first answer. An open breaker refuses them.
 const maximumWaiting = { proven: 4096, fresh: 1024, failing: 64 };
 
 /** One push service: its connections, its concurrency limit and its circuit breaker. */
 export class PushService {
   readonly breaker: HostBreaker;
-  /** Few requests until the host has answered one, then up to 64. */
+  /** Concurrency limit: 4 requests until the host has answered, then 64. */
   readonly gate: SendGate;
   /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
   readonly connectionErrors = new WeakSet<Error>();
   readonly #options: PushServiceOptions;
   readonly #pool: Pool;
-  /** For resends: opens a connection for each request, since other idle connections may be stale too. */
+  /** Pool for resends. It opens a connection for each request, because other idle connections may be stale too. */
   readonly #freshPool: Pool;
 
   constructor(options: PushServiceOptions) {
@@ -50,7 +50,7 @@ export class PushService {
     return (isResend ? this.#freshPool : this.#pool).request({ ...options, reset: isResend, signal });
   }
 
-  /** Ends idle connections at once, and others after their requests. */
+  /** Closes idle connections at once, and busy connections after their requests. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#freshPool.close()]);
   }

@@ -14,7 +14,7 @@ export interface PushServicesOptions {
   readonly clock: Clock;
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
   readonly ca: string | string[] | undefined;
-  /** Default: none. */
+  /** `undefined` connects without a proxy. */
   readonly proxy: HttpProxy | undefined;
   readonly timeoutMilliseconds: number;
   /** Default: {@link resolvePublicName}. */
@@ -23,7 +23,7 @@ export interface PushServicesOptions {
 
 const maximumHosts = 1000;
 const connectTimeoutMilliseconds = 5000;
-// Hosts without an answer yet share few slots, because phones can name any number of hosts that never answer.
+// Hosts that have not answered yet share few slots, because phones can name any number of hosts that never answer.
 const unprovenRequests = 64;
 // A server whose phones name silent hosts must not delay other servers' first notifications to a host.
 const unprovenRequestsOfServer = 32;
@@ -68,7 +68,7 @@ export class PushServices {
     return service;
   }
 
-  /** The concurrency limit that a push service shares with others. */
+  /** Returns the concurrency limit that a push service shares with other push services. */
   sharedGate({ breaker }: PushService): SendGate {
     return breaker.isProven ? this.#proven : this.#unproven;
   }

@@ -21,9 +21,9 @@ export interface WebPushSenderOptions {
   readonly ca?: string | string[] | undefined;
   readonly clock: Clock;
   readonly timeoutMilliseconds: number;
-  /** Default: none. */
+  /** Default: connects without a proxy. */
   readonly proxy?: HttpProxy | undefined;
-  /** Default: the name servers. */
+  /** Default: {@link resolvePublicName}. */
   readonly resolve?: ResolveName | undefined;
 }
 
@@ -57,7 +57,7 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
-    // Throws for a missing key before a slot is taken, because that failure says nothing about the host.
+    // Called before a slot is taken: it throws for a missing key, and that failure says nothing about the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
@@ -86,7 +86,7 @@ export class WebPushSender implements VendorSender {
     return this.#services.close(deadlineMilliseconds);
   }
 
-  /** Runs `send` within the concurrency limits of its host and of the sender, unless the host's breaker is open. */
+  /** Runs `send` within the concurrency limits of the host and of the sender, unless the host's breaker is open. */
   async #admitted(
     service: PushService,
     { notification: { serverId } }: Delivery,

@@ -21,10 +21,10 @@ interface Held {
 }
 
 const maximumOrigins = 1000;
-/** At most 24 hours (https://www.rfc-editor.org/rfc/rfc8292#section-2); the rest is room for clocks that differ. */
+/** Half of the allowed 24 hours (https://www.rfc-editor.org/rfc/rfc8292#section-2), a margin for differing clocks. */
 const lifetimeMilliseconds = 12 * 60 * 60_000;
 
-/** The `Authorization` header for each push service, signed again at half of its lifetime. */
+/** Creates and caches the `Authorization` header for each push service. Signs it again at half of its lifetime. */
 export class VapidToken {
   readonly #options: VapidTokenOptions;
   readonly #held = new LRUCache<string, Held>({ max: maximumOrigins });
