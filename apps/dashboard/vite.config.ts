@@ -4,7 +4,7 @@ import { defineConfig } from 'vite';
 // Each program has its own page. WAXWING_PAGE is `page` for the relay (the default) and `server-page` for the server.
 const page = process.env.WAXWING_PAGE ?? 'page';
 
-/** Bundles a page. Its program serves it under `/admin/`, and lets browsers keep the files in `assets`. */
+/** Bundles a page. Its program serves the page under `/admin/`, and lets browsers cache the files in `assets`. */
 export default defineConfig({
   root: join(import.meta.dirname, 'src', page),
   base: '/admin/',

@@ -12,19 +12,19 @@ import type { PhoneFacts } from './page-api.js';
 import { storageName, storagePrefix } from './shared-names.js';
 import { startWorker } from './start-worker.js';
 
-/** A phone that lives in this browser, until the quickstart that made its link ends. */
+/** A simulated phone in this browser. It works until the quickstart that printed its link ends. */
 export interface BrowserPhone {
   readonly client: PushClient;
   readonly registrar: Registrar;
   /** A made-up FCM registration token. */
   readonly token: string;
-  /** The token in use: the FCM token, or the endpoint of the browser's push service. */
+  /** Resolves to the token in use: the FCM token, or the subscription's endpoint at the browser's push service. */
   tokenInUse(): Promise<string>;
-  /** Changes to the browser's own push service, and stays with it. @throws the browser's error if it has none. */
+  /** Switches permanently to the browser's push service. @throws the browser's error if it has no push service. */
   usePushService(): Promise<void>;
-  /** The latest registration that the phone sent; `undefined` before the first one. */
+  /** Resolves to the latest registration that the phone sent; `undefined` before the first registration. */
   registration(): Promise<SentRegistration | undefined>;
-  /** Base64 of the latest sealed push token that the phone sent; `undefined` before the first one. */
+  /** Resolves to the latest sealed push token that the phone sent, in base64; `undefined` before the first registration. */
   sealedRegistration(): Promise<string | undefined>;
 }
 
@@ -89,7 +89,7 @@ async function subscribe(vapidPublicKey: string) {
   return subscribeToPushes(await startWorker(), vapidPublicKey);
 }
 
-/** Each start of the quickstart has another link, and nothing uses the data of earlier ones. */
+/** Deletes the data of phones of earlier starts. Each start has a new link, so that data is no longer used. */
 async function forgetEarlierPhones(): Promise<void> {
   for (const { name = '' } of (await indexedDB.databases?.()) ?? []) {
     if (name.startsWith(storagePrefix) && name !== storageName()) indexedDB.deleteDatabase(name);

@@ -1,4 +1,4 @@
-/** Returns the element of index.html with this id. @throws Error if there is none. */
+/** Returns the element of index.html with this id. @throws Error if there is no such element. */
 export function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (found === null) throw new Error(`the page has no element ${id}`);
@@ -17,7 +17,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   return made;
 }
 
-/** Replaces an element's text and class. The class shows whether the text is good or bad news. */
+/** Replaces an element's text and class. The class sets the color for good and bad news. */
 export function tell(id: string, sentence: string, className: 'good' | 'bad' | 'waiting' | '' = ''): void {
   const element = byId(id);
   element.textContent = sentence;
@@ -26,7 +26,7 @@ export function tell(id: string, sentence: string, className: 'good' | 'bad' | '
 
 const shownCharacters = 96;
 
-/** Shows the start and the size of opaque bytes, and what they mean. */
+/** Shows the first characters and the size of sealed bytes, and what they mean. */
 export function tellBytes(id: string, base64: string, meaning: string): void {
   const element = byId(id);
   const shown = base64.length > shownCharacters ? `${base64.slice(0, shownCharacters)}…` : base64;

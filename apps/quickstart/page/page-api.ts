@@ -11,7 +11,7 @@ export interface PhoneFacts {
     readonly signing_public_key: string;
     readonly recovery_public_key: string | null;
   };
-  /** Base64url; browsers subscribe to pushes with it. */
+  /** The key with which browsers subscribe to pushes, in base64url. */
   readonly vapid_public_key: string;
   readonly send_command: string;
 }
@@ -36,7 +36,7 @@ export interface RelayKey {
 
 export const fetchPhoneFacts = (): Promise<PhoneFacts> => ask('GET', 'api/phone');
 
-/** Makes the server send a notification to the phone's user. Resolves to the number of devices that it goes to. */
+/** Makes the server notify the phone's user. Resolves to the number of devices that are notified. */
 export const sendText = (text: string): Promise<{ devices: number }> => ask('POST', 'api/send', { text });
 
 export const searchHolders = (text: string, token: string): Promise<HoldersAnswer> =>

@@ -4,12 +4,12 @@ import { fetchRelayKeys, rotateRelayKey } from './page-api.js';
 
 /** Interval between two syncs of the phone. */
 const idleMilliseconds = 5000;
-/** Interval while a new key list is expected. The server fetches the list from the relay at most every five seconds. */
+/** Sync interval while a new key list is expected. The server fetches the list from the relay at most every 5 seconds. */
 const expectingMilliseconds = 1000;
 
 /**
  * Keeps the phone registered, as an app does at each start, so that it follows each rotation of the relay's key. Shows
- * the status, and the key that the push token is sealed to.
+ * the registration's status, and to which key the push token is sealed.
  */
 export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   let sealedTo: string | undefined;
@@ -44,7 +44,7 @@ export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   }
 }
 
-/** Asks the relay for a new primary key. Resolves to whether it made one. */
+/** Asks the relay for a new primary key. Resolves to whether the relay created the key. */
 async function rotate(): Promise<boolean> {
   const button = byId('rotate') as HTMLButtonElement;
   button.disabled = true;

@@ -3,21 +3,21 @@ import type { BrowserPhone } from './browser-phone.js';
 import { byId, make, tell, tellBytes } from './elements.js';
 import { searchHolders } from './page-api.js';
 
-/** A shorter text could occur in another party's data by chance. */
+/** Minimum length of a searched text. A shorter text could occur in another party's data by chance. */
 const leastSearchedCharacters = 8;
 
-/** The part of a push from Google that the page shows. */
+/** The part of a delivery from Google that the page shows. */
 export interface Push {
   readonly data: Record<string, string>;
 }
 
-/** A notification that the service worker has opened. */
+/** A notification that the service worker has decrypted. */
 export interface OpenedByWorker {
   readonly title: string;
   readonly body: string;
 }
 
-/** Shows a push on the phone unless it has shown the message before, and what the other parties could read of it. */
+/** Shows a push on the phone, and what the other parties could read of it. Ignores a message that was shown before. */
 export async function showPush(phone: BrowserPhone, { data }: Push): Promise<void> {
   const opened = await phone.client.open(data);
   if (opened.kind === 'ignored') return;
@@ -30,7 +30,7 @@ export async function showPush(phone: BrowserPhone, { data }: Push): Promise<voi
   await showHolders(phone, words);
 }
 
-/** Shows a notification that the service worker has opened. Its push service, not Google's stand-in, delivered it. */
+/** Shows a notification that came through the browser's push service and that the service worker has decrypted. */
 export async function showOpened(phone: BrowserPhone, { title, body }: OpenedByWorker): Promise<void> {
   add(title, body);
   await showHolders(phone, body);

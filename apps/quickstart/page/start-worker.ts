@@ -5,14 +5,14 @@ interface TrustedTypes {
   ): { createScriptURL(url: string): string };
 }
 
-/** Starts the page's service worker, or returns the one that runs. @throws Error in a browser without service workers. */
+/** Starts the page's service worker if it is not running, and returns it. @throws Error without service worker support. */
 export async function startWorker(): Promise<ServiceWorkerRegistration> {
   if (!('serviceWorker' in navigator)) throw new Error('This browser has no service workers.');
   await navigator.serviceWorker.register(trusted('worker.js'));
   return navigator.serviceWorker.ready;
 }
 
-/** The page's policy accepts no plain text as a script's URL. */
+/** Returns a script URL that the page's Content-Security-Policy accepts: it refuses a plain string. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy('worker', { createScriptURL: (given) => given });

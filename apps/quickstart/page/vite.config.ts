@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** Bundles the page from the sources into a few files that any web server can serve under any address. */
+/** Bundles the page from the sources into a few files that a web server can serve under any path. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
@@ -12,7 +12,7 @@ export default defineConfig({
     assetsDir: '',
     assetsInlineLimit: 0,
     modulePreload: false,
-    // Prevents a warning in `npm start`: libsodium's WebAssembly has half a megabyte.
+    // Prevents a warning in `npm start`: libsodium's WebAssembly is half a megabyte.
     chunkSizeWarningLimit: 1000,
     rolldownOptions: {
       output: { entryFileNames: 'page.js', assetFileNames: '[name][extname]', codeSplitting: false },

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vite';
 
-/** Bundles the service worker into one file beside the page's. */
+/** Bundles the service worker into one file in the same folder as the page's files. */
 export default defineConfig({
   root: import.meta.dirname,
   logLevel: 'warn',

@@ -4,7 +4,7 @@ export type Asker = Pick<QuickstartUser, 'email' | 'api_key'>;
 
 /**
  * Sends a form to the server as a user and returns the answer.
- * @throws with the server's message when it refuses.
+ * @throws Error with the server's message if the server refuses.
  */
 export async function askServer<T>(
   serverUrl: string,

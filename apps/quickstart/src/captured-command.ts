@@ -7,7 +7,7 @@ type RunCommandLine = (argv: readonly string[], terminal: Terminal) => Promise<n
 
 /**
  * Runs an operator command within this process and returns its JSON output.
- * @throws with the command's messages when it fails.
+ * @throws Error with the command's messages if the command fails.
  */
 export async function captureJson<T>(
   runCommandLine: RunCommandLine,

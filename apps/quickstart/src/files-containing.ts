@@ -4,10 +4,10 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Returns the files that contain the secret. Reads them in a child process: opening and closing a SQLite file in the
- * process that serves it releases all locks of that process (https://www.sqlite.org/howtocorrupt.html, 2.2). The next
+ * Returns the files that contain the secret. Reads the files in a child process: if the process that serves a SQLite file
+ * opens and closes it, that releases all of the process's locks (https://www.sqlite.org/howtocorrupt.html, 2.2). The next
  * program that closes the database would then delete the write-ahead log with recent commits.
- * @throws when the child process fails.
+ * @throws Error if the child process fails.
  */
 export async function filesContaining(secret: string, files: readonly string[]): Promise<string[]> {
   const program = fileURLToPath(new URL('find-in-files.js', import.meta.url));

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
 /**
- * Child process: reads `{ secret, files }` as JSON from standard input and prints the files that contain the secret as
- * JSON. A missing file contains nothing.
+ * Program of a child process. Reads `{ secret, files }` as JSON from standard input, and prints a JSON list of the files
+ * that contain the secret. Treats a missing file as empty.
  */
 const { secret, files } = JSON.parse(await text(process.stdin)) as { secret: string; files: string[] };
 const found: string[] = [];

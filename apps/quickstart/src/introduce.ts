@@ -8,11 +8,11 @@ export interface Introduced {
   readonly chat: ExistingChat;
   /** The owner's message in the channel. */
   readonly messageId: number;
-  /** Mention of the phone's user for a message. */
+  /** Text that mentions the phone's user in a message. */
   readonly mention: string;
 }
 
-/** Facts that a person needs to send the phone a notification and see it. */
+/** What the user needs to send a notification to the phone and see it arrive. */
 export interface PhoneIntroduced {
   /** Link to the page on which a browser acts as a phone of the same user. */
   readonly pageLink: string;
@@ -55,7 +55,7 @@ export function introduce({ paths, urls, ...going }: Introduced, narrator: Narra
   narrator.command('see that event', `${curl} '${api}/events?queue_id=${chat.queueId}&last_event_id=-1'`);
 }
 
-/** Prints how to send the phone a notification. */
+/** Prints how to send a notification to the phone. */
 export function introducePhone({ pageLink, sendCommand }: PhoneIntroduced, narrator: Narrator): void {
   narrator.command('send the phone a notification, which it shows below', sendCommand);
   narrator.command(

@@ -10,7 +10,7 @@ export interface JourneyUrls {
   readonly relayFiles: readonly string[];
 }
 
-/** The message that the phone is notified of. */
+/** The message about which the phone is notified. */
 export interface JourneyMessage {
   readonly content: string;
   /** Sends the message and returns its id. */
@@ -89,7 +89,7 @@ function recipientOf({ push_key_id, push_account_id }: Readonly<Record<string, s
 }
 
 /**
- * Plays the journey on a server without a relay. @throws Error unless the server answers PUSH_SERVICE_NOT_CONFIGURED.
+ * Runs the journey on a server without a relay. @throws Error unless the server answers PUSH_SERVICE_NOT_CONFIGURED.
  */
 export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Narrator): Promise<void> {
   narrator.title('A phone meets a server without a relay');

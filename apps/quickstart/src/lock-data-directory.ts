@@ -2,7 +2,7 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { FileLockedError, withFileLock } from '@waxwing/storage';
 
 /**
- * Locks a data directory. The returned function releases the lock; so does the end of the process.
+ * Locks a data directory. Resolves to a function that releases the lock. The end of the process releases it too.
  * @throws ConfigurationError if another quickstart uses the directory.
  */
 export function lockDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {

@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Prints each step to standard output, for a person. */
+/** Prints what happens to standard output, step by step. */
 export class Narrator {
   #step = 0;
 
@@ -8,7 +8,7 @@ export class Narrator {
     process.stdout.write(`\n${picocolors.bold(text)}\n`);
   }
 
-  /** Prints one step of the journey and the data that each party saw. */
+  /** Prints one step of the journey, and what each party could see. */
   step(what: string, seen: Readonly<Record<string, string>> = {}): void {
     this.#step += 1;
     process.stdout.write(`\n${picocolors.bold(`${this.#step}. ${what}`)}\n`);
@@ -19,13 +19,13 @@ export class Narrator {
     process.stdout.write(`   ${picocolors.cyan(label.padEnd(11))} ${text}\n`);
   }
 
-  /** Prints a line to copy, on a line of its own. */
+  /** Prints a command or link on a separate line, so that it is easy to copy. */
   command(what: string, line: string): void {
     process.stdout.write(`   ${what}:\n   ${line}\n`);
   }
 }
 
-/** Shortens a long text to its start and its length. */
+/** Shortens a long text to its first characters, followed by its length. */
 export function shorten(text: string, characters = 44): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}… (${text.length} characters)`;
 }

@@ -4,9 +4,9 @@ import type { QuickstartUser } from './provision-server.js';
 export const channelName = 'general';
 export const topicName = 'hello';
 
-/** Facts for trying the chat. */
+/** What the user needs to try the chat. */
 export interface ExistingChat {
-  /** Page where another user can join. */
+  /** URL of the page on which another user can join. */
   readonly invitationUrl: string;
   /** The owner's event queue, which receives message events for a week. */
   readonly queueId: string;

@@ -6,7 +6,7 @@ import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
 
-/** Gives the relay vendor credentials for any app. Creates a key ring and a dashboard token at the first start. */
+/** Configures vendor credentials for any app at the relay. The first start also creates a key ring and a dashboard token. */
 export async function provisionRelay(
   environment: Environment,
   paths: QuickstartPaths,
@@ -41,7 +41,7 @@ export interface RelayPublicKeys {
   readonly recovery_public_key: string | null;
 }
 
-/** Returns the public VAPID key that browsers subscribe with. The relay makes it when it first starts. */
+/** Returns the public VAPID key with which browsers subscribe. The relay creates it when it first starts. */
 export async function vapidKeyOf(environment: Environment): Promise<string> {
   const { keys } = await captureJson<{ keys: { public_key: string }[] }>(runRelayCommand, environment, [
     'apps',
@@ -60,7 +60,7 @@ export interface RelayCredentials {
   readonly serverKey: string;
 }
 
-/** Registers the realm's server at the relay. It has the same credentials at every start. */
+/** Registers the realm's server at the relay, with the same credentials at every start. */
 export async function provisionServerAtRelay(
   environment: Environment,
   paths: QuickstartPaths,

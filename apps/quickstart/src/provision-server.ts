@@ -4,7 +4,7 @@ import { captureJson } from './captured-command.js';
 import type { QuickstartPaths } from './quickstart-environments.js';
 import { readQuickstartSecrets, writeQuickstartSecrets } from './quickstart-secrets.js';
 
-/** A user as in `quickstart.json`; `role` is the chat API's integer. */
+/** A user as in `quickstart.json`; `role` is an integer of the chat API. */
 export interface QuickstartUser {
   readonly user_id: number;
   readonly email: string;
@@ -57,7 +57,7 @@ export async function provisionUsers(
 
 const visitorEmail = 'visitor@quickstart.example';
 
-/** Adds the phone's user for the lifetime of this quickstart, so that phones of earlier starts get no notifications. */
+/** Adds a new user for this start's phone, so that phones of earlier starts get no notifications. */
 export async function addVisitor(environment: Environment): Promise<QuickstartUser> {
   await removeVisitor(environment);
   return addUser(environment, visitorEmail, ['--name', 'Visitor', '--role', 'member']);

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import type { QuickstartOptions } from './quickstart-options.js';
 
-/** All services listen on loopback only. */
+/** Address of all services: loopback only. */
 export const host = '127.0.0.1';
 
-/** Files of the quickstart's parts, all under the data directory. */
+/** Paths of the quickstart's files, which are all in the data directory. */
 export interface QuickstartPaths {
   readonly quickstartJson: string;
-  /** Locked by the quickstart that uses the directory. */
+  /** Lock file of the quickstart that uses the directory. */
   readonly lock: string;
   readonly secrets: string;
   /** curl configuration that authenticates as the owner. */
@@ -46,7 +46,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
   };
 }
 
-/** Environment variables that point `waxwing-relay` at the quickstart's relay. */
+/** Returns the environment variables with which `waxwing-relay` runs the quickstart's relay and its commands. */
 export function relayEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,
@@ -76,8 +76,8 @@ export function relayEnvironment(
 }
 
 /**
- * Environment variables that point `waxwing-server` at the quickstart's server. Configures no relay until the server
- * has credentials for it.
+ * Returns the environment variables with which `waxwing-server` runs the quickstart's server and its commands. Without
+ * `relay`, the server has no relay.
  */
 export function serverEnvironment(
   { ports }: QuickstartOptions,

@@ -8,7 +8,7 @@ export interface QuickstartOptions {
   readonly ports: QuickstartPorts;
   /** Whether the server is connected to the relay. */
   readonly withRelay: boolean;
-  /** Stop after the journey. */
+  /** Whether to stop after the journey. */
   readonly once: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface QuickstartPorts {
 
 const highestPortBase = 65_535 - 23;
 
-/** Reads the command line. Prints usage and exits if it is invalid, asks for help, or has a secret by mistake. */
+/** Reads the command line. Prints usage and exits if it is invalid, asks for help, or contains a secret by mistake. */
 export function readQuickstartOptions(argv: readonly string[]): QuickstartOptions {
   const program = new Command('npm start --')
     .description(

@@ -4,11 +4,11 @@ import { z } from 'zod';
 const shape = z.object({
   /** The relay's credentials for the server. */
   server: z.object({ serverId: z.string(), serverKey: z.string() }).optional(),
-  /** API key of each user, by email address: the server keeps only hashes. */
+  /** API keys by email address. Kept here, because the server stores only hashes. */
   apiKeys: z.record(z.string(), z.string()),
 });
 
-/** Secrets that are shown only at their creation, stored so that later starts can print them again. */
+/** Secrets that commands show only at creation. They are stored so that later starts can use them again. */
 export type QuickstartSecrets = z.infer<typeof shape>;
 
 /** Reads the secrets of an earlier start. Resolves to an empty object at the first start. */
@@ -22,7 +22,7 @@ export async function readQuickstartSecrets(path: string): Promise<QuickstartSec
   }
 }
 
-/** Writes the secrets. Called after each new one, so that a kill in between loses none. */
+/** Writes the secrets. Call it after each new secret, so that no secret is lost if the process is killed. */
 export async function writeQuickstartSecrets(path: string, secrets: QuickstartSecrets): Promise<void> {
   await writePrivateFile(path, `${JSON.stringify(secrets, undefined, 2)}\n`);
 }

@@ -39,7 +39,7 @@ import type { QuickstartOptions } from './quickstart-options.js';
 import { refuseTakenPorts } from './refuse-taken-ports.js';
 import { watchPhone } from './watch-phone.js';
 
-/** All running parts, and what their users need to know. */
+/** The running parts of the quickstart, and how to reach them. */
 interface RunningParts {
   readonly vendors: Vendors;
   readonly relay: {
@@ -58,7 +58,7 @@ interface RunningParts {
   };
 }
 
-/** Results of the journey that the person can continue with. */
+/** Results of the journey with which the user can continue. */
 interface Shown {
   readonly visitor: QuickstartUser;
   readonly phone: JourneyPhone;
@@ -68,9 +68,9 @@ interface Shown {
 }
 
 /**
- * Starts vendors, relay and server, plays the journey, and then writes `quickstart.json`.
- * @throws ConfigurationError for a problem that the user can fix, such as a port in use. Everything that it started is
- * stopped then; another quickstart in the same data directory keeps running.
+ * Starts vendors, relay and server, runs the journey, and then writes `quickstart.json`.
+ * @throws ConfigurationError for a problem that the user can fix, such as a port in use, after stopping everything that
+ * it started. Another quickstart in the same data directory keeps running.
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
@@ -189,7 +189,7 @@ async function keepRunning(
   closers.push(await watchPhone(shown.phone, vendors.urls.http, narrator));
 }
 
-/** Files to search for leaked secrets, and the URL of Google's deliveries. */
+/** Returns the files to search for leaked secrets, and the URL of Google's deliveries. */
 function urlsOf(paths: QuickstartPaths, vendors: Vendors): JourneyUrls {
   return {
     vendorsUrl: vendors.urls.http,

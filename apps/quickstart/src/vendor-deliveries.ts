@@ -7,7 +7,7 @@ export interface VendorDelivery {
 
 const pollMilliseconds = 50;
 
-/** Returns the deliveries to the token so far, oldest first. */
+/** Returns all deliveries to the token so far, oldest first. */
 export async function deliveriesTo(token: string, vendorsUrl: string): Promise<VendorDelivery[]> {
   const response = await fetch(`${vendorsUrl}/deliveries?token=${encodeURIComponent(token)}`);
   const { deliveries } = (await response.json()) as { deliveries: VendorDelivery[] };
@@ -31,7 +31,7 @@ export async function firstDeliveryTo(
 
 const patientPollMilliseconds = 250;
 
-/** Yields each delivery to the token as it arrives, skipping the first `seen`, until the signal aborts. */
+/** Yields each delivery to the token as it arrives, except the first `seen` deliveries, until the signal aborts. */
 export async function* laterDeliveriesTo(
   token: string,
   vendorsUrl: string,

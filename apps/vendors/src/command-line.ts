@@ -21,7 +21,7 @@ const listenerCount = 4;
 
 /**
  * Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line.
- * @throws CommandError for a secret that was given by mistake.
+ * @throws CommandError if an argument looks like a secret.
  */
 export function readFlags(argv: readonly string[]): CommandLineFlags {
   const command = new Command('waxwing-vendors')
@@ -94,7 +94,7 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   }
 }
 
-/** Formats the startup message: text for a person, or one line of JSON for a program. */
+/** Formats the startup message as text, or as one line of JSON with `--json`. */
 export function describeVendors({ urls, credentials }: Vendors, { json }: CommandLineFlags): string {
   return json ? `${JSON.stringify({ urls, credentials })}\n` : formatForPeople({ urls, credentials });
 }

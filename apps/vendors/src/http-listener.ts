@@ -12,7 +12,7 @@ export interface HttpListenerContext {
   readonly connections: ConnectionCounts;
 }
 
-/** Google's idle timeout of a connection, so that senders' connection pools behave as in production. */
+/** Google's idle timeout for connections, so that senders' connection pools behave as in production. */
 const keepAliveMilliseconds = 240_000;
 
 /** Plain HTTP listener: FCM, Google's token endpoint, and the stand-ins' admin API. */

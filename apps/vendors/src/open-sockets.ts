@@ -3,7 +3,7 @@ import type { ConnectionCounts } from './statistics.js';
 
 type ClientAddress = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 
-/** Open TCP connections of a TLS listener, by the client's address and port. Counts them. */
+/** Tracks and counts the open TCP connections of a TLS listener, by the client's address and port. */
 export class OpenSockets {
   readonly #sockets = new Map<string, Socket>();
 
@@ -20,7 +20,7 @@ export class OpenSockets {
     });
   }
 
-  /** The unencrypted socket below a TLS socket. */
+  /** Returns the TCP socket below a TLS socket. */
   below(encrypted: ClientAddress): Socket | undefined {
     return this.#sockets.get(keyOf(encrypted));
   }

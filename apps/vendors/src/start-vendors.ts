@@ -13,20 +13,20 @@ import { PushListener } from './webpush/push-listener.js';
 import { Subscriptions } from './webpush/subscriptions.js';
 
 export interface VendorsOptions {
-  /** Directory of the credentials; made (mode 0700) if missing. */
+  /** Directory for the credentials. Created with mode 0700 if it is missing. */
   readonly dataDir: string;
   /** Address that all listeners bind to. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Port of the HTTP listener. 0, the default, picks any free port; the same holds for the next three. */
+  /** Port of the HTTP listener. For this and the next three ports, 0 (the default) picks any free port. */
   readonly httpPort?: number;
   readonly apnsProductionPort?: number;
   readonly apnsSandboxPort?: number;
   readonly webPushPort?: number;
   /** Current time in milliseconds since the Unix epoch. */
   readonly clock?: () => number;
-  /** Returns numbers in [0, 1), for faults with a `rate` unless their script has a seed. */
+  /** Returns numbers in [0, 1). Used for faults with a `rate` if the fault script has no seed. */
   readonly random?: () => number;
-  /** Called with one sentence for each refusal and its cause, without tokens or bodies. Default: silent. */
+  /** Called for each refusal with a sentence about the cause, without tokens or bodies. Default: logs nothing. */
   readonly log?: (message: string) => void;
 }
 
@@ -40,11 +40,11 @@ export interface Vendors {
     readonly apnsProduction: string;
     /** Replaces https://api.sandbox.push.apple.com. */
     readonly apnsSandbox: string;
-    /** A push service. Any URL of the form `<this>/push/<name>` is a subscription's endpoint. */
+    /** URL of the push service. Any URL of the form `<this>/push/<name>` is a subscription's endpoint. */
     readonly webPush: string;
   };
   readonly credentials: {
-    /** Path of Google's service account file; its `token_uri` is this stand-in's. */
+    /** Path of a Google service account file, whose `token_uri` is the stand-in's token endpoint. */
     readonly serviceAccountFile: string;
     readonly fcmProjectId: string;
     /** Path of Apple's .p8 file. */
@@ -68,7 +68,7 @@ interface Listeners {
 /**
  * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials
  * in the data directory; later starts reuse them.
- * @throws the listener's error with `code` EADDRINUSE if a port is in use. Everything that it started is stopped then.
+ * @throws the listener's error, with `code` EADDRINUSE if a port is in use, after stopping everything that it started.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;
@@ -155,7 +155,7 @@ interface Counted extends ReturnType<typeof newCounts> {
   readonly faults: Faults;
 }
 
-/** The answer of `/stats`. */
+/** Returns the answer of `/stats`. */
 function describe({
   connections,
   counts,

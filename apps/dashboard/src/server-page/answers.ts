@@ -1,4 +1,4 @@
-/** Counts of devices of one token kind. Times in all answers are Unix milliseconds. */
+/** Numbers of devices with one kind of token. Times in all answers are Unix milliseconds. */
 export interface DeviceCounts {
   /** Empty for devices without a token. */
   readonly kind: string;
@@ -42,7 +42,7 @@ export interface Overview {
   readonly oldest_due_age_ms: number | null;
 }
 
-/** Result of one check of push. */
+/** Result of one check of the push setup. */
 export interface PushCheck {
   readonly name: string;
   readonly ok: boolean;
@@ -50,7 +50,7 @@ export interface PushCheck {
   readonly remedy: string | null;
 }
 
-/** A job that the server has given up. */
+/** A dead letter: a job that the server has given up. */
 export interface DeadJob {
   readonly id: string;
   readonly kind: string;

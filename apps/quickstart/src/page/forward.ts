@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** Allowlist: the requests that a phone sends to its server. */
+/** Allowlist of the requests that a phone sends to its server. */
 const phoneRequests: ReadonlySet<string> = new Set([
   'POST /api/v1/register_client_device',
   'POST /api/v1/remove_client_device',
@@ -13,8 +13,8 @@ const phoneRequests: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Proxies a request of the page's phone to the chat server, unchanged in both directions. The server is another origin,
- * and its API is not open to web pages.
+ * Proxies a request of the page's phone to the chat server, unchanged in both directions. The page cannot call the server
+ * directly, because the server has another origin and does not allow requests from web pages.
  */
 export async function forward(
   request: IncomingMessage,

@@ -3,15 +3,15 @@ import { matchesCredential } from '@waxwing/service/config';
 import { describeForeignRequest } from '@waxwing/service/http';
 import { host } from '../quickstart-environments.js';
 
-/** The path below the token in the address, or why the request is refused. */
+/** The path after the token in the URL, or why the request is refused. */
 export type Guarded =
   | { readonly kind: 'let-in'; readonly path: string; readonly query: URLSearchParams }
   | { readonly kind: 'refused'; readonly status: 403 | 404; readonly sentence: string };
 
 /**
- * Admits requests whose path starts with the token. Other sites neither know it nor can read an answer. A foreign host
- * name that resolves to this machine (DNS rebinding) is refused by `Host`, a page on another port of this machine by
- * `Origin`.
+ * Admits requests whose path starts with the token. Other sites do not know the token and cannot read the answers. The
+ * check of `Host` refuses foreign host names that resolve to this machine (DNS rebinding). The check of `Origin` refuses
+ * pages on other ports of this machine.
  */
 export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: string): Guarded {
   const { host: hostHeader = '', origin } = headers;

@@ -9,7 +9,7 @@ import { type PageFile, readPageFiles } from './page-files.js';
 import { answerPage, answerWith, type PageContext } from './page-routes.js';
 
 export interface RunningPage extends RunningService {
-  /** Link to the page. It lets its holder send notifications and rotate keys until the quickstart ends. */
+  /** Link to the page. Anyone with the link can send notifications and rotate keys until the quickstart ends. */
   readonly link: string;
 }
 
@@ -32,7 +32,7 @@ interface Serving {
   readonly tokenHash: string;
 }
 
-/** Serves the browser phone's page on loopback, under an unguessable address. */
+/** Serves the browser phone's page on loopback, under an unguessable URL. */
 export async function startPage(port: number, context: PageContext): Promise<RunningPage> {
   const token = generateCredential().reveal();
   const serving = { context, files: await readPageFiles(), tokenHash: hashCredential(token) };

@@ -8,7 +8,7 @@ import { FaultScriptError, parseFaultScript } from '../faults/parse-fault-rules.
 import { answerJson, readRequestBody } from '../http/read-and-answer.js';
 
 export interface AdminContext {
-  /** Address that the listener is bound to. */
+  /** Address to which the listener is bound. */
   readonly host: string;
   readonly deliveries: DeliveryLog;
   readonly faults: Faults;
@@ -21,7 +21,7 @@ type Route = (request: IncomingMessage, response: ServerResponse, context: Admin
 const maximumScriptBytes = 64 * 1024 * 1024;
 const pageCharacters = 64 * 1024;
 
-/** Routes of the stand-ins' admin API, which the real vendors do not have. */
+/** Routes of the stand-ins' admin API. The real vendors have no such API. */
 const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   '/deliveries': { GET: showDeliveries, DELETE: emptyDeliveries },
   '/faults': { GET: showFaults, PUT: replaceFaults, DELETE: clearFaults },
@@ -71,7 +71,7 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
   );
 }
 
-/** Yields the answer in chunks of about 64 Ki characters: the whole may exceed the maximum length of a string. */
+/** Yields the answer in chunks of about 64 Ki characters: as one string, it could exceed the maximum string length. */
 function* formatPages(deliveries: readonly TakenNotification[]): Generator<string> {
   let page = '{"deliveries":[';
   for (const [index, delivery] of deliveries.entries()) {

@@ -37,7 +37,7 @@ interface Exchange {
 
 const runawayBodyBytes = 1024 * 1024;
 
-/** One accepted APNs connection: its streams, its stream limit before authentication, and its shutdown by GOAWAY. */
+/** One accepted APNs connection. Handles its streams, limits them, and shuts it down with GOAWAY. */
 export class AcceptedApnsConnection {
   readonly #session: ServerHttp2Session;
   readonly #context: ApnsContext;
@@ -46,7 +46,7 @@ export class AcceptedApnsConnection {
   #isSilent = false;
   #streams = 0;
   #openStreams = 0;
-  /** After GOAWAY: the last stream that is still processed. */
+  /** Id of the last stream that is processed after a GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY;
 
   /** @param stopReading stops reading from the socket and leaves it open. */
@@ -205,5 +205,5 @@ export class AcceptedApnsConnection {
   }
 }
 
-/** Ignores a reset by either side, which also arrives as an error. `close` follows, and there is no answer to send. */
+/** Ignores the error of a stream that either side reset: `close` follows, and there is no answer to send. */
 function expectReset(): void {}

@@ -11,19 +11,19 @@ export interface ApnsListenerContext extends ApnsContext {
   readonly tls: TlsIdentity;
 }
 
-/** The socket's undocumented handle: the only way to stop reading from a socket that HTTP/2 uses. */
+/** A socket with its undocumented handle, the only way to stop reading from a socket that HTTP/2 uses. */
 interface SocketWithHandle {
   readonly _handle?: { readStop?(): number } | null;
 }
 
 /**
- * Flow-control window for a thousand concurrent payloads. With HTTP/2's default of 64 KiB a sender stalls after sixty
- * notifications.
+ * Flow-control window for a thousand concurrent payloads. With the HTTP/2 default of 64 KiB, a sender would stall after
+ * sixty notifications.
  */
 const connectionWindowBytes = 1000 * 5120;
 
 /**
- * Listener for one of Apple's two environments: TLS 1.2 or later and HTTP/2 by ALPN, nothing else.
+ * Listener for one of Apple's two environments. Accepts only HTTP/2 (by ALPN) over TLS 1.2 or later.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 export class ApnsListener {

@@ -18,7 +18,7 @@ export interface ReceivedRequest {
   /** Names and values as received, alternating; a repeated header occurs twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Length of the received body. A part of it may have been dropped. */
+  /** Length of the body that the client sent. `body` may contain only a part of it. */
   readonly bodyBytes: number;
 }
 
@@ -38,7 +38,7 @@ const pushTypes = new Set([
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const devicePath = /^\/3\/device\/([^/?#]*)$/;
 const maximumPayloadBytes = 4096;
-/** Maximum payload of any push type. */
+/** The largest payload limit of all push types. */
 export const maximumVoipPayloadBytes = 5120;
 
 /**
@@ -65,7 +65,7 @@ export function checkRequest(
   return { deviceToken, topic: headers['apns-topic'] as string, bodyText, authorization };
 }
 
-/** Returns the `apns-id` to answer with: the request's own if it is a canonical UUID, else undefined. */
+/** Returns the `apns-id` of the request if it is a canonical UUID, otherwise `undefined`. */
 export function readApnsId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['apns-id'];
   return typeof id === 'string' && canonicalUuid.test(id) ? id : undefined;

@@ -11,7 +11,7 @@ export interface ProviderTokensOptions {
   readonly keyId: string;
   readonly publicKey: KeyObject;
   readonly clock: () => number;
-  /** Minimum interval between new tokens, read at each new token; undefined disables the check. */
+  /** Returns the minimum interval between new tokens; `undefined` disables the check. Called for each new token. */
   mintIntervalSeconds(): number | undefined;
 }
 
@@ -21,7 +21,8 @@ interface AcceptedToken {
 }
 
 /**
- * Verifies provider tokens as Apple specifies: ES256, the key's id, the team's id, at most one hour old.
+ * Verifies provider tokens as Apple specifies: an ES256 signature, the key's id, the team's id, and an age of at most one
+ * hour.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
 export class ProviderTokens {
@@ -40,7 +41,7 @@ export class ProviderTokens {
   }
 
   /**
-   * Checks an `authorization` header. For a known token checks only the age.
+   * Checks an `authorization` header. Checks only the age of a token that was accepted before.
    * @returns the refusal, or the stored copy of the header, so that many requests share one string.
    */
   check(authorization: string | undefined): Refusal | string {

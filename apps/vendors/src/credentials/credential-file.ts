@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 
-/** Writes a file of mode 0600 atomically and replaces an existing one. */
+/** Writes a file of mode 0600 atomically. Replaces an existing file. */
 export async function replaceCredentialFile(path: string, content: string): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await rename(temporary, path);
 }
 
 /**
- * Writes a file of mode 0600 atomically, unless it exists.
- * @returns whether it was written; `false` leaves the existing file unchanged.
+ * Writes a file of mode 0600 atomically, unless the file exists.
+ * @returns whether it wrote the file; `false` if an existing file was left unchanged.
  */
 export async function createCredentialFile(path: string, content: string): Promise<boolean> {
   const temporary = await writeTemporary(path, content);

@@ -15,7 +15,7 @@ import {
   X509CertificateGenerator,
 } from '@peculiar/x509';
 
-/** A TLS listener's certificate and key, and the CA that its clients must trust. All PEM. */
+/** A TLS listener's certificate and private key, and the CA that clients must trust, all in PEM. */
 export interface TlsIdentity {
   readonly ca: string;
   readonly certificate: string;
@@ -24,13 +24,13 @@ export interface TlsIdentity {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-// Fixed dates, because clients check them with the real clock and the stand-ins' clock can be set to any time. RFC 5280
+// Fixed dates: clients check them against the real clock, but the stand-ins' clock may be set to any time. RFC 5280
 // section 4.1.2.5 reserves this end date for "no well-defined expiration date".
 const notBefore = new Date('2025-01-01T00:00:00Z');
 const notAfter = new Date('9999-12-31T23:59:59Z');
 
 /**
- * Makes a certificate authority and a server certificate signed by it. Discards the authority's private key.
+ * Creates a certificate authority and a server certificate that it signs. Discards the authority's private key.
  * @param hosts DNS names and IP addresses of the certificate.
  */
 export async function makeTlsIdentity(hosts: readonly string[]): Promise<TlsIdentity> {
@@ -85,7 +85,7 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
-/** 16 bytes whose first bit is clear and second is set: positive and without a leading zero, as DER requires. */
+/** Returns 16 random bytes in hexadecimal that DER can encode as a positive integer without padding or leading zero. */
 function randomSerialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;

@@ -14,7 +14,7 @@ import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
-/** The vendors' part of every credential: the issued ids and the keys that verify clients. */
+/** What the vendors know of each credential: the issued ids, and the public keys that verify clients. */
 export interface VendorCredentials {
   readonly fcm: {
     readonly projectId: string;
@@ -26,14 +26,17 @@ export interface VendorCredentials {
   readonly tls: TlsIdentity;
 }
 
-/** Paths of the files that Google and Apple would give the operator. */
+/** Paths of the files that an operator would get from Google and Apple, and of the CA certificate. */
 export interface CredentialFiles {
   readonly serviceAccountFile: string;
   readonly apnsKeyFile: string;
   readonly caFile: string;
 }
 
-/** Master file that all others are derived from. A crash between two writes therefore leaves nothing inconsistent. */
+/**
+ * Content of the master file. All other files are derived from it, so a crash between two writes leaves no
+ * inconsistency.
+ */
 interface StoredIdentity {
   readonly fcm: {
     readonly project_id: string;
@@ -74,9 +77,9 @@ export class CredentialStore {
   }
 
   /**
-   * Opens the credentials of a data directory. Makes the directory (mode 0700) and the credentials if there are none.
-   * Renews only the certificate if it does not cover `host`.
-   * @throws Error when the stored credentials cannot be read.
+   * Opens the credentials of a data directory. Creates the directory (mode 0700) and the credentials if they are missing.
+   * If the certificate does not cover `host`, renews only the certificate.
+   * @throws Error if the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {
     makePrivateFolder(dataDir);
@@ -94,8 +97,8 @@ export class CredentialStore {
   }
 
   /**
-   * Writes the credential files (mode 0600) that an operator gives to a sender. `tokenUri` is where the sender gets
-   * access tokens.
+   * Writes the credential files (mode 0600) that an operator gives to a sender. `tokenUri` is the URL at which the sender
+   * gets access tokens.
    */
   async writeOperatorFiles(tokenUri: string): Promise<CredentialFiles> {
     const { fcm, apns, tls } = this.#identity;

@@ -6,14 +6,14 @@ import type { AppleSystem } from '../faults/fault-rule.js';
 export interface TakenNotification {
   readonly vendor: 'fcm' | 'apns' | 'webpush';
   /**
-   * The registration token, topic, condition or fid; for APNs the device token as written in the path; for Web Push the
-   * endpoint's URL.
+   * The target. FCM: the registration token, topic, condition or fid. APNs: the device token as written in the path. Web
+   * Push: the endpoint's URL.
    */
   readonly token: string;
-  /** APNs environment; absent for others. */
+  /** APNs environment; absent for other vendors. */
   readonly environment?: AppleSystem;
   readonly headers: Http1Headers | Http2Headers;
-  /** The request's body as received: valid JSON text with unrounded numbers. For Web Push its base64, as JSON text. */
+  /** The request's body as received, as JSON text with unrounded numbers. For Web Push, the base64 as a JSON string. */
   readonly bodyText: string;
   readonly receivedAtMilliseconds: number;
 }
@@ -22,8 +22,8 @@ const maximumDeliveries = 200_000;
 const maximumBodyCharacters = 256 * 1024 * 1024;
 
 /**
- * Log of the newest deliveries in order of arrival. Evicts the oldest beyond 200,000 deliveries or 256 Mi characters of
- * body.
+ * Log of the newest deliveries, in order of arrival. Evicts the oldest deliveries above 200,000 deliveries or 256 Mi
+ * characters of bodies.
  */
 export class DeliveryLog {
   #deliveries: (TakenNotification | undefined)[] = [];
@@ -35,7 +35,7 @@ export class DeliveryLog {
     return this.#deliveries.length - this.#first;
   }
 
-  /** Number of evicted deliveries; {@link clear} does not count. */
+  /** Number of evicted deliveries. Deliveries that {@link clear} removed do not count. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -53,7 +53,7 @@ export class DeliveryLog {
     this.#bodyCharacters = 0;
   }
 
-  /** Lists the deliveries to one token, or all. APNs tokens match case-insensitively. */
+  /** Returns the deliveries to `token`, or all deliveries. Compares APNs tokens without regard to letter case. */
   list(token?: string): TakenNotification[] {
     const kept = this.#deliveries.slice(this.#first) as TakenNotification[];
     if (token === undefined) return kept;

@@ -5,7 +5,7 @@ export type AppleSystem = 'production' | 'sandbox';
 export interface AnswerFault {
   readonly kind: 'answer';
   readonly status: number;
-  /** Apple's reason, Google's error code, OAuth's error, or our name for a push service's status. */
+  /** Apple's reason, Google's error code, an OAuth error, or the stand-ins' name for a push service's status. */
   readonly reason: string;
   readonly message?: string;
   /** FCM: path of the invalid field. */
@@ -35,11 +35,11 @@ export interface GoawayFault {
   /** Interval in streams per connection. */
   readonly every: number;
   readonly errorCode: number;
-  /** Reason in the frame's JSON; undefined sends no debug data. */
+  /** Reason in the JSON of the frame's debug data; `undefined` sends no debug data. */
   readonly reason: string | undefined;
 }
 
-/** One validated fault rule. Absent selectors match everything; absent effects do nothing. */
+/** One validated fault rule. A missing selector matches every request, and a missing effect does nothing. */
 export interface FaultRule {
   readonly vendor: FaultVendor;
   readonly token?: string;
@@ -47,7 +47,7 @@ export interface FaultRule {
   readonly environment?: AppleSystem;
   /** Fraction of matching requests that the rule applies to, 0 to 1. */
   readonly rate: number;
-  /** Maximum number of applications; Infinity for no limit. */
+  /** Maximum number of times that the rule applies; Infinity for no limit. */
   readonly times: number;
   readonly latencyMilliseconds: number;
   readonly effect?: FaultEffect;

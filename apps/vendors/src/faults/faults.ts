@@ -1,7 +1,7 @@
 import type { AppleSystem, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import type { FaultScript } from './parse-fault-rules.js';
 
-/** Properties of a request that rules match. */
+/** The properties of a request that select rules. */
 export interface FaultedRequest {
   readonly vendor: FaultVendor;
   readonly token?: string;
@@ -22,7 +22,7 @@ interface ActiveRule {
 
 const noFault: Verdict = { latencyMilliseconds: 0, effect: undefined };
 
-/** The active fault rules. Changes apply at once, also to open connections. */
+/** The active fault rules. Changes apply at once, even to open connections. */
 export class Faults {
   readonly #random: () => number;
   readonly #listeners = new Set<() => void>();
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Applies the rules to one request and counts them. Rules that name its token come first, then the others, each in
-   * script order. Latencies add up; the first rule with an effect wins.
+   * Applies the rules to one request, and counts each applied rule. Rules that name the request's token come first, then
+   * all other rules, both in script order. Latencies add up; the first rule with an effect wins.
    */
   decide(request: FaultedRequest): Verdict {
     const { vendor, token } = request;
@@ -95,7 +95,7 @@ export class Faults {
     return { latencyMilliseconds, effect };
   }
 
-  /** Returns the GOAWAY to send after a connection's `streams`-th stream, or undefined. Counts the rule. */
+  /** Returns the GOAWAY to send after stream number `streams` of a connection, or `undefined`. Counts the applied rule. */
   decideGoaway(environment: AppleSystem, streams: number): GoawayFault | undefined {
     for (const active of this.#general.apns) {
       const { goaway, effect, latencyMilliseconds, times } = active.rule;
@@ -111,7 +111,8 @@ export class Faults {
   }
 
   /**
-   * Limits of concurrent streams per connection: 1 before authentication and 1,000 after, unless a rule overrides them.
+   * Returns the limits on concurrent streams of a connection: 1 before authentication and 1,000 afterwards, unless a rule
+   * overrides them.
    */
   streamLimits(environment: AppleSystem): { initial: number; authenticated: number } {
     const rules = this.#general.apns
@@ -124,7 +125,7 @@ export class Faults {
     return { initial: initial ?? 1, authenticated: most ?? 1000 };
   }
 
-  /** Minimum interval between new provider tokens; undefined disables the check. */
+  /** Minimum interval between new provider tokens; `undefined` disables the check. */
   get mintIntervalSeconds(): number | undefined {
     return this.#general.apns.find(({ rule }) => rule.mintIntervalSeconds !== undefined)?.rule
       .mintIntervalSeconds;
@@ -151,7 +152,7 @@ function tokenKey(vendor: FaultVendor, token: string): string {
   return `${vendor}:${vendor === 'apns' ? token.toLowerCase() : token}`;
 }
 
-/** Mulberry32 generator: the same seed gives the same numbers on every machine. */
+/** Creates a Mulberry32 random number generator: the same seed gives the same numbers on every machine. */
 function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -8,7 +8,7 @@ import { readWireRule, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
   readonly rules: readonly FaultRule[];
-  /** Seed of the random numbers for `rate`; undefined for unseeded randomness. */
+  /** Seed of the random numbers for `rate`; if missing, the numbers differ from run to run. */
   readonly seed?: number;
 }
 
@@ -30,7 +30,7 @@ const connectionFields = [
   'expires_in',
 ] as const;
 
-/** HTTP status of each reason. The first reason with a status is its default. */
+/** HTTP status of each reason. The first reason with a status is the default reason for that status. */
 const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
   apns: new Map(Object.entries(appleReasons)),
   fcm: new Map(Object.entries(googleErrors).map(([name, { httpStatus }]) => [name, httpStatus])),
@@ -109,8 +109,8 @@ function findProblems(path: string, rule: WireRule): string[] {
 }
 
 /**
- * Checks that `times` counts one thing only. It can limit neither settings that last as long as the rule, nor both
- * requests and GOAWAYs.
+ * Checks that `times` counts either requests or GOAWAYs, not both. It cannot limit settings, which last as long as the
+ * rule.
  */
 function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {
   const counted = `${path}.times counts requests or GOAWAYs, and not`;

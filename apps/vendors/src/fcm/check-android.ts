@@ -28,7 +28,7 @@ const androidV2Fields = new Set([...commonFields, ...intents]);
 const remoteNotificationFields = new Set(['mutable_content', 'use_as_v1_data_message', 'notification']);
 const maximumTtlSeconds = 2_419_200;
 
-/** https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#androidconfig */
+/** Checks AndroidConfig. https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages#androidconfig */
 export function checkAndroid(android: unknown): MessageProblem | undefined {
   if (!isSet(android)) return undefined;
   const path = 'message.android';
@@ -44,8 +44,8 @@ export function checkAndroid(android: unknown): MessageProblem | undefined {
 }
 
 /**
- * Checks AndroidConfigV2, which has an intent instead of a priority. `hasAndroid`: the message has the older options
- * too. https://firebase.google.com/docs/cloud-messaging/send/v2-api
+ * Checks AndroidConfigV2, which has an intent instead of a priority. `hasAndroid` says whether the message also has an
+ * AndroidConfig. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 export function checkAndroidV2(android: unknown, hasAndroid: boolean): MessageProblem | undefined {
   if (!isSet(android)) return undefined;

@@ -1,11 +1,11 @@
 import { isObject } from '../json-web-token.js';
 
-/** A problem of a message; `field` is the path of the invalid field. */
+/** A problem with a message; `field` is the path of the invalid field. */
 export interface MessageProblem {
   readonly message: string;
   readonly field: string;
   /**
-   * Whether FCM itself detects the problem, not the JSON parser in front of it. The answer then carries an FcmError.
+   * Whether FCM itself detects the problem, and not the JSON parser in front of FCM. If so, the answer has an FcmError.
    */
   readonly isFcmError: boolean;
 }
@@ -14,7 +14,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export const maximumDataBytes = 4096;
 
-/** Checks `data`: texts, no reserved keys, and no more bytes than allowed. */
+/** Checks that the values of `data` are strings, that no key is reserved, and that it has at most `maximumBytes`. */
 export function checkData(data: unknown, path: string, maximumBytes: number): MessageProblem | undefined {
   if (!isSet(data)) return undefined;
   if (!isObject(data)) return wrongType(path, 'Map', data);

@@ -39,7 +39,7 @@ const sendPath = /^\/v1\/projects\/([^/?#]+)\/messages:send(?:\?|$)/;
 const wellFormedProjectId = /^[a-z][a-z0-9-]{4,28}[a-z0-9]$/;
 
 /**
- * `POST /v1/projects/{project}/messages:send`.
+ * Handles `POST /v1/projects/{project}/messages:send`.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages/send
  */
 export function handleSendRequest(

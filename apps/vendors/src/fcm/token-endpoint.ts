@@ -21,8 +21,8 @@ const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 const maximumBodyBytes = 64 * 1024;
 
 /**
- * `POST /token`: issues an access token for a service account's signed assertion. RFC 7523 section 2.1 and RFC 6749
- * section 5.
+ * Handles `POST /token`: issues an access token for a service account's signed assertion (RFC 7523 section 2.1 and
+ * RFC 6749 section 5).
  */
 export function handleTokenRequest(
   request: IncomingMessage,

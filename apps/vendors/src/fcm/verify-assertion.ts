@@ -32,7 +32,7 @@ const badTimes =
 /**
  * Verifies the assertion that a service account exchanges for an access token.
  * https://developers.google.com/identity/protocols/oauth2/service-account and RFC 7523 section 3.
- * @returns undefined if it is valid.
+ * @returns `undefined` for a valid assertion.
  */
 export function verifyAssertion(assertion: string, context: AssertionContext): OAuthRefusal | undefined {
   const { serviceAccount, tokenUri, nowMilliseconds } = context;
@@ -41,7 +41,7 @@ export function verifyAssertion(assertion: string, context: AssertionContext): O
   const { header, claims, signedText, signature } = token;
   if (header.alg !== 'RS256') return invalidGrant('Invalid JWT: the algorithm must be RS256.');
   if (claims.iss !== serviceAccount.clientEmail) return invalidGrant('Invalid grant: account not found');
-  // Google tries each key of the account if the header names none.
+  // Google tries each key of the account if the header names no key.
   const isKnownKey = header.kid === undefined || header.kid === serviceAccount.privateKeyId;
   if (!isKnownKey || !verify('sha256', Buffer.from(signedText), serviceAccount.publicKey, signature)) {
     return invalidGrant('Invalid JWT Signature.');

@@ -3,23 +3,23 @@ import type { AnswerFault } from '../faults/fault-rule.js';
 import type { Verdict } from '../faults/faults.js';
 import type { RequestCounts } from '../statistics.js';
 
-/** Callbacks of an HTTP/1.1 endpoint for a valid request. */
+/** A valid request to an HTTP/1.1 endpoint, and the endpoint's callbacks for it. */
 export interface FaultableExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly counts: RequestCounts;
   readonly verdict: Verdict;
-  /** Processes the request; the answer is sent later. */
+  /** Processes the request without answering it. */
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
-  /** Resets the connection. Default: of an unencrypted one. */
+  /** Resets the connection. Default: resets the request's own socket, which suffices without TLS. */
   reset?(): void;
 }
 
 /**
- * Applies the scripted faults to a request: processes it or not, then answers, refuses, resets the connection, or stays
- * silent.
+ * Applies the scripted faults to a request: processes or drops the request, then answers, refuses, resets the connection,
+ * or stays silent.
  */
 export function actOnFault(exchange: FaultableExchange): void {
   const { request, response, counts, verdict } = exchange;

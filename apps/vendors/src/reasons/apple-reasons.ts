@@ -1,5 +1,5 @@
 /**
- * All APNs error reasons with their HTTP status. The first reason with a status is its default.
+ * All APNs error reasons with their HTTP status. The first reason with a status is the default reason for that status.
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export const appleReasons = {

@@ -9,7 +9,7 @@ interface GoogleError {
 const requestedEntity = 'Requested entity was not found.';
 
 /**
- * All FCM errors by the name that clients check. The first error with an HTTP status is its default.
+ * All FCM errors by the name that clients check. The first error with an HTTP status is the default error for that status.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and, for errors without FcmError,
  * https://cloud.google.com/apis/design/errors
  */
@@ -47,21 +47,21 @@ export const googleErrors = {
 export type GoogleErrorName = keyof typeof googleErrors;
 
 export interface GoogleErrorOptions {
-  /** Overrides the HTTP status of the name. */
+  /** Overrides the default HTTP status. */
   readonly httpStatus?: number | undefined;
   /** Overrides the default message. */
   readonly message?: string | undefined;
   /** Path of the invalid field, such as `message.data`. */
   readonly field?: string | undefined;
-  /** Overrides whether the answer carries an FcmError. */
+  /** Overrides whether the answer has an FcmError. */
   readonly isFcmError?: boolean;
   /** Further entries of `details`. */
   readonly details?: readonly object[];
 }
 
 /**
- * Formats an error body as Google does. An unknown name becomes an FcmError of status UNKNOWN, as an outdated client
- * would see it.
+ * Formats an error body as Google does. For an unknown name, formats an FcmError with status UNKNOWN, to test clients
+ * against errors that they do not know.
  */
 export function formatGoogleError(name: string, options: GoogleErrorOptions = {}): string {
   const known: GoogleError = isGoogleErrorName(name)

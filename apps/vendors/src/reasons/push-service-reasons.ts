@@ -1,6 +1,7 @@
 /**
- * Refusals of a push service with their HTTP status, by our own names: RFC 8030 has statuses only. The first reason with
- * a status is its default. https://www.rfc-editor.org/rfc/rfc8030 and https://www.rfc-editor.org/rfc/rfc8292
+ * Refusals of a push service with their HTTP status. The names are the stand-ins' own, because RFC 8030 defines only
+ * statuses. The first reason with a status is the default reason for that status.
+ * https://www.rfc-editor.org/rfc/rfc8030 and https://www.rfc-editor.org/rfc/rfc8292
  */
 export const pushServiceReasons = {
   BadRequest: 400,

@@ -24,7 +24,7 @@ interface Refusal {
   readonly problem: string;
 }
 
-/** Path of a subscription; its last part is any name. Endpoints of UnifiedPush may have a query. */
+/** Path of a subscription. The last segment is any name. A UnifiedPush endpoint may have a query. */
 const subscriptionPath = /^\/push\/[\w.~-]{1,200}(?:\?[\w.~=&-]{1,200})?$/;
 const maximumBodyBytes = 4096;
 const urgencies: ReadonlySet<unknown> = new Set([undefined, 'very-low', 'low', 'normal', 'high']);
@@ -33,7 +33,7 @@ const topicForm = /^[\w-]{1,32}$/;
 const contentHeaderBytes = 86;
 
 /**
- * `POST` to a subscription of the stand-in for a push service. Decrypts nothing.
+ * Handles a push message sent to a subscription, as a push service would. Does not decrypt the body.
  * https://www.rfc-editor.org/rfc/rfc8030#section-5
  */
 export function handlePushRequest(

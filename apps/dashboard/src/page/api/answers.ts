@@ -65,7 +65,7 @@ export interface KeyRing {
   readonly keys: readonly RingKey[];
 }
 
-/** Whether a key can be retired without harm, and why or why not. */
+/** Whether a key can be retired without locking out phones, and why. */
 export interface Retirement {
   readonly safe: boolean;
   readonly explanation: string;
@@ -73,13 +73,13 @@ export interface Retirement {
 
 export interface RelayServer {
   readonly uuid: string;
-  /** Name that the operator gave; may be empty. */
+  /** Name that the operator chose; may be empty. */
   readonly name: string;
   readonly hostname: string | null;
   readonly state: 'active' | 'suspended' | 'deactivated';
   readonly last_seen_at: number | null;
   readonly devices: number;
-  /** Notifications a minute. */
+  /** Notifications per minute. */
   readonly quota: { readonly used: number; readonly limit: number };
   readonly delivered_day: number;
   readonly rejected_day: number;

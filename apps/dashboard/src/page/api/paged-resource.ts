@@ -1,7 +1,7 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { Resource, sentenceOf } from './resource.js';
 
-/** One page of a list, and the cursor of the next one. */
+/** One page of a list, and the cursor of the next page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: string | undefined;
@@ -9,7 +9,7 @@ export interface Page<Item> {
   readonly total?: number;
 }
 
-/** A paginated list. Further pages are appended to the shown entries. */
+/** A paginated list. Appends further pages to the shown entries. */
 export class PagedResource<Item> {
   readonly resource: Resource<Page<Item>>;
   readonly #more: Signal<'idle' | 'loading' | { readonly error: string }> = signal('idle');
@@ -45,7 +45,7 @@ export class PagedResource<Item> {
   }
 }
 
-/** The query of a page of a list, such as `?after=17&limit=50`. Leaves out empty values. */
+/** Returns a query string, such as `?after=17&limit=50`. Omits empty values. */
 export function query(values: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();

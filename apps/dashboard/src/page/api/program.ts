@@ -1,6 +1,6 @@
-/** Name of the program that serves the page, such as `relay`, as the page's `application-name` gives it. */
+/** Name of the program that serves the page, such as `relay`, from the page's `application-name`. */
 export const program =
   document.querySelector<HTMLMetaElement>('meta[name="application-name"]')?.content ?? 'program';
 
-/** The name in titles. */
+/** The program's name in titles. */
 export const productName = `Waxwing ${program}`;

@@ -18,7 +18,7 @@ const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; read
   open: { tone: 'bad', text: 'held back' },
 };
 
-/** The relay sends, but the vendor accepts nothing. */
+/** Badge of an app to which the relay sends while the vendor accepts nothing. */
 const troubled = { tone: 'caution', text: 'not taken now' } as const;
 
 /** One app at a vendor: whether deliveries go out, the last success, and a check of its credential. */
@@ -33,7 +33,7 @@ export function AppCard({ app, now }: { readonly app: RelayApp; readonly now: nu
     <li class="panel app">
       <div class="key-head">
         <h2>{app.app_id}</h2>
-        {/* Apple's sandbox has no way to ask. */}
+        {/* The relay cannot check a credential at Apple's sandbox. */}
         {app.environment !== 'sandbox' && (
           <ActionButton act={check} name={`Check ${app.app_id}`}>
             Check

@@ -9,7 +9,7 @@ import { AppCard } from './app-card.js';
 
 const appList = new Resource<AppList>((abort) => get('/apps', abort));
 
-/** The apps whose credentials the relay has. */
+/** Page with the apps for which the relay has credentials. */
 export function AppsPage() {
   const load = () => appList.load();
   useEffect(() => {

@@ -13,7 +13,7 @@ const auditLog = new PagedResource<AuditEntry>(async (after, abort) => {
   return { items: page.entries, next: page.next };
 });
 
-/** The audit log, newest first. */
+/** Page with the audit log, newest entry first. */
 export function AuditPage() {
   const load = () => auditLog.load();
   useEffect(() => {

@@ -20,7 +20,7 @@ async function retry({ id, kind }: DeadLetter): Promise<void> {
   announce(`The relay tries ${kind} ${id} again.`);
 }
 
-/** Dead letters with the reason of each, and a button that retries each. */
+/** Lists dead letters. Each has its reason and a retry button. */
 export function DeadLetters() {
   const load = () => deadLetters.load();
   useEffect(() => {

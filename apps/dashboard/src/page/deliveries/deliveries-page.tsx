@@ -2,7 +2,7 @@ import { PageHeader } from '../elements/page-header.js';
 import { DeadLetters } from './dead-letters.js';
 import { FrozenDeletions } from './frozen-deletions.js';
 
-/** Dead letters and frozen deletions, which need the operator's decision. */
+/** Page with dead letters and frozen deletions, which need the operator's decision. */
 export function DeliveriesPage() {
   return (
     <>

@@ -11,7 +11,7 @@ interface ActionButtonProps {
   readonly children: ComponentChildren;
 }
 
-/** A button that acts at once and announces a failure. Ignores clicks while the action is in flight. */
+/** A button that runs an action at once and announces a failure. Ignores clicks while the action is in flight. */
 export function ActionButton({ act, name, className = '', children }: ActionButtonProps) {
   const isBusy = useSignal(false);
   async function click(): Promise<void> {

@@ -5,10 +5,10 @@ import { useSubmission } from './submission.js';
 
 interface ConfirmDialogProps {
   readonly title: string;
-  /** The verb on the button. */
+  /** The text of the button, a verb. */
   readonly verb: string;
   readonly isDanger?: boolean;
-  /** Disables the button, such as until it is known whether the action is safe. */
+  /** Disables the button, for example until it is known whether the action is safe. */
   readonly isDisabled?: boolean;
   /** Runs the action. The dialog closes when it resolves, and shows the message if it rejects. */
   readonly act: () => Promise<void>;

@@ -3,7 +3,7 @@ import { count } from './count.js';
 import { ScrollTable } from './scroll-table.js';
 import { Time } from './time.js';
 
-/** A job that the program has given up. */
+/** A dead letter: a job that the program has given up. */
 interface DeadRow {
   readonly id: string;
   readonly kind: string;
@@ -24,7 +24,7 @@ interface DeadTableProps<Row extends DeadRow> {
   retry(row: Row): Promise<void>;
 }
 
-/** Jobs that were given up, with the reason of each, and a button that retries each. */
+/** Table of dead letters. Each has its reason and a retry button. */
 export function DeadTable<Row extends DeadRow>({ label, rows, hasServers, now, retry }: DeadTableProps<Row>) {
   return (
     <ScrollTable label={label} className="rows">

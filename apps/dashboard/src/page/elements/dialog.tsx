@@ -7,7 +7,7 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus in it, closes it on Escape, and returns the focus afterwards. */
+/** A modal dialog. The browser keeps the focus inside, closes the dialog on Escape, and then restores the focus. */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

@@ -1,4 +1,4 @@
-/** An error message, which screen readers announce at once. Renders nothing without one. */
+/** Shows an error message, which screen readers announce at once. Renders nothing without a message. */
 export function Fault({ sentence }: { readonly sentence: string | undefined }) {
   if (sentence === undefined) return null;
   return (

@@ -9,7 +9,7 @@ interface FigureListProps {
   readonly figures: readonly Figure[];
 }
 
-/** Figures with their names and notes. */
+/** A titled list of figures with their names and notes. */
 export function FigureList({ title, figures }: FigureListProps) {
   return (
     <section aria-labelledby="figures-title">

@@ -16,7 +16,7 @@ export function dismissNotice(): void {
   state.value = undefined;
 }
 
-/** The result of the last action, until it is dismissed or the page changes. */
+/** Shows the result of the last action until the user dismisses it or opens another page. */
 export function NoticeBar() {
   const shown = state.value;
   return (

@@ -6,7 +6,7 @@ interface ScrollTableProps {
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls within the page where it is too wide or long; the keyboard reaches it to scroll. */
+/** A table that scrolls within the page if it is too wide or too long. It can be focused, to scroll with the keyboard. */
 export function ScrollTable({ label, className = '', children }: ScrollTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without it no keyboard could scroll the table

@@ -3,12 +3,12 @@ import { sentenceOf } from '../api/resource.js';
 
 interface Submission {
   readonly isBusy: ReadonlySignal<boolean>;
-  /** The sentence of the last failure, until the form is submitted again. */
+  /** The message of the last failure, until the form is submitted again. */
   readonly error: ReadonlySignal<string | undefined>;
   submit(event: SubmitEvent): Promise<void>;
 }
 
-/** Handles submits of a form, one at a time. `act` rejects with an `ApiError` when the relay refuses. */
+/** Handles form submissions, one at a time. `act` rejects with an `ApiError` if the program refuses the request. */
 export function useSubmission(act: (form: HTMLFormElement) => Promise<void>): Submission {
   const isBusy = useSignal(false);
   const error = useSignal<string | undefined>(undefined);

@@ -16,7 +16,7 @@ function ago(at: number, now: number): string {
   return relative.format(Math.round(difference / milliseconds), unit);
 }
 
-/** A duration as a person reads it, such as `850 ms`, `4.2 s` or `3 h 20 min`. */
+/** Formats a duration, such as `850 ms`, `4.2 s` or `3 h 20 min`. */
 export function duration(milliseconds: number): string {
   if (milliseconds < 1_000) return `${Math.round(milliseconds)} ms`;
   if (milliseconds < 60_000) return `${(milliseconds / 1_000).toFixed(milliseconds < 10_000 ? 1 : 0)} s`;
@@ -28,12 +28,12 @@ export function duration(milliseconds: number): string {
 
 interface TimeProps {
   readonly at: number | null;
-  /** If set, also shows the time relative to it. Unix milliseconds. */
+  /** If set, the time is shown relative to this instant. Unix milliseconds. */
   readonly now?: number;
   readonly never?: string;
 }
 
-/** A time in the browser's time zone and locale. */
+/** Shows a time: relative to `now`, or in the browser's time zone and locale. */
 export function Time({ at, now, never = 'never' }: TimeProps) {
   if (at === null) return <span class="soft">{never}</span>;
   const date = new Date(at);

@@ -21,8 +21,8 @@ const consequences = {
 } as const;
 
 /**
- * Retires or revokes a key. Shows whether that is safe first; the button is disabled until the answer is there, and for
- * an unsafe retirement until the operator accepts the consequence.
+ * Dialog that retires or revokes a key. First shows whether that is safe. The button is disabled until this is known and,
+ * for an unsafe retirement, until the operator accepts the consequence.
  */
 export function EndKeyDialog({ id, action, close }: EndKeyDialogProps) {
   const path = `/keys/${encodeURIComponent(id)}`;

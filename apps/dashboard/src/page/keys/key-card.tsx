@@ -6,7 +6,7 @@ import { EndKeyDialog } from './end-key-dialog.js';
 import { stateMeanings, stateTones } from './key-ring.js';
 import { KeyUses } from './key-uses.js';
 
-/** One key: state, dates, use, and what can be done to it. */
+/** Shows one key: its state, dates and use, and the actions for it. */
 export function KeyCard({ ringKey, now }: { readonly ringKey: RingKey; readonly now: number }) {
   const asked = useSignal<'retire' | 'revoke' | undefined>(undefined);
   const { id, state } = ringKey;

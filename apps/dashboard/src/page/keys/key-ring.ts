@@ -19,7 +19,7 @@ export const stateMeanings: Readonly<Record<KeyState, string>> = {
   revoked: 'Refused, because its private half may be stolen.',
 };
 
-/** A part of a key's life. Instants are Unix milliseconds. */
+/** A period during which a key is in one state. Instants are Unix milliseconds. */
 export interface Span {
   readonly kind: 'primary' | 'open';
   readonly from: number;
@@ -36,8 +36,8 @@ function startOf(key: RingKey): number {
 }
 
 /**
- * The parts of a key's life: it is primary until the next key is, and ends when it is closed, retired or revoked. The ring
- * does not keep since when an earlier key was primary, so its creation stands for that.
+ * Returns the periods of a key: first primary, until the next key becomes primary, then open, until it is closed, retired
+ * or revoked. The ring does not store since when a former key was primary, so this uses the time of its creation.
  */
 export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   const start = startOf(key);

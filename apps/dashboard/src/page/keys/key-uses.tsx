@@ -5,7 +5,7 @@ import { ScrollTable } from '../elements/scroll-table.js';
 const barWidth = 10;
 const height = 40;
 
-/** How many registrations a key opened on each day, as bars and as a table. */
+/** Shows how many registrations a key opened on each day, as bars and as a table. */
 export function KeyUses({ ringKey }: { readonly ringKey: RingKey }) {
   const days = ringKey.use_per_day;
   const sum = days.reduce((total, { registrations }) => total + registrations, 0);

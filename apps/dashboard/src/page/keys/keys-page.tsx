@@ -8,7 +8,7 @@ import { ListKeys } from './list-keys.js';
 import { RingTimeline } from './ring-timeline.js';
 import { RotateDialog } from './rotate-dialog.js';
 
-/** The key ring: its timeline, each key with its use, and the key list. */
+/** Page with the key ring: its timeline, each key with its use, and the key list. */
 export function KeysPage() {
   const isRotating = useSignal(false);
   const load = () => keyRing.load();

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { KeyRing } from '../api/answers.js';
 import { Time } from '../elements/time.js';
 
-/** When the key list expires, and the keys that sign it and that can replace the signing key. */
+/** Shows when the key list expires, the signing key, and the recovery key, which can replace the signing key. */
 export function ListKeys({ ring }: { readonly ring: KeyRing }) {
   const { list_expires_at: expires, signing_key: signing, recovery_key: recovery, now } = ring;
   return (

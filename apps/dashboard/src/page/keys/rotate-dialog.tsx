@@ -4,7 +4,7 @@ import { ConfirmDialog } from '../elements/confirm-dialog.js';
 import { announce } from '../elements/notice.js';
 import { keyRing } from './key-ring.js';
 
-/** Confirms the consequences and creates a new primary key. */
+/** Dialog that explains the consequences and creates a new primary key. */
 export function RotateDialog({ close }: { readonly close: () => void }) {
   async function act(): Promise<void> {
     const ring = await post<KeyRing>('/keys/rotate');

@@ -1,6 +1,6 @@
 import { connection, retryNow } from './live-stream.js';
 
-/** Whether the figures are live; if not, how to connect again at once. */
+/** Shows whether the figures are live and, if they are not, a button that reconnects at once. */
 export function ConnectionState() {
   const state = connection.value;
   return (

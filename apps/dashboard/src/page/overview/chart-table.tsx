@@ -10,7 +10,7 @@ interface ChartTableProps {
   readonly series: readonly ChartSeries[];
 }
 
-/** The counts of a chart as a table, the newest first. */
+/** Shows the counts of a chart as a table, newest first. */
 export function ChartTable({ title, at, series }: ChartTableProps) {
   const newestFirst = at.map((instant, index) => ({ instant, index })).reverse();
   return (

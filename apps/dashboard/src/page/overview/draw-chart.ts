@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 
-/** One line of a chart. `tone` names its color, a custom property of the style sheet. */
+/** One line of a chart. `tone` names the color, which is a custom property in the style sheet. */
 export interface ChartSeries {
   readonly name: string;
   readonly tone: 'accent' | 'good' | 'caution' | 'bad';
@@ -21,7 +21,7 @@ export interface DrawnChart {
   destroy(): void;
 }
 
-/** Draws counts per minute into an element, as wide as it is, in the colors of the current scheme. */
+/** Draws counts per minute into an element, at the element's width and in the colors of the current color scheme. */
 export function drawChart(
   element: HTMLElement,
   at: readonly number[],

@@ -26,7 +26,7 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
   ];
 }
 
-/** The queue, the latency of deliveries and the size of the relay, as figures. */
+/** Shows figures of the queue, the delivery latency and the relay's size. */
 export function Figures({ overview }: { readonly overview: Overview }) {
   return <FigureList title="Queue and size" figures={figuresOf(overview)} />;
 }

@@ -24,7 +24,7 @@ function outcomesOf({ minutes }: Overview, vendor: Vendor): readonly ChartSeries
   }));
 }
 
-/** Registrations per minute, and the outcomes of deliveries per minute and vendor. */
+/** Charts of registrations per minute, and of delivery outcomes per minute and vendor. */
 export function MinuteCharts({ overview }: { readonly overview: Overview }) {
   const { at, registrations } = overview.minutes;
   return (

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** A code that is shown once, with a button that copies it. */
+/** Shows an invitation code, which is displayed only once, with a copy button. */
 export function InvitationCode({ code }: { readonly code: string }) {
   const input = useRef<HTMLInputElement>(null);
   const result = useSignal('');

@@ -7,7 +7,7 @@ import { fieldOf, useSubmission } from '../elements/submission.js';
 import { Time } from '../elements/time.js';
 import { InvitationCode } from './invitation-code.js';
 
-/** Creates an invitation for one server and shows its code once. */
+/** Dialog that creates an invitation for one server and shows the code once. */
 export function InviteDialog({ close }: { readonly close: () => void }) {
   const invitation = useSignal<Invitation | undefined>(undefined);
   return (

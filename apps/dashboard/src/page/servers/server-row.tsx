@@ -15,7 +15,7 @@ const tones: Readonly<Record<RelayServer['state'], Tone>> = {
   deactivated: 'plain',
 };
 
-/** One server with its usage today, and a button that suspends or resumes it. */
+/** Shows one server with its usage in the last day, and a button that suspends or resumes it. */
 export function ServerRow({ server, now }: { readonly server: RelayServer; readonly now: number }) {
   const { uuid, hostname, state, quota } = server;
   const name = [hostname, server.name, uuid].find(Boolean) ?? uuid;

@@ -10,7 +10,7 @@ import { search, serverList } from './server-list.js';
 import { ServerRow } from './server-row.js';
 import { ServerSearch } from './server-search.js';
 
-/** The servers that send through this relay. */
+/** Page with the servers that send through this relay. */
 export function ServersPage() {
   const isInviting = useSignal(false);
   const load = () => serverList.load();

@@ -16,7 +16,7 @@ whenSignedOut(() => {
   state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
 });
 
-/** Returns whether the session cookie is still valid. @throws ApiError when the program does not answer */
+/** Returns whether the session cookie is still valid. @throws ApiError if the program does not answer. */
 async function hasSession(signal?: AbortSignal): Promise<boolean> {
   try {
     return (await get<{ expires_at: number | null }>('/session', signal)).expires_at !== null;
@@ -26,7 +26,7 @@ async function hasSession(signal?: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Signs the administrator in by the cookie of an earlier sign-in. */
+/** Signs the administrator in with the cookie of an earlier sign-in. */
 export async function resumeSession(): Promise<void> {
   try {
     state.value = (await hasSession()) ? { kind: 'signed-in' } : { kind: 'signed-out' };
@@ -35,19 +35,19 @@ export async function resumeSession(): Promise<void> {
   }
 }
 
-/** Shows the sign-in if the session has ended. @throws ApiError when the program does not answer */
+/** Shows the sign-in form if the session has ended. @throws ApiError if the program does not answer. */
 export async function checkSession(signal: AbortSignal): Promise<void> {
   if (await hasSession(signal)) return;
   state.value = { kind: 'signed-out', reason: 'Your session has ended. Sign in again.' };
 }
 
-/** @throws ApiError with the sentence to show, such as for a wrong token */
+/** @throws ApiError with the message to show, for example if the token is wrong. */
 export async function signIn(token: string): Promise<void> {
   await post('/session', { token });
   state.value = { kind: 'signed-in' };
 }
 
-/** @throws ApiError with the sentence to show. The session may still run then, so the administrator stays signed in. */
+/** @throws ApiError with the message to show. The administrator then stays signed in, because the session may still run. */
 export async function signOut(): Promise<void> {
   try {
     await remove('/session');

@@ -16,7 +16,7 @@ export function SignIn({ session }: { readonly session: Session & { readonly kin
     <main class="sign-in">
       <h1>{productName}</h1>
       <form class="panel" onSubmit={submit}>
-        {/* Password managers keep a password only with a name. */}
+        {/* Password managers store a password only together with a user name. */}
         <input type="text" name="username" value={`${program} admin`} autocomplete="username" hidden />
         <label for="token">Admin token</label>
         <input

@@ -7,7 +7,7 @@ interface NavigationProps extends Pick<PageList, 'pages'> {
   readonly open: string;
 }
 
-/** The links to all pages. */
+/** Shows links to all pages. */
 export function Navigation({ pages, open }: NavigationProps) {
   return (
     <nav aria-label="Pages">

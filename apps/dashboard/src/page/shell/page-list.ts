@@ -7,15 +7,15 @@ export interface Attention {
   readonly meaning: string;
 }
 
-/** A page, which the fragment of the address names. */
+/** A page of the dashboard. The URL's fragment names the open page. */
 export interface PageEntry {
   readonly title: string;
   readonly View: FunctionComponent;
-  /** Read from the last overview. */
+  /** Returns what needs attention on the page, according to the last overview. */
   readonly attention?: () => Attention | undefined;
 }
 
-/** The pages by their name in the address, of which the first one is the start page, and the overview that events update. */
+/** The pages by their name in the URL (the first is the start page), and the overview that the event stream updates. */
 export interface PageList {
   readonly pages: Readonly<Record<string, PageEntry>>;
   readonly overview: Pick<Resource<{ readonly now: number }>, 'set'>;
@@ -23,7 +23,7 @@ export interface PageList {
 
 type CheckedOverview = Pick<Resource<{ readonly checks: readonly { readonly ok: boolean }[] }>, 'state'>;
 
-/** Number of checks of the last overview that fail. */
+/** Returns the number of failed checks in the last overview. */
 export function failedChecks({ state }: CheckedOverview): Attention | undefined {
   if (state.value.kind !== 'ready') return undefined;
   return { number: state.value.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };

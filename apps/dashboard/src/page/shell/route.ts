@@ -2,7 +2,7 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 
 const state: Signal<string> = signal(readRoute());
 
-/** The page that the fragment of the address names, such as `keys` for `#/keys`; empty without one. */
+/** Name of the open page from the URL's fragment, such as `keys` for `#/keys`; empty without a fragment. */
 export const route: ReadonlySignal<string> = state;
 
 export function linkTo(page: string): string {

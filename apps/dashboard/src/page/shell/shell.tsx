@@ -49,7 +49,7 @@ export function Shell({ pages, overview }: PageList) {
   );
 }
 
-/** The page that the address names, or the first one. */
+/** Returns the page that the URL names, or the first page. */
 function openPage(pages: PageList['pages']): readonly [string, PageEntry] {
   const entries = Object.entries(pages);
   const found = entries.find(([name]) => name === route.value) ?? entries[0];

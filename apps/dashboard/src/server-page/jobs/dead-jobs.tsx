@@ -15,7 +15,7 @@ async function retry({ id, kind }: DeadJob): Promise<void> {
   announce(`The server tries ${kind} ${id} again.`);
 }
 
-/** The oldest jobs that the server has given up, with the reason of each, and a button that retries each. */
+/** Lists the oldest dead letters of the server. Each has its reason and a retry button. */
 export function DeadJobs() {
   const load = () => deadJobs.load();
   useEffect(() => {

@@ -13,7 +13,7 @@ const states = [
   ['dead', 'Given up'],
 ] as const;
 
-/** The server's jobs by kind and state, and its dead letters. */
+/** Page with the server's jobs by kind and state, and its dead letters. */
 export function JobsPage() {
   return (
     <>

@@ -10,7 +10,7 @@ const kindNames: Readonly<Record<string, string>> = {
   '': 'without a token',
 };
 
-/** The organization's devices by vendor and state. */
+/** Table of the organization's devices by vendor and state. */
 export function DeviceTable({ devices }: { readonly devices: readonly DeviceCounts[] }) {
   return (
     <section aria-labelledby="devices-title">

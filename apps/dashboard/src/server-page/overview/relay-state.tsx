@@ -14,7 +14,7 @@ interface RelayStateProps {
   readonly now: number;
 }
 
-/** What the server knows of its relay from the requests that it has sent. */
+/** Shows what the server knows about its relay from the requests that it has sent. */
 export function RelayState({ link, now }: RelayStateProps) {
   const { tone, text } = states[link.state];
   return (

@@ -3,7 +3,7 @@ import { post } from '../../page/api/request.js';
 import { Fault } from '../../page/elements/fault.js';
 import { fieldOf, useSubmission } from '../../page/elements/submission.js';
 
-/** Sends a test notification to the phones of a user, and shows what the relay answered. */
+/** Form that sends a test notification to a user's phones, and shows the result. */
 export function TestForm() {
   const result = useSignal<string | undefined>(undefined);
   const { isBusy, error, submit } = useSubmission(async (form) => {
