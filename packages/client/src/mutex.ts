@@ -4,7 +4,7 @@ const lastTasks = new Map<string, Promise<unknown>>();
 /**
  * Serializes tasks by name, FIFO: among all clients in this JavaScript context, and among the tabs and workers of a browser
  * that has Web Locks. The lock belongs to the name and not to a store, because an app may wrap its storage again for each
- * client. A failed task does not stop the next.
+ * client. A failed task does not prevent the next task from running.
  */
 export function exclusively<T>(name: string, task: () => Promise<T>): Promise<T> {
   const run = () => acrossTabs(name, task);
@@ -27,7 +27,9 @@ async function acrossTabs<T>(name: string, task: () => Promise<T>): Promise<T> {
   return navigator?.locks === undefined ? task() : navigator.locks.request(name, task);
 }
 
-/** Single-flight background task: calls during a run do nothing. Errors are swallowed. */
+/**
+ * Creates a function that runs a background task, single-flight: calls during a run do nothing. Ignores errors of the task.
+ */
 export function createSharedRun(task: () => Promise<void>): () => void {
   let isRunning = false;
   const end = () => {

@@ -12,9 +12,9 @@ export { createIndexedDbStorage } from './stores/indexed-db-storage.js';
 export type { TextStorage } from './stores/stored-texts.js';
 
 /**
- * Returns a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this
- * storage. Like `PushClient.open`, it drops repeats and never throws because of a push's contents; errors of the storage
- * pass through. A damaged text is named on the console, since no `sync` of a page may find it.
+ * Creates a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this storage.
+ * Like `PushClient.open`, it drops repeats and never throws because of a push's contents; errors of the storage pass
+ * through. It reports damaged texts on the console, because they may not appear in the status of any `sync`.
  *
  * @throws RangeError if the storage lacks a method.
  */

@@ -28,19 +28,19 @@ export interface PushClientOptions {
   /** The relay's public key built into the app: base64 of 32 bytes. */
   readonly bouncerPublicKey: string;
   /**
-   * Returns the current push token of the phone's system, or `undefined` if there is none (for example if the user
-   * does not allow notifications).
+   * Returns the current push token of the phone's system, or `undefined` if there is no token, for example because the user
+   * does not allow notifications.
    */
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   /** The phone's account table; contains private keys. `createTextStores` makes one from a text storage. */
   readonly accounts: PushAccountStore;
   /** Replay protection for opened notifications. `createTextStores` makes one from a text storage. */
   readonly seen: SeenNotifications;
-  /** Sign-outs of which a server has not been notified yet; default: in memory only. */
+  /** Stores sign-outs until their servers are notified. Default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
   /**
-   * The relay's URL, such as `https://push.example.com`. Sign-outs are also sent there directly, so that no server has
-   * to forward them. Default: through the server only.
+   * The relay's URL, such as `https://push.example.com`. With this option, the client also sends sign-outs directly to the
+   * relay, so that they do not depend on the server. Default: only through the server.
    */
   readonly relayUrl?: string;
   /** Follows the relay's signed key lists. Without it, only the built-in key is used. */
@@ -60,7 +60,7 @@ export interface KeyListOptions {
   /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
   readonly signingPublicKey: string;
   /**
-   * The relay's offline recovery key, if it has one: base64 of 32 bytes, pinned in the app. It can endorse a new
+   * The relay's offline recovery key, if the relay has one: base64 of 32 bytes, pinned in the app. It can endorse a new
    * signing key after a theft.
    */
   readonly recoveryPublicKey?: string | undefined;
@@ -151,7 +151,7 @@ function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Requi
     noteSignOut,
     lastSignOut: async (account) => (await lastSignOut(account)) ?? undefined,
     async remove(id) {
-      // The account goes first: while its key pair exists, a replayed notification could be opened without the seen
+      // Deletes the account first: while its key pair exists, a replayed notification could be opened without the seen
       // state.
       await accounts.remove(id);
       await seen.forget(id);

@@ -1,9 +1,9 @@
 import type { ApnsEnvironment } from '@waxwing/protocol/phone';
 
-/** A push token from the phone's system. It is passed on unchanged, including its letter case. */
+/** A push token from the phone's system. The client passes it on unchanged, including its letter case. */
 export type PushToken =
   | { readonly tokenKind: 'fcm'; readonly token: string }
-  /** Web Push and UnifiedPush: `fromPushSubscription` and `fromUnifiedPush` make it. */
+  /** A Web Push or UnifiedPush token; create it with `fromPushSubscription` or `fromUnifiedPush`. */
   | { readonly tokenKind: 'webpush'; readonly token: string }
   | {
       readonly tokenKind: 'apns';

@@ -18,7 +18,7 @@ export function requireKey(name: string, key: unknown): Uint8Array {
   return bytes;
 }
 
-/** Like `requireKey`, for the recovery key, which not every relay has. */
+/** Validates the recovery key, like `requireKey`. For `none` or `null`, the error says to omit the option. */
 export function requireRecoveryKey(name: string, key: unknown): void {
   if (key === 'none' || key === null) {
     throw new RangeError(
@@ -30,7 +30,7 @@ export function requireRecoveryKey(name: string, key: unknown): void {
 
 const ofTextStores = ['accounts', 'seen', 'store'];
 
-/** @throws RangeError naming the first of these options that is missing. */
+/** Requires that all these options are present. @throws RangeError naming the first missing option. */
 export function requirePresent(options: object, names: readonly string[], prefix = ''): void {
   const given = options as Readonly<Record<string, unknown>>;
   for (const name of names) {

@@ -41,7 +41,7 @@ export function requirePushToken(given: unknown): void {
   }
 }
 
-/** Texts that apps mistakenly pass as an FCM token, and a description of each. */
+/** Texts that apps mistakenly pass as an FCM token, each with a description. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
   [
@@ -77,7 +77,7 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/[^!-~]/, 'damaged: it contains white space or characters other than ASCII'],
 ];
 
-/** FCM's format is not documented, so this function refuses only texts that are known to be something else. */
+/** Refuses texts that are known not to be FCM tokens. Accepts any other text, because FCM's format is not documented. */
 function requireFcmToken(token: string): void {
   const other = otherTexts.find(([pattern]) => pattern.test(token));
   if (other !== undefined) throw new RangeError(`pushToken.token of FCM is ${other[1]}.`);

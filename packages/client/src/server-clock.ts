@@ -3,7 +3,7 @@ export type PhoneClock = () => number;
 
 /**
  * Estimates the server's clock from the device's clock and the `Date` headers of answers (RFC 9110 section 6.6.1). The
- * estimate is only a claim of the server: `timeToFollow` decides how far to follow it.
+ * server can claim any time: `timeToFollow` decides how far to follow the estimate.
  */
 export interface ServerClock {
   /**
@@ -11,14 +11,14 @@ export interface ServerClock {
    * clock.
    */
   learn(dateHeader: string | null, requestSentAt: number, answerReceivedAt: number): void;
-  /** Unix milliseconds by the server's clock; by the device's clock before the first answer. */
+  /** Returns Unix milliseconds by the server's clock, or by the device's clock before the first answer. */
   now(): number;
 }
 
 // The header is truncated to seconds, so the middle of that second is the best estimate.
 const halfSecondMilliseconds = 500;
 
-/** Creates a server clock without any offset. */
+/** Creates a server clock that equals the device's clock until it learns a `Date` header. */
 export function createServerClock(deviceClock: PhoneClock): ServerClock {
   let offsetMilliseconds = 0;
   return {

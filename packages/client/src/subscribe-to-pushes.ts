@@ -40,7 +40,10 @@ export async function subscribeToPushes(
   return fromPushSubscription(await inTime(pushManager.subscribe(options)));
 }
 
-/** A browser without a connection to its push service may wait for it forever, and `sync` would too. */
+/**
+ * Adds a timeout to a browser call. A browser that has no connection to its push service may wait forever, and so would
+ * `sync`.
+ */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_, reject) => {

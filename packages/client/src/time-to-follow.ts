@@ -1,6 +1,6 @@
 const dayMilliseconds = 86_400_000;
 
-/** Maximum distance of a server's clock from the device's clock that the phone accepts without further proof. */
+/** Maximum difference between the server's clock and the device's clock that the phone accepts without further proof. */
 const followedMilliseconds = dayMilliseconds;
 
 /** Maximum lag of the device's clock at which the phone still follows a signed key list. */
@@ -19,7 +19,7 @@ export interface FollowedTime {
   readonly now: number;
   /** By the device's own clock. */
   readonly device: number;
-  /** The latest time to which a server can move the phone. */
+  /** The latest time to which a server can move the phone's time. */
   readonly latest: number;
   /** Whether the two clocks are within a day of each other. */
   readonly clocksAgree: boolean;
@@ -59,7 +59,7 @@ export interface RegistrationDate {
   readonly time: FollowedTime;
   /** Date of the previous registration; `undefined` if there was none. */
   readonly before: number | undefined;
-  /** Whether another registration was refused just before. */
+  /** Whether the previous registration was just refused. */
   readonly isRepeat: boolean;
 }
 

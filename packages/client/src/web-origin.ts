@@ -3,7 +3,7 @@ const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
  * Returns the origin of an absolute http or https URL, in lower case and without the scheme's default port. Returns
- * `undefined` for any other text, including URLs with a user name. Replaces `URL`, which has no origins on React
+ * `undefined` for any other text, including URLs with a user name. Replaces `URL`, which does not compute origins on React
  * Native.
  */
 export function webOriginOf(url: string): string | undefined {

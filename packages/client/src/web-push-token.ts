@@ -4,21 +4,21 @@ import type { PushToken } from './push-token.js';
 /** A push token made from a Web Push subscription; its text is the subscription as JSON. */
 export type WebPushToken = Extract<PushToken, { readonly tokenKind: 'webpush' }>;
 
-/** The part of a browser's `PushSubscription`, or of what its `toJSON` returns, that {@link fromPushSubscription} reads. */
+/** The part of a browser's `PushSubscription`, or of the result of its `toJSON`, that {@link fromPushSubscription} reads. */
 export interface PushSubscriptionLike {
   readonly endpoint?: string | null | undefined;
   readonly keys?: { readonly [name: string]: string } | undefined;
   toJSON?(): { readonly keys?: { readonly [name: string]: string } | undefined };
 }
 
-/** A UnifiedPush endpoint as connector libraries give it to an app: with its Web Push keys in base64url. */
+/** A UnifiedPush endpoint as connector libraries pass it to an app, with its Web Push keys in base64url. */
 export interface UnifiedPushEndpoint {
   readonly url: string;
   readonly pubKeySet?: { readonly pubKey: string; readonly auth: string } | null | undefined;
 }
 
 /**
- * Makes a push token of a browser's `PushSubscription`, or of its `toJSON()`.
+ * Creates a push token from a browser's `PushSubscription`, or from its `toJSON()`.
  *
  * @throws RangeError that names the missing or wrong field. The message contains no key.
  */
@@ -34,8 +34,8 @@ export function fromPushSubscription(subscription: PushSubscriptionLike): WebPus
 }
 
 /**
- * Makes a push token of a UnifiedPush endpoint. Requires a connector that gives `pubKeySet` (version 3 or later): without
- * keys the endpoint cannot receive encrypted messages of Web Push.
+ * Creates a push token from a UnifiedPush endpoint. Requires a connector that provides `pubKeySet` (version 3 or later):
+ * without these keys the endpoint cannot receive encrypted Web Push messages.
  *
  * @throws RangeError that names the missing or wrong field. The message contains no key.
  */
@@ -61,7 +61,7 @@ function tokenOf(
   }
 }
 
-/** @throws RangeError for a text that is not a token of this kind. The message does not contain the text. */
+/** Validates a Web Push token. @throws RangeError for any other text. The message does not contain the text. */
 export function requireWebPushToken(token: string): void {
   if (parseWebPushToken(token) !== undefined) return;
   throw new RangeError(

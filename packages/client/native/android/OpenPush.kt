@@ -33,7 +33,7 @@ sealed interface OpenedPush {
   data class Ignored(val reason: String) : OpenedPush
 }
 
-/** The functions of libsodium. Each returns null if the box does not open. */
+/** The libsodium functions that open boxes. Each returns null if the box does not open. */
 interface Boxes {
   fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray?
 
@@ -86,7 +86,7 @@ private fun openSealed(sealed: ByteArray, account: JSONObject, boxes: Boxes): By
   return boxes.openSealed(sealed, publicKey, privateKey)
 }
 
-/** The nonce precedes the box. */
+/** Opens a nonce followed by a secret box. */
 private fun openSecret(bytes: ByteArray, key: ByteArray?, boxes: Boxes): ByteArray? {
   if (bytes.size < NONCE_BYTES || key?.size != KEY_BYTES) return null
   return boxes.openSecret(bytes.drop(NONCE_BYTES).toByteArray(), bytes.take(NONCE_BYTES).toByteArray(), key)
@@ -147,7 +147,10 @@ private fun decodeUtf8(bytes: ByteArray): String? =
     null
   }
 
-/** Accepts only padded standard base64. Encoding it again reveals stray bits and missing padding. */
+/**
+ * Decodes padded standard base64, and returns null for any other text. Encoding the result again reveals stray bits and
+ * missing padding.
+ */
 private fun decodeBase64(text: String): ByteArray? =
   try {
     Base64.getDecoder().decode(text).takeIf { Base64.getEncoder().encodeToString(it) == text }
@@ -155,7 +158,7 @@ private fun decodeBase64(text: String): ByteArray? =
     null
   }
 
-/** Scheme, host and any non-default port, in lower case; null for a URL with a user name. */
+/** Returns scheme, host and any non-default port, in lower case; null for a URL with a user name. */
 fun webOrigin(url: String): String? {
   val uri =
     try {

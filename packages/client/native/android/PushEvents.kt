@@ -3,8 +3,9 @@ package waxwing.push
 import java.util.concurrent.CopyOnWriteArraySet
 
 /**
- * Connects the service and the activity with JavaScript, if that runs in this process. A tap is kept until JavaScript
- * takes it, because a tap can start the app. A new token is not kept: FCM returns it to the app at its next start.
+ * Passes events from the service and the activity to JavaScript, if JavaScript runs in this process. A tap is kept until
+ * JavaScript takes it, because a tap can start the app. A new token is not kept: FCM returns it to the app at its next
+ * start.
  */
 object PushEvents {
   private val taps = ArrayDeque<String>()

@@ -12,8 +12,8 @@ import javax.crypto.SecretKey
 import javax.crypto.spec.GCMParameterSpec
 
 /**
- * The texts of `exportForExtension` by owner, encrypted with a key that never leaves the Android Keystore.
- * The phone need not be unlocked, because notifications arrive while it is locked.
+ * Stores the texts of `exportForExtension` by owner, encrypted with a key that never leaves the Android Keystore. The key
+ * also works while the phone is locked, because notifications arrive then, too.
  */
 class PushKeyStore(context: Context) {
   private val texts = context.getSharedPreferences("waxwing.push", Context.MODE_PRIVATE)
@@ -27,7 +27,7 @@ class PushKeyStore(context: Context) {
     texts.edit().putString(owner, Base64.getEncoder().encodeToString(kept)).apply()
   }
 
-  /** Null if there is none, or if the system has lost the key. Then the app registers the account again. */
+  /** Returns null if there is no text, or if the system has lost the key. The app then registers the account again. */
   fun get(owner: String): String? {
     val kept = Base64.getDecoder().decode(texts.getString(owner, null) ?: return null)
     return try {

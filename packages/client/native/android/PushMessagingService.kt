@@ -12,7 +12,7 @@ import com.goterl.lazysodium.interfaces.SecretBox
 import com.google.firebase.messaging.FirebaseMessagingService
 import com.google.firebase.messaging.RemoteMessage
 
-/** Android starts it for every data message, even if the app is not running. */
+/** Opens pushes and shows notifications. Android starts it for every data message, even if the app is not running. */
 class PushMessagingService : FirebaseMessagingService() {
   private val sodium by lazy { LazySodiumAndroid(SodiumAndroid()) }
   private val keys by lazy { PushKeyStore(this) }
@@ -59,7 +59,10 @@ class PushMessagingService : FirebaseMessagingService() {
 
   private data class Shown(val title: String, val subtitle: String?, val text: String)
 
-  /** Remembers the message, so that a replay is not shown, and forgets accounts that no longer have keys. */
+  /**
+   * Returns whether the message is new, and records it, so that a replay is not shown. Also forgets accounts that no longer
+   * have keys.
+   */
   private fun isNew(owner: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
     val now = System.currentTimeMillis() / 1000

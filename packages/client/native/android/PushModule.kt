@@ -29,13 +29,16 @@ class PushModule(context: ReactApplicationContext) : ReactContextBaseJavaModule(
   @ReactMethod
   fun remove(owner: String, promise: Promise) = settle(promise) { keys.remove(owner) }
 
-  /** Resolves to the names of tapped notifications, the oldest first. Each tap is taken once. */
+  /** Resolves to the names of tapped notifications, the oldest first. Returns each tap only once. */
   @ReactMethod
   fun takeTaps(promise: Promise) {
     promise.resolve(Arguments.makeNativeArray(PushEvents.takeTaps()))
   }
 
-  /** Rejects if the Android Keystore fails. Without this the exception would end the app. */
+  /**
+   * Makes a change and settles the promise. Rejects if the Android Keystore fails; otherwise the exception would end the
+   * app.
+   */
   private fun settle(promise: Promise, change: () -> Unit) {
     try {
       change()

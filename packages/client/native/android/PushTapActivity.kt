@@ -7,8 +7,8 @@ import android.content.Intent
 import android.os.Bundle
 
 /**
- * Opens the app after a tap. Android gives an app's main activity its intent again whenever it restores the activity.
- * This one is never restored, so each tap counts once.
+ * Opens the app after a tap. Android passes an app's main activity its intent again whenever it restores the activity. This
+ * activity is never restored, so each tap counts once.
  */
 class PushTapActivity : Activity() {
   override fun onCreate(savedInstanceState: Bundle?) {
@@ -19,7 +19,10 @@ class PushTapActivity : Activity() {
   }
 
   companion object {
-    /** What a notification of this name does when it is tapped. Android tells pending intents apart by their action. */
+    /**
+     * Creates the intent that a tap on the notification of this name sends. Android distinguishes pending intents by their
+     * action.
+     */
     fun intentFor(context: Context, name: String): PendingIntent =
       PendingIntent.getActivity(
         context,

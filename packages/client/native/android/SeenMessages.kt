@@ -3,9 +3,9 @@ package waxwing.push
 import java.security.MessageDigest
 
 /**
- * The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay
- * one. Also the latest time among evicted ones, the watermark: an older message counts as shown. If there is a
- * watermark, there are messages, and none is earlier.
+ * Replay protection for one account: the newest messages and payloads that were shown, so that neither a vendor nor a relay
+ * can replay them. The watermark is the latest time of all evicted messages: a message that is not later counts as shown. If
+ * there is a watermark, there are messages, and no message is earlier.
  */
 data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
   /** [name] is the id of a message, or "p" and the id of a payload. */
@@ -15,19 +15,19 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
   fun with(message: SeenMessage, capacity: Int = 200): SeenMessages? {
     val isOlder = watermark != null && message.time <= watermark
     if (isOlder || message in messages) return null
-    // Sorted by time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
+    // Sorts by time, not by arrival: otherwise a message from a clock far ahead would become the watermark.
     val all = (messages + message).sortedBy { it.time }
     return SeenMessages(all.dropLast(capacity).lastOrNull()?.time ?: watermark, all.takeLast(capacity))
   }
 
-  /** Format: watermark or "-", messages, checksum; separated by spaces. */
+  /** Encodes the record as text: watermark or "-", messages, checksum; separated by spaces. */
   fun encode(): String {
     val words = listOf(watermark?.toString() ?: "-") + messages.map { "${it.time}:${it.name}" }
     val content = words.joinToString(" ")
     return "$content ${checksum(content)}"
   }
 
-  /** Drops a watermark without messages, replaces one later than all messages, and drops messages before it. */
+  /** Drops a watermark without messages, replaces a watermark later than all messages, and drops messages before it. */
   private fun consistent(): SeenMessages {
     val sorted = messages.sortedBy { it.time }
     if (watermark == null || sorted.isEmpty()) return SeenMessages(null, sorted)
@@ -39,9 +39,9 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     val none = SeenMessages(null, emptyList())
 
     /**
-     * Decodes a text of [encode]. Calls [onDamage] for any other text, and keeps its readable parts: damage must neither
-     * end the replay protection nor make new messages repeats. [now] is in Unix seconds by the phone's clock. Times of
-     * a damaged text are kept only if they are earlier.
+     * Decodes a text of [encode]. Calls [onDamage] for any other text, and keeps its readable parts: damage must neither end
+     * the replay protection nor make new messages count as repeats. [now] is in Unix seconds by the phone's clock. Messages
+     * of a damaged text are kept only if they are earlier.
      */
     fun decode(text: String, now: Long, onDamage: () -> Unit): SeenMessages {
       val read = read(text)

@@ -12,7 +12,7 @@ final class NotificationService: UNNotificationServiceExtension {
     withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
   ) {
     deliver = contentHandler
-    // Shown if the push cannot be opened: the server's text, which reveals nothing about the message.
+    // Shown if the push cannot be opened: the text of the push itself, which reveals nothing about the message.
     fallback = request.content
     let userInfo = request.content.userInfo
     let push = ReceivedPush(
@@ -36,7 +36,8 @@ final class NotificationService: UNNotificationServiceExtension {
     deliver = nil
   }
 
-  /// Removals arrive here only with Apple's filtering entitlement. Then iOS shows nothing for empty content.
+  /// Hides messages that were read elsewhere. Removals arrive here only with Apple's filtering entitlement, with which iOS
+  /// shows nothing for empty content.
   private func hide(_ names: [String]) {
     fallback = UNNotificationContent()
     let center = UNUserNotificationCenter.current()
@@ -59,7 +60,7 @@ final class NotificationService: UNNotificationServiceExtension {
     }
   }
 
-  /// The app defines the payload. This example shows its title and body. Nil for a repeat.
+  /// Shows a payload. The app defines payloads; this example shows the title and body. Returns nil for a repeat.
   private func show(
     _ payload: PushPayload, of account: ExtensionAccount, in content: UNMutableNotificationContent
   ) -> UNNotificationContent? {
@@ -71,7 +72,7 @@ final class NotificationService: UNNotificationServiceExtension {
     return content
   }
 
-  /// Nil for a repeat.
+  /// Shows a message. Returns nil for a repeat.
   private func show(
     _ message: PushNotification, of account: ExtensionAccount, in content: UNMutableNotificationContent
   ) -> UNNotificationContent? {
@@ -87,14 +88,15 @@ final class NotificationService: UNNotificationServiceExtension {
   }
 }
 
-/// The keys under which a shown notification stores its account and message, so that a removal finds it.
+/// The `userInfo` keys under which a shown notification stores its account and message, so that a removal finds it.
 private let shownNameKey = "waxwing_message"
 
 private func shownName(_ owner: String, _ name: String) -> String {
   "\(owner) \(name)"
 }
 
-/// APNs delivers the id as a JSON number, which `NSNumber` does not round. A fraction or a boolean is not an id.
+/// Returns an id as decimal digits. APNs delivers it as a JSON number, which `NSNumber` does not round. Returns nil for a
+/// fraction or a boolean.
 private func decimalDigits(_ value: Any?) -> String? {
   if let text = value as? String { return text }
   guard let number = value as? NSNumber, CFGetTypeID(number) == CFNumberGetTypeID(),
@@ -103,7 +105,7 @@ private func decimalDigits(_ value: Any?) -> String? {
   return String(number.int64Value)
 }
 
-/// The texts that the app has stored in the shared keychain group, under the services `waxwing.push.<owner>`.
+/// Reads the texts that the app has stored in the shared keychain group, under the services `waxwing.push.<owner>`.
 private func readSharedKeychain() -> [String] {
   let query: [CFString: Any] = [
     kSecClass: kSecClassGenericPassword,
@@ -131,7 +133,8 @@ private func warnOfDamage() {
   NSLog("%@", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
 }
 
-/// Remembers the message in the app group, so that a replay is not shown, and forgets accounts that no longer have keys.
+/// Returns whether the message is new, and records it in the app group, so that a replay is not shown. Also forgets accounts
+/// that no longer have keys.
 private func isNew(_ message: SeenMessages.Message, of owner: String) -> Bool {
   seenLock.lock()
   defer { seenLock.unlock() }

@@ -119,7 +119,7 @@ private func openSealed(_ sealed: Bytes, _ account: ExtensionAccount) -> Bytes? 
     anonymousCipherText: sealed, recipientPublicKey: publicKey, recipientSecretKey: privateKey)
 }
 
-/// The library reads the nonce that precedes the box.
+/// Opens a nonce followed by a secret box.
 private func openSecret(_ nonceAndBox: Bytes, _ key: Bytes?) -> Bytes? {
   key.flatMap { Sodium().secretBox.open(nonceAndAuthenticatedCipherText: nonceAndBox, secretKey: $0) }
 }
@@ -128,19 +128,20 @@ private func pushKey(of account: ExtensionAccount, id: String) -> Bytes? {
   account.pushKeys?.first { $0.pushKeyId == id }.flatMap { decodeBase64($0.key) }
 }
 
-/// Nil for a text of an unknown version.
+/// Decodes an account. Returns nil for a text of an unknown version.
 func decodeAccount(_ text: String) -> ExtensionAccount? {
   let account = try? JSONDecoder().decode(ExtensionAccount.self, from: Data(text.utf8))
   return account?.version == 1 ? account : nil
 }
 
-/// Accepts only padded standard base64. Encoding it again reveals stray bits in the last character.
+/// Decodes padded standard base64, and returns nil for any other text. Encoding the result again reveals stray bits in the
+/// last character.
 private func decodeBase64(_ text: String) -> Bytes? {
   guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else { return nil }
   return Bytes(data)
 }
 
-/// Scheme, host and any non-default port, in lower case; nil for a URL with a user name.
+/// Returns scheme, host and any non-default port, in lower case; nil for a URL with a user name.
 func webOrigin(of url: String) -> String? {
   guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
     let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty, parts.user == nil,

@@ -1,9 +1,9 @@
 import CryptoKit
 import Foundation
 
-/// The newest messages and payloads of one account that were shown, so that neither a vendor nor a relay can replay one.
-/// Also the latest time among evicted ones, the watermark: an older message counts as shown. If there is a watermark,
-/// there are messages, and none is earlier.
+/// Replay protection for one account: the newest messages and payloads that were shown, so that neither a vendor nor a relay
+/// can replay them. The watermark is the latest time of all evicted messages: a message that is not later counts as shown.
+/// If there is a watermark, there are messages, and no message is earlier.
 struct SeenMessages {
   struct Message: Equatable {
     let time: Int64
@@ -20,7 +20,7 @@ struct SeenMessages {
   func with(_ message: Message, capacity: Int = 200) -> SeenMessages? {
     if let watermark, message.time <= watermark { return nil }
     if messages.contains(message) { return nil }
-    // Sorted by time, not by arrival: otherwise one message from a clock far ahead would become the watermark.
+    // Sorts by time, not by arrival: otherwise a message from a clock far ahead would become the watermark.
     let all = (messages + [message]).sorted { $0.time < $1.time }
     let evicted = all.dropLast(capacity).last
     return SeenMessages(watermark: evicted?.time ?? watermark, messages: Array(all.suffix(capacity)))
@@ -28,16 +28,16 @@ struct SeenMessages {
 }
 
 extension SeenMessages {
-  /// Format: watermark or "-", messages, checksum; separated by spaces.
+  /// The record as text: watermark or "-", messages, checksum; separated by spaces.
   var encoded: String {
     let words = messages.map { "\($0.time):\($0.name)" }
     let content = ([watermark.map { String($0) } ?? "-"] + words).joined(separator: " ")
     return "\(content) \(checksum(content))"
   }
 
-  /// Decodes a text of `encoded`. Calls `onDamage` for any other text, and keeps its readable parts: damage must neither
-  /// end the replay protection nor make new messages repeats.
-  /// - Parameter now: Unix seconds by the phone's clock. Times of a damaged text are kept only if they are earlier.
+  /// Decodes a text of `encoded`. Calls `onDamage` for any other text, and keeps its readable parts: damage must neither end
+  /// the replay protection nor make new messages count as repeats.
+  /// - Parameter now: Unix seconds by the phone's clock. Messages of a damaged text are kept only if they are earlier.
   init(encoded: String, now: Int64, onDamage: () -> Void) {
     let read = SeenMessages(readable: encoded)
     let seen = read.consistent
@@ -62,7 +62,8 @@ extension SeenMessages {
     }
   }
 
-  /// Drops a watermark without messages, replaces one later than all messages, and drops messages before it.
+  /// A consistent copy: drops a watermark without messages, replaces a watermark later than all messages, and drops messages
+  /// before it.
   private var consistent: SeenMessages {
     let sorted = messages.sorted { $0.time < $1.time }
     guard let watermark, let smallest = sorted.first else { return SeenMessages(watermark: nil, messages: sorted) }

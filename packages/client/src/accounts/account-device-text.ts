@@ -10,7 +10,7 @@ import {
 import type { AccountDevice, PushKey } from './account-device.js';
 import { decodeRegistration, encodeRegistration } from './sent-registration-text.js';
 
-/** The JSON of an account's device, for `encodePushAccount`. It contains secret keys. */
+/** Encodes an account's device as JSON, for `encodePushAccount`. The JSON contains secret keys. */
 export function encodeAccountDevice({ pushKeys, sent, ...device }: AccountDevice): JsonObject {
   return {
     ...device,

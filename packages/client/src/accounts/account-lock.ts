@@ -2,8 +2,8 @@ import { exclusively } from '../mutex.js';
 import { type AccountIdentity, accountName } from './push-account.js';
 
 /**
- * Runs a task when no other task of this account is running, in any client of this JavaScript context or in another tab.
- * Otherwise two clients of one app (React's StrictMode runs an effect twice, for example) would register an account
+ * Runs a task while it holds the account's lock, which all clients of this JavaScript context and other tabs share. Without
+ * the lock, two clients of one app (for example because React's StrictMode runs an effect twice) would register an account
  * twice, or overwrite each other's keys.
  */
 export function exclusivelyOfAccount<T>(account: AccountIdentity, task: () => Promise<T>): Promise<T> {

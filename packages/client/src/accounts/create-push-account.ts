@@ -23,7 +23,7 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
   );
 }
 
-/** Makes a row for this account, with a new id and key pair. It is not in the table yet. */
+/** Creates a row for this account, with a new id and key pair. Does not add the row to the table. */
 export async function makePushAccount(
   accounts: PushAccountStore,
   { realmUrl, userId }: AccountIdentity,

@@ -12,10 +12,10 @@ export interface ExtensionAccount {
   readonly realmOrigin: string;
   /** Decimal digits. */
   readonly userId: string;
-  /** Base64 of 32 bytes; the same for `privateKey`. */
+  /** Base64 of 32 bytes, like `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
-  /** Keys for pushes with `push_key_id`. Absent in exports of older app versions, which had none. */
+  /** Keys for pushes with `push_key_id`. Absent in exports of older app versions, which had no such keys. */
   readonly pushKeys: readonly ExtensionPushKey[];
 }
 
@@ -28,9 +28,9 @@ export interface ExtensionPushKey {
 
 /**
  * Exports the account's keys as JSON ({@link ExtensionAccount}), so that native code can open its notifications: a
- * notification service extension on iOS or a messaging service on Android. Contains the keys and their owner, but
- * neither the push token nor the registration. Store it only in the system's keychain: it contains secret keys. A sync
- * can change the keys, so export again after each.
+ * notification service extension on iOS or a messaging service on Android. The JSON contains the keys and their owner, but
+ * neither the push token nor the registration. Store it only in the system's keychain, because the keys are secret. A sync
+ * can change the keys, so export them again after each sync.
  *
  * @throws RangeError if the account's `realmUrl` is not an http or https URL.
  */

@@ -1,30 +1,30 @@
 import type { ClientDeviceId, PushAccountId } from '@waxwing/protocol/phone';
 
 /**
- * A signed-out account whose server may not know about the sign-out yet. Contains the API key for notifying it, so
+ * A signed-out account whose server may not know about the sign-out yet. Contains the API key for notifying the server, so
  * store it as securely as the accounts.
  */
 export interface ForgottenAccount {
   readonly pushAccountId: PushAccountId;
-  /** The server's id of this phone in the newer generation; absent if there is none. */
+  /** The server's id of this phone in the newer generation; absent if the server has assigned no id. */
   readonly deviceId?: ClientDeviceId;
   readonly realmUrl: string;
   readonly email: string;
   readonly apiKey: string;
   /** Unix milliseconds by the device's clock. */
   readonly forgottenAt: number;
-  /** Revocations that end the account's registrations at the relay; absent if there are none. */
+  /** Revocations that end the account's registrations at the relay; absent if there is nothing to revoke. */
   readonly revocations?: readonly SealedRevocation[];
 }
 
 /** A revocation that only the relay can open. */
 export interface SealedRevocation {
-  /** Base64, like the other field. */
+  /** Base64, like `encryptedPushRevocation`. */
   readonly bouncerPublicKey: string;
   readonly encryptedPushRevocation: string;
 }
 
-/** Stores sign-outs of which servers have not been notified yet. Stored sign-outs must survive a restart. */
+/** Stores sign-outs until their servers are notified. Stored sign-outs must survive a restart. */
 export interface ForgottenAccountStore {
   put(account: ForgottenAccount): Promise<void>;
   list(): Promise<readonly ForgottenAccount[]>;
@@ -32,7 +32,7 @@ export interface ForgottenAccountStore {
   remove(pushAccountId: PushAccountId): Promise<void>;
 }
 
-/** In-memory store for tests, and for apps that need not send sign-outs after a restart. */
+/** In-memory store for tests, and for apps that do not need to send pending sign-outs after a restart. */
 export function createMemoryForgottenAccountStore(): ForgottenAccountStore {
   const accounts = new Map<PushAccountId, ForgottenAccount>();
   return {

@@ -11,23 +11,23 @@ export interface PushAccountStore {
   /** Upserts the account by its id. */
   put(account: PushAccount): Promise<void>;
   /**
-   * Adds an account, unless the table already has one for the same user and organization. Returns the account that is
-   * in the table afterwards. Must be atomic. Optional: without it, clients in two tabs can each add an account, and the
-   * next sync drops one of them.
+   * Adds an account, unless the table already has an account for the same user and organization. Returns the account that is
+   * in the table afterwards. Must be atomic. Optional: without this method, clients in two tabs can each add an account, and
+   * the next sync drops one of the two accounts.
    */
   addIfAbsent?(account: PushAccount): Promise<PushAccount>;
   list(): Promise<readonly PushAccount[]>;
   /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
   /**
-   * Records that the account was signed out at a time in Unix milliseconds. Other tabs and processes then stop
-   * registering it. Optional, with `lastSignOut`: without them, only clients on the same store object notice a
-   * sign-out.
+   * Records that the account was signed out at `at` (Unix milliseconds). Other tabs and processes then stop registering the
+   * account. Optional, together with `lastSignOut`: without these methods, only clients that use the same store object
+   * notice a sign-out.
    */
   noteSignOut?(account: AccountIdentity, at: number): Promise<void>;
   /**
-   * Returns the time of the account's last sign-out, or `undefined` if there was none. Each sign-out has a later time
-   * than the one before.
+   * Returns the time of the account's last sign-out, or `undefined` if it was never signed out. Each sign-out has a later
+   * time than the previous sign-out.
    */
   lastSignOut?(account: AccountIdentity): Promise<number | undefined>;
   /**

@@ -13,7 +13,7 @@ import type { PushAccount } from './push-account.js';
 import { decodeRegistration, encodeRegistration } from './sent-registration-text.js';
 
 /**
- * Encodes an account as one line of text for a store. It contains the private key: keep it in the system's secret
+ * Encodes an account as one line of text for a store. The text contains the private key: keep it in the system's secret
  * storage.
  */
 export function encodePushAccount(account: PushAccount): string {

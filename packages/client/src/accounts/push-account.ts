@@ -11,34 +11,37 @@ export interface AccountIdentity {
   readonly userId: number | bigint;
 }
 
-/** An account with the id that its notifications contain; contains no secrets. */
+/** An account, identified by the id that its notifications contain. Contains no secrets. */
 export interface PushAccountIdentity extends AccountIdentity {
   /** Random 63-bit id, unique in the table. Every push for this account contains it as `push_account_id`. */
   readonly pushAccountId: PushAccountId;
 }
 
 /**
- * A row of the phone's account table: one account's push state. Contains a private key and secret keys, so `JSON.stringify`
- * throws a TypeError on it (its id is a `bigint`), which keeps the keys out of logs. To store a row, use
+ * A row of the phone's account table: one account's push state. Contains a private key and secret keys. `JSON.stringify`
+ * throws a TypeError for a row, because its id is a `bigint`; this keeps the keys out of logs. To store a row, use
  * `encodePushAccount`.
  */
 export interface PushAccount extends PushAccountIdentity {
   /** X25519 key pair; notifications of the older generation are sealed to its public key. */
   readonly keyPair: KeyPair;
-  /** Sequence of the last sealed registration for the key pair; absent before the first. */
+  /** Sequence of the last registration that was sealed for the key pair; absent before the first registration. */
   readonly sequence?: number;
-  /** Registration of the older generation; absent before the first, and once a newer one has replaced it. */
+  /**
+   * Registration of the older generation; absent before the first registration, and once a registration of the newer
+   * generation has replaced it.
+   */
   readonly registration?: SentRegistration;
-  /** Registration of the newer generation; absent before the first sync with a server that has it. */
+  /** Registration of the newer generation; absent before the first sync with a server that speaks this generation. */
   readonly device?: AccountDevice;
 }
 
-/** A text that identifies an account: the same for all its identities. */
+/** Returns a text that identifies an account: the same text for every spelling of its URL. */
 export function accountName({ realmUrl, userId }: AccountIdentity): string {
   return `${webOriginOf(realmUrl)} ${userId}`;
 }
 
-/** Whether two identities are the same account: same origin and same user id. */
+/** Returns whether two identities are the same account: same origin and same user id. */
 export function isSameAccount(left: AccountIdentity, right: AccountIdentity): boolean {
   const origin = webOriginOf(left.realmUrl);
   return (
@@ -49,8 +52,8 @@ export function isSameAccount(left: AccountIdentity, right: AccountIdentity): bo
 }
 
 /**
- * The rows of one account, smallest id first. Two clients on one table may each have added one. All clients use the
- * first row, and a sync drops the others.
+ * Returns the rows of one account, smallest id first. There can be several, because two clients on one table may each have
+ * added a row. All clients use the first row, and a sync drops the others.
  */
 export function rowsOf(rows: readonly PushAccount[], identity: AccountIdentity): readonly PushAccount[] {
   return rows

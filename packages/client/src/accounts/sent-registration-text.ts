@@ -9,7 +9,7 @@ export function encodeRegistration({ repeats, ...registration }: SentRegistratio
   return repeats === undefined ? encoded : { ...encoded, repeats: { ...repeats } };
 }
 
-/** Returns `undefined` for JSON that is not a registration. */
+/** Decodes the JSON of a registration. Returns `undefined` for any other JSON. */
 export function decodeRegistration(row: JsonValue): SentRegistration | undefined {
   if (!isJsonObject(row)) return undefined;
   const { pushToken, bouncerPublicKey, timestamp } = row;
@@ -27,7 +27,7 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   };
 }
 
-/** Drops data that it cannot read. Then the phone repeats a registration earlier than necessary. */
+/** Decodes the count of repeats. Drops unreadable data; the phone then repeats a registration earlier than necessary. */
 function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: RegistrationRepeats } {
   if (row === undefined || !isJsonObject(row)) return {};
   const { errorCode, count, lastAt } = row;
@@ -35,7 +35,7 @@ function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: Registr
   return { repeats: { errorCode, count, lastAt } };
 }
 
-/** Replaces an invalid token with one that no phone has, so that the phone registers again. */
+/** Decodes a push token. Replaces an invalid token with a token that no phone has, so that the phone registers again. */
 function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
   if (typeof token !== 'string') return noToken;
   if (tokenKind === 'fcm' || tokenKind === 'webpush') return { tokenKind, token };

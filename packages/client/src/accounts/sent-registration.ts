@@ -1,6 +1,6 @@
 import type { PushToken } from '../push-token.js';
 
-/** How many times in a row a registration was repeated because it failed for the same cause. */
+/** Counts how many times in a row a registration was repeated because it failed for the same cause. */
 export interface RegistrationRepeats {
   readonly errorCode: string;
   readonly count: number;
@@ -16,8 +16,8 @@ export interface SentRegistration {
   readonly timestamp: number;
   /** UUID of the organization; absent if its server did not report one. */
   readonly realmUuid?: string;
-  /** Sequence of the key list for which the registration was repeated after the relay had refused a key. */
+  /** Sequence of the key list that was current when the registration was repeated because the relay had refused a key. */
   readonly repeatedForSequence?: number;
-  /** Set if it repeats a failed one. */
+  /** Set if this registration repeats a failed registration. */
   readonly repeats?: RegistrationRepeats;
 }

@@ -3,16 +3,16 @@ import type { PushAccountStore } from './push-account-store.js';
 
 /** The last sign-out of an account. */
 export interface SignOutTime {
-  /** See `accountName`. */
+  /** The account's name, from `accountName`. */
   readonly account: string;
   /** Unix milliseconds by the device's clock, but always later than the account's previous sign-out. */
   readonly at: number;
 }
 
-/** More accounts than any phone has. */
+/** Maximum number of sign-outs to keep: more accounts than any phone has. */
 const mostTimes = 100;
 
-/** Replaces the account's last sign-out. Keeps the newest 100. */
+/** Returns the times with the account's last sign-out replaced. Keeps the newest 100. */
 export function withSignOut(
   times: readonly SignOutTime[],
   identity: AccountIdentity,
@@ -34,7 +34,7 @@ type SignOutTimes = Required<Pick<PushAccountStore, 'noteSignOut' | 'lastSignOut
 
 const timesOf = new WeakMap<PushAccountStore, SignOutTimes>();
 
-/** The sign-outs of an account table. For a table that does not store them, they are kept in memory. */
+/** Returns the sign-out times of an account table. If the table does not store sign-outs, keeps them in memory. */
 export function signOutTimesOf(accounts: PushAccountStore): SignOutTimes {
   if (accounts.noteSignOut !== undefined && accounts.lastSignOut !== undefined) {
     return {

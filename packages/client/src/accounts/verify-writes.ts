@@ -14,9 +14,9 @@ export class ForgetfulStoreError extends Error {
 const mostWrites = 3;
 
 /**
- * Reads each written row back. Repeats a write without effect up to three times: another tab or process without a lock
- * may have overwritten it. Then throws a {@link ForgetfulStoreError}. A row that another tab has changed meanwhile counts
- * as stored.
+ * Wraps an account table so that each write is verified by reading the row back. If a write has no effect, it is repeated,
+ * because another tab or process may have overwritten the row without a lock. After three writes without effect, it throws a
+ * `ForgetfulStoreError`. A row that another tab has changed in the meantime counts as stored.
  */
 export function verifyWrites(accounts: Required<PushAccountStore>): Required<PushAccountStore> {
   return {

@@ -2,9 +2,9 @@ import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/
 import { jsonSafe } from '../json-safe.js';
 import type { UnreachableCause } from './unreachable-cause.js';
 
-/** Contents of the server's error answer. */
+/** Contents of an error answer from the server. */
 export interface ApiErrorDetails {
-  /** A code of docs/protocol.md#error-codes, or any other that the server sent; `UNKNOWN` if it sent none. */
+  /** A code of docs/protocol.md#error-codes, or another code that the server sent; `UNKNOWN` if it sent no code. */
   readonly code: string;
   readonly message: string;
   readonly httpStatus: number;
@@ -30,7 +30,7 @@ export class ApiError extends Error {
     this.fields = jsonSafe({ ...fields });
   }
 
-  /** The remedy for the error: derived from the code if it is known, else from the HTTP status. */
+  /** The remedy for the error, derived from the code or, for an unknown code, from the HTTP status. */
   get remedy(): Remedy {
     if (isErrorCode(this.code)) return errorCodes[this.code].remedy;
     if (this.httpStatus === 429 || this.httpStatus >= 500) return 'retry-later';
@@ -38,12 +38,12 @@ export class ApiError extends Error {
   }
 }
 
-/** No usable answer: no network, a timeout, a proxy's error page, or an answer that is too long. */
+/** The request got no usable answer: no network, a timeout, a proxy's error page, or an answer that is too long. */
 export class UnreachableError extends Error {
   /** Why there was no usable answer. */
   readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
-  /** HTTP status of the unusable answer; `undefined` if there was none. */
+  /** HTTP status of the unusable answer; `undefined` if there was no answer. */
   readonly httpStatus: number | undefined;
 
   constructor(

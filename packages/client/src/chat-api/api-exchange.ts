@@ -95,8 +95,8 @@ function parseAnswer(text: string): JsonObject | undefined {
 }
 
 /**
- * Reads `Retry-After` in seconds. A date is compared with the server's own `Date` header, so the phone's clock does not
- * matter.
+ * Reads `Retry-After` in seconds. If it is a date, compares it with the server's own `Date` header, so that the phone's
+ * clock does not matter.
  */
 function readRetryAfter(headers: Headers): number | undefined {
   const asked = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));

@@ -75,8 +75,8 @@ export interface ChatApi extends ClientDeviceApi {
    */
   sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
   /**
-   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the state at its start and
-   * the owner of the API key.
+   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the queue with the state when it
+   * was opened, and the owner of the API key.
    */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
   /** Returns the next events. Long poll: waits until there is at least one (a heartbeat counts). */
@@ -169,7 +169,7 @@ interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Sends form fields in the query of a GET, otherwise in the body. */
+/** Creates a function that sends requests. Form fields go into the query of a GET, and otherwise into the body. */
 function createSender(realmUrl: string, connection: Connection) {
   const baseUrl = requireHttpsUrl('realmUrl', realmUrl);
   return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {

@@ -16,13 +16,13 @@ import type { FormFields } from './form.js';
 /** Parameters of `POST /mobile_push/register` in the newer generation: a key, a token, or both. */
 export interface ClientDeviceUpdate {
   readonly deviceId: ClientDeviceId;
-  /** `key` has 32 bytes. */
+  /** `key` is 32 bytes long. */
   readonly pushKey?: { readonly pushKeyId: PushKeyId; readonly key: Uint8Array } | undefined;
   readonly token?:
     | {
         readonly tokenKind: TokenKind;
         readonly tokenId: TokenId;
-        /** Base64, like the next field. */
+        /** Base64, like `encryptedPushRegistration`. */
         readonly bouncerPublicKey: string;
         readonly encryptedPushRegistration: string;
       }
@@ -31,7 +31,7 @@ export interface ClientDeviceUpdate {
 
 /** Operations for devices of the newer generation (docs/protocol.md#device-events). */
 export interface ClientDeviceApi {
-  /** Creates a device without a key and token. Returns its id. */
+  /** Creates a device without a key or token. Returns its id. */
   registerClientDevice(): Promise<ClientDeviceId>;
   /**
    * Sends a push key, a sealed token, or both to the server. Success does not mean that the token is active: the server
@@ -42,7 +42,9 @@ export interface ClientDeviceApi {
   removeClientDevice(deviceId: ClientDeviceId): Promise<void>;
 }
 
-/** @param post sends form fields to a path as the user, and returns the answer. */
+/**
+ * Creates the operations for client devices. @param post sends form fields to a path as the user, and returns the answer.
+ */
 export function clientDeviceApi(
   post: (path: string, fields: FormFields) => Promise<JsonObject>,
 ): ClientDeviceApi {

@@ -20,7 +20,7 @@ export interface PushDeviceState {
   readonly errorCode?: string;
 }
 
-/** An event queue, and the state when it was opened. */
+/** An event queue, with the server's state when the queue was opened. */
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;
@@ -38,14 +38,14 @@ export interface EventQueue {
   readonly clientDevices: ReadonlyMap<string, ClientDeviceOnWire>;
 }
 
-/** One event. Only `push_device` and `device` events are parsed; others just have an `id`. */
+/** An event from the queue. Only `push_device` and `device` events are parsed; all other events have only an `id`. */
 export interface ServerEvent {
   readonly id: number;
   readonly pushDevice?: PushDeviceState & { readonly pushAccountId: PushAccountId };
   readonly clientDevice?: ClientDeviceEvent;
 }
 
-/** @throws UnreachableError if the answer does not match the chat API. The same applies to `parseEvents`. */
+/** Parses the answer to opening a queue. @throws UnreachableError, like `parseEvents`, if it does not match the chat API. */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
   const realmUrl = answer.realm_url ?? answer.realm_uri;

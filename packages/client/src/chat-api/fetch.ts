@@ -1,7 +1,7 @@
-/** Type of the platform's `fetch`, or a plain equivalent if the project's types have none (as on some servers). */
+/** Type of the platform's `fetch`, or a plain equivalent if the project's types do not declare `fetch`. */
 export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 
-/** The platform's `fetch` at the time of the call, which tests and polyfills may replace. */
+/** Calls the platform's current `fetch`, which tests and polyfills may replace at any time. */
 export const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
 // Inferred, because naming the DOM types would be an error in a project without the DOM `lib`.

@@ -1,7 +1,7 @@
 import { UnreachableError } from './api-error.js';
 
 /**
- * Reads an answer's body as text. Where the platform supports it, stops reading at the limit.
+ * Reads an answer's body as text. Where the platform supports streams, stops reading at the limit.
  *
  * @throws UnreachableError if the body exceeds `maximumBytes`.
  */

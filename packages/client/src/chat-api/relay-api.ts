@@ -13,9 +13,9 @@ export interface RelayApiOptions {
   readonly timeoutMilliseconds: number;
 }
 
-/** The operations that a phone calls at the relay itself, without credentials. */
+/** The operations that a phone calls at the relay directly, without credentials. */
 export interface RelayApi {
-  /** Ends the phone's registrations. @throws ApiError, UnreachableError. */
+  /** Sends a revocation, which ends the phone's registrations. @throws ApiError, UnreachableError. */
   revoke(revocation: SealedRevocation): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ export function createRelayApi({
   };
 }
 
-/** The form fields of a revocation, for the relay and for a server that forwards it. */
+/** Returns the form fields of a revocation, for the relay or for a server that forwards it. */
 export function fieldsOfRevocation({
   bouncerPublicKey,
   encryptedPushRevocation,

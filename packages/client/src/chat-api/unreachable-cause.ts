@@ -2,7 +2,8 @@ import { webOriginOf } from '../web-origin.js';
 import type { Fetch } from './fetch.js';
 
 /**
- * Why there was no usable answer. Browsers and React Native cannot tell the first three apart and report `network`.
+ * Why there was no usable answer. Browsers and React Native cannot distinguish the first three causes, and report `network`
+ * instead.
  *
  * - `dns`: the server's name cannot be resolved
  * - `refused`: the connection was refused
@@ -44,7 +45,10 @@ export async function explainFailure(fetch: Fetch, url: string, thrown: unknown)
   return { reason: 'network', sentence: code === undefined ? '' : ` (${code})` };
 }
 
-/** Code of the operating system or TLS library; Node puts it into the `cause` of the error that `fetch` throws. */
+/**
+ * Returns the error code of the operating system or TLS library. Node puts it into the `cause` of the error that `fetch`
+ * throws.
+ */
 function codeOf(thrown: unknown): string | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {
     const { code } = error as Error & { code?: unknown };
@@ -60,8 +64,9 @@ function reasonOfCode(code: string): keyof typeof sentences | undefined {
 }
 
 /**
- * Whether the server answers an opaque request, whose answer the page cannot read. Browsers do not report CORS as the
- * reason for a failure. The probe contains no account data.
+ * Returns whether the browser's CORS policy blocks the request. Browsers do not report CORS as the cause of a failure, so
+ * this sends an opaque probe, whose answer the page cannot read: if the server answers it, the cause is CORS. The probe
+ * contains no account data.
  */
 async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
   const here = globalThis.location?.origin;

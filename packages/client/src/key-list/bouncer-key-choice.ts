@@ -6,7 +6,7 @@ import type { JsonObject } from '@waxwing/protocol/phone';
  */
 export type BouncerKeySource = 'key-list' | 'last-good-list' | 'built-in';
 
-/** The relay's key to seal to. */
+/** The bouncer key to which registrations are sealed, and its source. */
 export interface BouncerKeyChoice {
   readonly source: BouncerKeySource;
   /** Base64, ready for `bouncer_public_key`. */
@@ -19,15 +19,15 @@ export interface BouncerKeyChoice {
   readonly warning?: string;
 }
 
-/** There is no key that is safe to seal to. */
+/** The result if no key is safe to seal to. */
 export interface NoBouncerKey {
   readonly source: 'none';
   readonly warning: string;
 }
 
-/** Source of key lists: a server. */
+/** A server that passes on the relay's key lists. */
 interface KeyListOrigin {
-  /** Fetches the signed key list from the server, which passes it on. */
+  /** Fetches the signed key list from the server. */
   fetchKeyList(): Promise<JsonObject>;
 }
 
@@ -37,7 +37,7 @@ export interface BouncerKeyChooser {
   choose(origin: KeyListOrigin): Promise<BouncerKeyChoice | NoBouncerKey>;
 }
 
-/** For apps without key lists: always chooses the built-in key. */
+/** Creates a chooser that always chooses the built-in key, for apps without key lists. */
 export function createBuiltInKey(publicKey: string): BouncerKeyChooser {
   return { choose: async () => ({ source: 'built-in', publicKey }) };
 }

@@ -15,7 +15,7 @@ import type { BouncerKeyChoice, BouncerKeyChooser, NoBouncerKey } from './bounce
 import { followKeyList, type KeyListState, type KeyListStore, validKeyListState } from './key-list-state.js';
 
 export interface KeyListFollowerOptions {
-  /** The relay's public key built into the app. Base64, like the next two fields. */
+  /** The relay's public key built into the app. Base64, like the signing and recovery keys. */
   readonly builtInPublicKey: string;
   readonly signingPublicKey: string;
   readonly recoveryPublicKey: string | undefined;
@@ -56,7 +56,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // Keeps the first recovery key that it learned: a thief of the signing key would publish another one.
+        // Keeps the first recovery key that it learned: a thief of the signing key would publish a different recovery key.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)
@@ -71,7 +71,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       let problem: string | undefined;
       try {
         const answer = await origin.fetchKeyList();
-        // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer one.
+        // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer list.
         problem = await exclusively('waxwing.key-list', () => follow(answer));
       } catch (error) {
         problem = problemOf(error);
@@ -84,9 +84,9 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
 type TrustedKeys = Pick<KeyListTrust, 'signingPublicKey' | 'recoveryPublicKey'>;
 
 /**
- * Selects the keys to trust. A newly pinned signing key (from an app update) replaces the current one, unless the phone
- * already uses it or has moved past it. It also discards the keys that the previous key vouched for: the update may
- * follow a theft of that key. A pinned recovery key takes precedence over one from a list.
+ * Selects the keys to trust. A signing key that an app update pins replaces the current signing key, unless the phone
+ * already uses the pinned key or has moved past it. The pinned key also discards the keys that the previous key vouched for,
+ * because the update may follow a theft of that key. A pinned recovery key takes precedence over a recovery key from a list.
  */
 function trustedKeys(
   state: KeyListState | undefined,

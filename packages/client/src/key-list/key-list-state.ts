@@ -4,7 +4,7 @@ import { type KeyListDocument, parseJsonOrUndefined } from '@waxwing/protocol/ph
 export interface KeyListState {
   /** The signing key that the app pinned when the list was verified. */
   readonly pinnedSigningPublicKey: string;
-  /** The signing key of the list; newer than the pinned one if the relay has rotated it. */
+  /** The key that signed the list; newer than the pinned key if the relay has rotated it. */
   readonly signingPublicKey: string;
   readonly sequence: number;
   /** Unix seconds. */
@@ -18,7 +18,9 @@ export interface KeyListState {
   readonly refusedPublicKeys: readonly string[];
   /** The app's built-in key, if the list does not contain it. */
   readonly unlistedBuiltInKey?: string;
-  /** The first recovery key that a list named, if the app pins none. Later lists neither replace nor revoke it. */
+  /**
+   * The first recovery key that a list named, if the app pins no recovery key. Later lists neither replace nor revoke it.
+   */
   readonly learnedRecoveryPublicKey?: string;
 }
 
@@ -41,7 +43,7 @@ const stateFields: Readonly<Record<keyof KeyListState, (value: unknown) => boole
   learnedRecoveryPublicKey: isKeyOrAbsent,
 };
 
-/** Decodes the JSON of a state. Returns `undefined` for any other text, such as a damaged one. */
+/** Decodes the JSON of a state. Returns `undefined` for any other text, such as a damaged text. */
 export function decodeKeyListState(text: string): KeyListState | undefined {
   return validKeyListState(parseJsonOrUndefined(text));
 }
@@ -80,7 +82,7 @@ export function createMemoryKeyListStore(): KeyListStore {
   };
 }
 
-/** A verified list, and the keys built into the app. */
+/** A verified key list, with the keys built into the app. */
 export interface VerifiedKeyList {
   readonly list: KeyListDocument;
   readonly signingPublicKey: string;

@@ -7,7 +7,7 @@ import type { ParsedPush } from './received-push.js';
 /** The part of an account table that opening reads. */
 export type AccountReader = Pick<PushAccountStore, 'get' | 'list'>;
 
-/** The ciphertext of a push, and the account whose key it names. */
+/** The ciphertext of a push, with the account whose key the push names. */
 export interface Box {
   readonly account: PushAccount;
   /** Returns `undefined` if the box does not open, for any reason. */
@@ -32,7 +32,7 @@ export async function findBox(
   return undefined;
 }
 
-/** The nonce comes before the box. */
+/** Opens a nonce followed by a secret box. */
 function openSecretBox(
   sodium: OpeningSodium,
   ciphertext: Uint8Array,

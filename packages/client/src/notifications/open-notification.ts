@@ -32,7 +32,7 @@ const nameCharacters = 4;
 /** The reason why a push was ignored; {@link ignoredReasons} explains each. */
 export type IgnoredReason = keyof typeof ignoredReasons;
 
-/** Result of opening a push: a notification, or the reason why there is none. */
+/** Result of opening a push: a notification, or the reason why the push was ignored. */
 export type OpenedNotification =
   | {
       readonly kind: 'notification';
@@ -44,7 +44,7 @@ export type OpenedNotification =
 
 /** Dependencies of {@link openNotification}. */
 export interface OpenNotificationContext {
-  /** A `Sodium`, or `openingSodium` of the entry point `open`. */
+  /** A `Sodium`, or the smaller `openingSodium` of the entry point `@waxwing/client/open`. */
   readonly sodium: OpeningSodium;
   readonly accounts: AccountReader;
   readonly seen: SeenNotifications;
@@ -85,9 +85,9 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 }
 
 /**
- * Name for replay detection. A message or payload has the same name however often it is sealed; a test is identified by
- * its ciphertext. A server restored from a backup reuses ids, but with another `time`. 24 bits suffice to distinguish
- * notifications of the same second.
+ * Returns the name that identifies a notification for replay detection. A message or payload keeps its name if it is sealed
+ * again; a test is named by its ciphertext. A server that was restored from a backup reuses ids, but with another `time`. 24
+ * bits suffice to distinguish notifications of the same second.
  */
 function nameOf(notification: Exclude<Notification, RemoveNotification>, sealed: Uint8Array): string {
   return encodeBase64(sha256(identityOf(notification) ?? sealed)).slice(0, nameCharacters);

@@ -8,13 +8,13 @@ import {
 } from '@waxwing/protocol/phone';
 
 /**
- * A push in the form in which the phone's system delivers it: the `data` of an FCM message (all values are strings), the
- * user info of an APNs notification, or either as JSON text. Platforms that parse APNs JSON into doubles round
- * `push_account_id`. There, pass the raw text, or the id as string or `bigint`.
+ * A push as the phone's system delivers it: the `data` of an FCM message (all values are strings), the user info of an APNs
+ * notification, or either of these as JSON text. Platforms that parse the numbers of APNs JSON as doubles round
+ * `push_account_id`. On such platforms, pass the raw text, or the id as a string or `bigint`.
  */
 export type ReceivedPush = string | Readonly<Record<string, unknown>>;
 
-/** The two relevant fields of a push, or why they are unusable. */
+/** The relevant fields of a push, or the reason why they are unusable. */
 export type ParsedPush =
   | {
       readonly kind: 'sealed-to-account';

@@ -12,26 +12,26 @@ export interface SeenNotification {
 }
 
 /**
- * Replay protection: remembers which notifications the phone has opened, so that a vendor or relay cannot show one
+ * Replay protection: remembers which notifications the phone has opened, so that no vendor or relay can show a notification
  * twice (docs/protocol.md#replay).
  *
  * For each account, an implementation keeps a bounded set of notifications and a watermark: the latest `time` that it
- * evicted from the set. Without the watermark, a notification could be replayed once enough newer ones have evicted
+ * evicted from the set. Without the watermark, a notification could be replayed once enough newer notifications have evicted
  * it.
  */
 export interface SeenNotifications {
   /**
-   * Adds a notification. Returns `false` for a repeat, which must not be shown: it is in its account's set, or its
-   * `time` is not later than the account's watermark. A full set evicts the notification with the smallest `time`,
-   * possibly the one just added; its `time` becomes the watermark.
+   * Adds a notification. Returns `false` for a repeat, which must not be shown. A notification is a repeat if it is in its
+   * account's set, or if its `time` is not later than the account's watermark. A full set evicts the notification with the
+   * smallest `time`, possibly the notification just added; that `time` becomes the watermark.
    *
    * Must be atomic: of two concurrent calls with the same notification, exactly one returns `true`.
    */
   addIfNew(notification: SeenNotification): Promise<boolean>;
   /**
-   * Adds one account's records to those of another account, which takes over its keys. Without this, the notifications
-   * that were opened with those keys could be replayed. The set of `from` stays as it is. A full set evicts as in
-   * `addIfNew`, and the later watermark of the two applies. Idempotent.
+   * Adds the records of account `from` to those of account `to`, which takes over its keys. Without this copy, the
+   * notifications that were opened with those keys could be replayed. The set of `from` does not change. A full set evicts
+   * as in `addIfNew`, and the later of the two watermarks applies. Idempotent.
    */
   copy(from: PushAccountId, to: PushAccountId): Promise<void>;
   /** Deletes the records of an account whose key pair is gone. Idempotent. */

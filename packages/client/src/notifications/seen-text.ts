@@ -6,7 +6,10 @@ const formatVersion = 'v1';
 const noWatermark = '-';
 const checksumCharacters = 8;
 
-/** Format: version, watermark or `-`, entries of 11 characters, checksum; separated by spaces. */
+/**
+ * Encodes a replay protection state as text: version, watermark or `-`, entries of 11 characters, and checksum, separated by
+ * spaces.
+ */
 export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
   const content = [formatVersion, watermark?.toString(36) ?? noWatermark, ...words].join(' ');
@@ -14,10 +17,10 @@ export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
 }
 
 /**
- * Decodes a text of {@link encodeSeen}. Any other text is damaged, and its readable parts are kept: damage must neither
- * end the replay protection nor make new notifications repeats.
+ * Decodes a text of {@link encodeSeen}. Any other text counts as damaged, and its readable parts are kept: damage must
+ * neither end the replay protection nor make new notifications count as repeats.
  *
- * @param now Unix seconds by the device's clock. Times of a damaged text are kept only if they are earlier.
+ * @param now Unix seconds by the device's clock. Entries of a damaged text are kept only if their time is earlier.
  */
 export function decodeSeen(
   text: string,
@@ -30,7 +33,7 @@ export function decodeSeen(
   return { seen: consistent({ ...read, entries: past }), isDamaged: true };
 }
 
-/** Skips unreadable parts and unknown versions. */
+/** Reads a text; skips unreadable parts, and the whole text if its version is unknown. */
 function readSeen(text: string): SeenOfAccount {
   const [version, first = '', ...words] = text.split(' ');
   if (version !== formatVersion) return noneSeen;
@@ -45,8 +48,9 @@ function readEntry(word: string): SeenEntry[] {
 }
 
 /**
- * Drops a watermark without entries, replaces one that is later than all entries, and drops entries earlier than the
- * watermark. Such a watermark would make new notifications repeats, and such an entry would lower it when evicted.
+ * Repairs inconsistent records. Drops a watermark without entries, replaces a watermark that is later than all entries, and
+ * drops entries earlier than the watermark. Such a watermark would make new notifications count as repeats, and evicting
+ * such an entry would lower the watermark.
  */
 function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
   const sorted = [...entries].sort((one, other) => one.time - other.time);

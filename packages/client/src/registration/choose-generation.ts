@@ -4,14 +4,14 @@ import type { RegistrationGeneration } from './generation.js';
 import { hasLeft } from './push-accounts/leave-client-device.js';
 import { pushAccounts } from './push-accounts/push-accounts.js';
 
-/** From this feature level on, a server's devices have their own push keys and tokens. */
+/** The first feature level at which servers speak the newer generation. */
 const firstLevelOfClientDevices = 468;
 
 export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
 
 /**
- * The generation that a server speaks, by its feature level. If no level is known (the answer comes from a proxy, or
- * the server is being upgraded), the account stays in its generation.
+ * Returns the generation that a server speaks, by its feature level. If the level is unknown (the answer comes from a proxy,
+ * or the server is being upgraded), the account stays in its generation.
  */
 export function generationOfServer(
   featureLevel: number | undefined,
@@ -24,8 +24,9 @@ export function generationOfServer(
   return isNewer ? clientDevices : pushAccounts;
 }
 
-/** The generation that an account is registered in. */
+/** Returns the generation in which an account is registered. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
-  // An account that is moving has registrations of both generations. The older one stays active until the newer one is.
+  // An account that is moving has registrations of both generations. The older registration stays active until the newer one
+  // is active.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

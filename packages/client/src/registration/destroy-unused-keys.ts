@@ -32,7 +32,7 @@ export async function destroyUnusedKeys(
   return left;
 }
 
-/** Times in the future predate a correction of the phone's clock. They are replaced with the current time. */
+/** Replaces times in the future with the current time: they were recorded before the phone's clock was corrected. */
 function withoutFuture(device: AccountDevice, now: number): AccountDevice {
   const isAhead = (since: number | undefined) => since !== undefined && since > now;
   const isRight =

@@ -12,8 +12,8 @@ export interface EventReaderOptions {
 }
 
 /**
- * Creates a function that returns the next events of a queue. It returns `undefined` if there are none before the
- * deadline, or the server does not answer.
+ * Creates a function that returns the next events of a queue. It returns `undefined` if no events arrive before the
+ * deadline, or if the server does not answer.
  */
 export function createEventReader({ api, queue, clock, deadline }: EventReaderOptions) {
   let { lastEventId } = queue;

@@ -5,7 +5,7 @@ import type { RegistrarContext } from './registrar-context.js';
 import type { RegistrationStatus } from './registration-status.js';
 import type { SyncRun } from './sync-run.js';
 
-/** Registrations in one generation of the protocol (docs/protocol.md#two-generations). */
+/** Operations on registrations of one generation of the protocol (docs/protocol.md#two-generations). */
 export interface RegistrationGeneration {
   /**
    * Brings an account's registration up to date, moves it from the other generation to this one, and waits for the relay's
@@ -14,7 +14,7 @@ export interface RegistrationGeneration {
    * @throws ApiError, UnreachableError; errors of the stores.
    */
   bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus>;
-  /** Whether the server may have a registration of this generation for the account. */
+  /** Returns whether the server may have a registration of this generation for the account. */
   mayBeKnown(account: PushAccount): boolean;
   /** Requests a test notification for the account. @throws ApiError, UnreachableError. */
   requestTest(api: ChatApi, account: PushAccount): Promise<void>;

@@ -1,6 +1,6 @@
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 
-/** Whether a request is settled: the server has done it, or never will. */
+/** Returns whether a request needs no retry: the server has done it, or will never do it. */
 export async function isFinal(request: Promise<void>): Promise<boolean> {
   try {
     await request;

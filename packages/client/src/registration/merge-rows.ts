@@ -3,9 +3,9 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 
 /**
- * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the others'
- * push keys and seen notifications, and their device if it has none. Returns the other rows to be forgotten, without a
- * device that the kept row uses.
+ * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the other rows'
+ * push keys and seen notifications, and their device if it has no device. Returns the other rows, which the caller must
+ * forget, without a device that the kept row uses.
  */
 export async function mergeRows(
   { accounts, seen }: Pick<RegistrarContext, 'accounts' | 'seen'>,
@@ -20,7 +20,7 @@ export async function mergeRows(
     // opened.
     await seen.copy(pushAccountId, first.pushAccountId);
   }
-  // Stored first: a crash in between leaves an extra row, rather than a device that no row knows.
+  // Stores the kept row first: a crash in between leaves an extra row, rather than a device that no row names.
   if (kept !== first) await accounts.put(kept);
   return others.map(({ device, ...row }) => {
     const isUsed = device === undefined || device.deviceId === kept.device?.deviceId;

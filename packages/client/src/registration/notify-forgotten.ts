@@ -10,9 +10,9 @@ import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
 import { isFinal, isFinalIfKnown } from './is-final.js';
 
-/** After this time the app's credentials are obsolete, and the vendors have long reported the token dead. */
+/** How long to retry. After this time the account's credentials are obsolete, and the vendor has reported the token dead. */
 const longestTryingMilliseconds = 30 * 86_400_000;
-/** Short, because a sign-out waits for it. */
+/** Short, because a sign-out waits for the request. */
 const timeoutMilliseconds = 10_000;
 
 export interface NotifyForgottenContext {
@@ -30,7 +30,7 @@ export interface NotifyForgottenContext {
  * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
  * credentials and their devices.
  *
- * @param more sign-outs that the store may have lost to a concurrent sign-out of the same account.
+ * @param more sign-outs that may be missing from the store because a concurrent sign-out of the same account overwrote them.
  *
  * @throws errors of the stores.
  */
@@ -49,7 +49,7 @@ export async function notifyForgotten(
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
 }
 
-/** Rows whose sign-out was interrupted because the app exited. */
+/** Returns the rows whose sign-out was interrupted because the app exited. */
 export function halfForgotten(
   rows: readonly PushAccount[],
   forgotten: readonly ForgottenAccount[],
@@ -67,12 +67,12 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
   }
 }
 
-/** A sync that runs concurrently with a sign-out can create another device for the account. */
+/** Compares the device id, too: a sync that runs concurrently with a sign-out can create another device for the account. */
 function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean {
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
 
-/** Whether neither a generation nor a revocation needs another attempt. */
+/** Notifies the server and the relay of a sign-out. Returns whether no request needs another attempt. */
 async function isNotified(
   { clock, fetch, relayUrl }: NotifyForgottenContext,
   account: ForgottenAccount,

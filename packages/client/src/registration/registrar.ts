@@ -13,13 +13,13 @@ import { syncRegistration } from './sync-registration.js';
 /** Keeps one account registered for notifications. */
 export interface Registrar {
   /**
-   * Brings the account's registration up to date from any state: never registered, another token, failed, older than 30
-   * days, another key of the relay, push key older than 30 days, upgraded server. Idempotent: registers nothing if the
-   * registration is up to date. Call it when the app starts, when the token changes, and at a `push_device` or `device`
-   * event. Calls for one account are serialized.
+   * Brings the account's registration up to date from any state: never registered, failed, registration or push key older
+   * than 30 days, changed token, new relay key, upgraded server. Idempotent: registers nothing if the registration is up to
+   * date. Call it when the app starts, when the token changes, and on each `push_device` or `device` event. Calls for one
+   * account are serialized.
    *
-   * Refusals and network failures are returned as a status. After `forget` the status is `forgotten`, and nothing is
-   * registered: create another registrar when the user signs in again.
+   * Returns refusals and network failures as a status. After `forget` the status is `forgotten`, and nothing is registered:
+   * create a new registrar when the user signs in again.
    *
    * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
    */
@@ -33,8 +33,8 @@ export interface Registrar {
   sendTestNotification(): Promise<void>;
   /**
    * Signs the account out of push. Deletes its key pair first, so that pushes still in flight cannot be opened. Then
-   * notifies the server, for at most 10 s. If that fails, it is retried with the next `sync` of any account, for 30
-   * days. Call it before the API key is revoked.
+   * notifies the server, for at most 10 s. If that fails, the next `sync` of any account retries it, for 30 days. Call it
+   * before the API key is revoked.
    *
    * @throws errors of the stores.
    */
@@ -57,14 +57,14 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   const { accounts } = guard;
   const rows = async () => rowsOf(await accounts.list(), identity);
 
-  /** Returns the sign-outs that servers must be notified of, if the account is signed out during the sync. */
+  /** Returns the sign-outs to send to servers, if the account is signed out during the sync. */
   async function syncExclusively(
     given: Required<SyncOptions>,
   ): Promise<RegistrationStatus | readonly ForgottenAccount[]> {
     if (await guard.isSignedOut()) return forgottenStatus();
     const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
-    // The sign-out did not see the data that this sync wrote and sent afterwards, so forget that, too.
+    // The sign-out did not see the data that this sync wrote and sent afterwards, so forget that data, too.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
   }
@@ -96,7 +96,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   };
 }
 
-/** @throws SignedOutError at a write after a sign-out. */
+/** Runs a sync. @throws SignedOutError if the sync writes after a sign-out. */
 async function syncUnlessSignedOut(
   options: RegistrarOptions,
   given: Required<SyncOptions>,

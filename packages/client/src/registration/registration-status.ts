@@ -29,7 +29,7 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);
 
-/** Replaces the sentence of `unreachable` where waiting does not help. */
+/** Sentences that replace that of `unreachable`, for causes where waiting does not help. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
   cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
   'foreign-answer':
@@ -40,8 +40,8 @@ const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = 
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
 /**
- * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. On a copy
- * by spread it throws: convert the copy's id.
+ * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. For a
+ * copy that was made by spread it throws, unless you convert the copy's id.
  */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;

@@ -11,7 +11,7 @@ export function followedTime(
   return timeToFollow({ device: clock(), server: api.serverClock.now(), keyListIssuedAt });
 }
 
-/** The date of the next registration, in Unix seconds. */
+/** Returns the date of the next registration, in Unix seconds. */
 export function dateAfter(sent: SentRegistration | undefined, time: FollowedTime, isRepeat: boolean): number {
   const before = sent === undefined ? undefined : sent.timestamp * 1000;
   return Math.floor(dateRegistration({ time, before, isRepeat }) / 1000);

@@ -1,13 +1,16 @@
 import type { SentRegistration } from '../accounts/sent-registration.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 
-/** Maximum attempts per sync: the first, a retry after a refused key or wrong clock, one for a new account or device. */
+/**
+ * Maximum attempts per sync: the first attempt, a retry after a refused key or wrong clock, and an attempt for a new account
+ * or device.
+ */
 export const mostRegistrationsOfOneSync = 3;
 
 const firstBackoffMilliseconds = 60_000;
 const longestBackoffMilliseconds = 6 * 3_600_000;
 
-/** Whether a registration is sealed to a key other than the primary key of a list that was just fetched. */
+/** Returns whether a registration is sealed to a key other than the primary key of a list that was just fetched. */
 export function isSealedToFormerKey(
   sent: SentRegistration | undefined,
   key: BouncerKeyChoice | NoBouncerKey | undefined,
@@ -15,7 +18,7 @@ export function isSealedToFormerKey(
   return sent !== undefined && key?.source === 'key-list' && key.publicKey !== sent.bouncerPublicKey;
 }
 
-/** Whether the relay refused the key that a registration was sealed to. */
+/** Returns whether the relay refused the key to which a registration was sealed. */
 export function isKeyRefusal(errorCode: string | undefined): boolean {
   return errorCode === 'INVALID_BOUNCER_PUBLIC_KEY';
 }
@@ -32,16 +35,16 @@ export interface FailedRegistration {
 }
 
 /**
- * Whether to repeat a failed registration. A key other than the refused one is always worth a try. The same key is
- * retried once per newly fetched key list. Other failures are repeated with exponential backoff.
+ * Returns whether to repeat a failed registration. After a refused key, a different key is tried at once, and the same key
+ * once per newly fetched key list. Other failures are repeated with exponential backoff.
  */
 export function isWorthRepeating(failed: FailedRegistration): boolean {
   return canSucceed(failed) && (failed.retryNow || repeatDelaySeconds(failed) === 0);
 }
 
 /**
- * Seconds to wait before a failed registration is repeated: none the first time, then one minute, doubled each time up
- * to six hours. Without the delay, an app that calls `sync` at each event would repeat a permanent failure in a loop.
+ * Returns the seconds to wait before a failed registration is repeated: 0 the first time, then one minute, doubled each time
+ * up to six hours. Without the delay, an app that calls `sync` on each event would repeat a permanent failure in a loop.
  */
 export function repeatDelaySeconds({
   sent,
@@ -54,11 +57,13 @@ export function repeatDelaySeconds({
   // No delay, because these repeats are bounded: another key is tried at once, and the same key once for each key list.
   if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
   const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
-  // A time in the future counts as well: the phone's clock may have been corrected since.
+  // A time in the future counts like the same time in the past: the phone's clock may have been corrected since.
   return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
 }
 
-/** Counts a registration that repeats a failed one. A failure with a different cause starts a new count. */
+/**
+ * Returns the count of repeats for a registration that repeats a failed registration. A different cause starts a new count.
+ */
 export function countRepeat(
   sent: SentRegistration | undefined,
   errorCode: string | undefined,
@@ -75,7 +80,7 @@ function canSucceed({ sent, errorCode, key }: FailedRegistration): boolean {
   return key.source === 'key-list' && sent.repeatedForSequence !== key.sequence;
 }
 
-/** Whether a registration that this sync sent may be retried at once: only these two failures can succeed. */
+/** Returns whether a registration that this sync sent may be retried at once: only these two failures can succeed. */
 export function canRepeatAtOnce(errorCode: string | undefined, isServerTime: boolean): boolean {
   return isKeyRefusal(errorCode) || (errorCode === 'REQUEST_EXPIRED' && isServerTime);
 }

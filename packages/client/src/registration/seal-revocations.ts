@@ -39,20 +39,25 @@ export function sealRevocations(
   return [older, newer].filter((revocation) => revocation !== undefined);
 }
 
-/** Whether two accounts belong to one organization, perhaps at its present and its former URL. */
+/** Returns whether two accounts belong to the same organization, even if one has its former URL. */
 function isInSameRealm(one: PushAccount, other: PushAccount): boolean {
   if (webOriginOf(one.realmUrl) === webOriginOf(other.realmUrl)) return true;
   const realmUuid = one.device?.sent?.realmUuid;
   return realmUuid !== undefined && realmUuid === other.device?.sent?.realmUuid;
 }
 
-/** A device that was adopted after its account's row was lost has the phone's token, but no registration of this row. */
+/**
+ * Returns whether the account may use the token. A device that was adopted after its row was lost has the phone's token,
+ * although the row has no registration.
+ */
 function mayHaveToken({ device }: PushAccount, tokenId: TokenId | undefined): boolean {
   if (device?.sent === undefined) return device?.deviceId !== undefined;
   return tokenIdOf(device.sent.pushToken) === tokenId;
 }
 
-/** Returns `undefined` for a registration with an old server, which did not report its organization. */
+/**
+ * Seals the revocation of one registration. Returns `undefined` if the server was old and did not report its organization.
+ */
 function sealOne(
   sodium: Sodium,
   { bouncerPublicKey, pushToken, realmUuid, timestamp: sentAt }: SentRegistration,

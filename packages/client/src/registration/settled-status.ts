@@ -21,7 +21,7 @@ export interface SettledRegistration {
   readonly sent: SentRegistration | undefined;
   readonly key: BouncerKeyChoice | NoBouncerKey;
   readonly time: FollowedTime;
-  /** Another problem, for a log. */
+  /** A further problem, for a log. */
   readonly warning?: string | undefined;
 }
 
@@ -44,13 +44,13 @@ export function settledStatus(settled: SettledRegistration): RegistrationStatus 
   });
 }
 
-/** Seconds until a `sync` repeats the registration; `undefined` if there is no backoff. */
+/** Returns the seconds until a `sync` repeats the registration, or `undefined` if there is no backoff. */
 function waitSeconds({ sent, errorCode, key, time }: SettledRegistration): number | undefined {
   const usable = key.source === 'none' ? undefined : key;
   return repeatDelaySeconds({ sent, errorCode, key: usable, now: time.device }) || undefined;
 }
 
-/** Status of an account for which there is no key that is safe to seal to. */
+/** Returns the status of an account for which no key is safe to seal to. */
 export function noUsableKey({ pushAccountId }: PushAccount, { warning }: NoBouncerKey): RegistrationStatus {
   return registrationStatus('no-usable-key', { warning, pushAccountId });
 }

@@ -1,20 +1,20 @@
 import { type AccountIdentity, isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 
-/** The account of a registrar was signed out, in this tab or another one, so its sync must stop. */
+/** The registrar's account was signed out, in this tab or another tab, so its sync must stop. */
 export class SignedOutError extends Error {
   constructor() {
     super('The account was signed out after its registrar was made.');
   }
 }
 
-/** Protects one registrar from sign-outs of its account, even in tabs and processes that share no lock with it. */
+/** Stops one registrar's writes after a sign-out of its account, even in tabs and processes that share no lock with it. */
 export interface SignOutGuard {
-  /** Whether the account was signed out since the guard was created. */
+  /** Returns whether the account was signed out since the guard was created. */
   isSignedOut(): Promise<boolean>;
-  /** The account table. Once the account is signed out, writes of this account throw {@link SignedOutError}. */
+  /** The account table. Once the account is signed out, writing its row throws {@link SignedOutError}. */
   readonly accounts: Required<PushAccountStore>;
-  /** The last written row: a concurrent sign-out may have missed it, or data that was sent for it. */
+  /** Returns the last written row. A concurrent sign-out may have missed this row, or data that was sent for it. */
   lastWritten(): PushAccount | undefined;
 }
 

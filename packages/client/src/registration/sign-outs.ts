@@ -9,12 +9,9 @@ type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
 /** Signs accounts out on this phone and on their servers. */
 export interface SignOuts {
-  /**
-   * Deletes the rows of one account. Returns the sign-outs that servers must be notified of. Call it inside the account's
-   * serialized task.
-   */
+  /** Deletes the rows of one account. Returns the sign-outs to send to servers. Call it while holding the account's lock. */
   forget(rows: readonly PushAccount[], signIn: SignIn): Promise<readonly ForgottenAccount[]>;
-  /** Deletes the rows whose sign-out was interrupted. Call it inside the account's serialized task. */
+  /** Deletes the rows whose sign-out was interrupted. Call it while holding the account's lock. */
   finish(rows: readonly PushAccount[]): Promise<void>;
   /** Notifies the servers of pending sign-outs, and of `more`. */
   notify(more?: readonly ForgottenAccount[]): Promise<void>;

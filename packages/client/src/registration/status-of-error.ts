@@ -7,7 +7,7 @@ import {
   registrationStatus,
 } from './registration-status.js';
 
-/** Maps an error of the chat API, or of an account table that forgets, to a status. @throws any other error. */
+/** Maps an error of the chat API, or a {@link ForgetfulStoreError}, to a status. @throws any other error. */
 export function statusOfError(error: unknown): RegistrationStatus {
   if (error instanceof UnreachableError) {
     return registrationStatus('unreachable', {

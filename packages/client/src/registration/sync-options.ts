@@ -1,13 +1,10 @@
 /** Options of `Registrar.sync`. */
 export interface SyncOptions {
   /**
-   * How long to wait for the relay's decision on a registration, in milliseconds; default 20,000. With 0 it does not
+   * How long to wait for the relay's decision on a registration, in milliseconds; default 20,000. With 0, `sync` does not
    * wait.
    */
   readonly settleTimeoutMilliseconds?: number;
-  /**
-   * Repeats a failed registration at once, for a button with which the user retries; default `false`: with exponential
-   * backoff.
-   */
+  /** Repeats a failed registration at once, without exponential backoff; for a retry button. Default `false`. */
   readonly retryNow?: boolean;
 }

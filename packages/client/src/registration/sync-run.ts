@@ -12,7 +12,7 @@ export interface SyncRun {
   readonly retryNow: boolean;
 }
 
-/** The organization that a registration of this sync is for, if the server reports it. */
+/** Returns the UUID of the organization that this sync registers with, if the server reports it. */
 export function realmOf({ realmUuid }: EventQueue): { readonly realmUuid?: string } {
   return realmUuid === undefined ? {} : { realmUuid };
 }

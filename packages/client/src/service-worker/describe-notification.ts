@@ -7,14 +7,17 @@ export interface DescribedNotification {
   readonly body: string;
   /** URL of an image, relative to the worker. */
   readonly icon?: string | undefined;
-  /** Where a click leads, relative to the worker's scope. Default: the open window as it is, or the scope in a new one. */
+  /**
+   * The URL that a click opens, relative to the worker's scope. By default, a click focuses an open window without
+   * navigating, or opens the scope in a new window.
+   */
   readonly url?: string | undefined;
 }
 
-/** A notification that is shown; removals are not. */
+/** A notification of a type that is shown to the user: all types except removals. */
 export type ShownNotification = Exclude<Notification, { readonly type: 'remove' }>;
 
-/** The default text: sender or topic, and the message. */
+/** Returns the default text of a notification: sender or topic, and the message. */
 export function describeNotification(notification: ShownNotification): DescribedNotification {
   if (notification.type === 'message') {
     const { channel_name: channel, topic, sender_full_name: sender, content } = notification;
@@ -32,7 +35,10 @@ function isOfSeveral({ channel_id: channel, recipient_user_ids: recipients = [] 
   return channel !== undefined || recipients.length > 2;
 }
 
-/** The same for all messages of one conversation of an account, so that one notification shows them. */
+/**
+ * Returns the tag of a notification. All messages of one conversation of an account have the same tag, so that one
+ * notification shows them.
+ */
 export function tagOf(notification: ShownNotification, { pushAccountId }: PushAccountIdentity): string {
   return `waxwing ${pushAccountId} ${conversationOf(notification)}`;
 }

@@ -19,25 +19,28 @@ export interface PushHandlerOptions {
   /** The storage that the app's `createTextStores` uses. Default: `createIndexedDbStorage()`. */
   readonly storage?: TextStorage;
   /**
-   * Returns what a notification says, and where a click on it leads. Default: sender or topic, the message, and the
+   * Returns the text of a notification, and the URL that a click on it opens. Default: sender or topic, the message, and the
    * worker's scope. Spread `describeNotification(notification)` to change only a part.
    */
   readonly describe?: (
     notification: ShownNotification,
     account: PushAccountIdentity,
   ) => DescribedNotification;
-  /** Shown for a push that cannot be opened; default `New notification`. */
+  /** Title that is shown for a push that cannot be opened; default `New notification`. */
   readonly unreadableTitle?: string;
-  /** Shown, without a sound, for a push that has nothing to show and leaves nothing visible; default `No new messages`. */
+  /**
+   * Title that is shown, without a sound, if a push shows nothing and no notification is visible; default `No new messages`.
+   */
   readonly nothingNewTitle?: string;
 }
 
-/** Reasons for which the user has missed nothing. */
+/** Reasons for which a push is ignored without the user missing anything. */
 const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-account']);
 
 /**
- * Makes the service worker open pushes and show notifications, retract them, open the app at a click, and renew a
- * subscription that the browser replaces. Call it when the worker's script starts: browsers refuse later listeners.
+ * Sets up the service worker: opens pushes, shows and retracts notifications, opens the app on a click, and renews a
+ * subscription that the browser replaces. Call it when the worker's script starts, because browsers refuse listeners that
+ * are added later.
  *
  * @throws RangeError if the storage lacks a method.
  */

@@ -4,8 +4,8 @@ import type { WorkerEvents, WorkerScope } from './worker-scope.js';
 export const subscriptionChangedMessage = 'waxwing.subscription-changed';
 
 /**
- * Subscribes again if the browser has not, and notifies the app's windows, which call `sync`. Without a window, the next
- * start of the app does.
+ * Subscribes again if the browser has not done so, and notifies the app's windows, which then call `sync`. If no window is
+ * open, the app calls `sync` at its next start.
  */
 export async function renewSubscription(
   { registration, clients }: WorkerScope,

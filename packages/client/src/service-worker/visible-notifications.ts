@@ -7,11 +7,11 @@ const quietTag = 'waxwing quiet';
 const mostLines = 4;
 const mostKeptMessages = 50;
 
-/** What is stored with a visible notification. */
+/** Data that is stored with a visible notification. */
 interface ShownData {
   readonly waxwing: {
     readonly pushAccountId: string;
-    /** Absolute; where a click leads. */
+    /** The absolute URL that a click opens. */
     readonly url?: string;
     /** Messages of the conversation, oldest first. */
     readonly messages: readonly { readonly id: string; readonly body: string }[];
@@ -19,8 +19,8 @@ interface ShownData {
 }
 
 /**
- * Shows a notification. The messages of one conversation are lines of one notification. Call it for one push after the
- * other: it reads what is visible first.
+ * Shows a notification. The messages of one conversation become lines of one notification. Not safe for concurrent calls,
+ * because it first reads the visible notifications.
  */
 export async function show(
   { registration }: WorkerScope,
@@ -54,8 +54,9 @@ export async function show(
 }
 
 /**
- * Removes messages from the visible notifications of an account, and closes the ones that become empty. Returns whether
- * any notification stays. (Browsers may list a notification for a while after it was closed.)
+ * Removes messages from the visible notifications of an account, and closes notifications that become empty. Returns whether
+ * any notification is still visible. It counts them itself, because browsers may list a notification for a while after it
+ * was closed.
  */
 export async function retract(
   { registration }: WorkerScope,
@@ -87,8 +88,8 @@ export async function retract(
 }
 
 /**
- * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows something
- * (`userVisibleOnly`); otherwise they show a text that they choose, or end the subscription.
+ * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows a notification
+ * (`userVisibleOnly`); otherwise they show a text of their own, or end the subscription.
  */
 export async function showQuietly({ registration, clients }: WorkerScope, title: string): Promise<void> {
   const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
@@ -106,7 +107,7 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
   });
 }
 
-/** The data stored with a notification; `undefined` for a notification from another part of the app. */
+/** Returns the data stored with a notification, or `undefined` if another part of the app has shown the notification. */
 export function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
   return (data as Partial<ShownData> | null)?.waxwing;
 }

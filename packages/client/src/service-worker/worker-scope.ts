@@ -1,7 +1,10 @@
-/** The part of `ServiceWorkerGlobalScope` that this package uses. TypeScript's own types exclude those of pages. */
+/**
+ * The part of `ServiceWorkerGlobalScope` that this package uses. TypeScript's own worker types cannot be combined with its
+ * types for pages.
+ */
 export interface WorkerScope {
   readonly registration: {
-    /** The URL below which the worker controls pages. */
+    /** The URL prefix of the pages that the worker controls. */
     readonly scope: string;
     readonly pushManager: {
       subscribe(options: { userVisibleOnly: true; applicationServerKey: ArrayBuffer }): Promise<unknown>;

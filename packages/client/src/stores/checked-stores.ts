@@ -60,7 +60,7 @@ function isAccount(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'pushAccountId' in value;
 }
 
-/** Never the value of an object or text, which may contain a secret. */
+/** Describes a wrong value for an error message. Never includes an object or text, which may contain a secret. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return typeof value === 'string' ? 'a text' : String(value);

@@ -3,8 +3,8 @@ import type { TextStorage } from './stored-texts.js';
 const texts = 'texts';
 
 /**
- * A text storage in IndexedDB, for web apps with a service worker: a page and its worker can both use it, and the worker
- * has no `localStorage`. Give the same name to both. The database of a name is created when it is first used.
+ * Creates a text storage in IndexedDB, for web apps with a service worker: workers have no `localStorage`, but a page and
+ * its worker can both use IndexedDB. Pass the same name in both. The database is created on first use.
  */
 export function createIndexedDbStorage(databaseName = 'waxwing'): TextStorage {
   let opened: Promise<IDBDatabase> | undefined;
@@ -44,7 +44,7 @@ async function openDatabase(name: string, onClose: () => void): Promise<IDBDatab
   request.onupgradeneeded = () => request.result.createObjectStore(texts);
   const database = await resultOf<IDBDatabase>(request);
   database.onclose = onClose;
-  // Otherwise deleting the database, as "Sign out everywhere" of an app may do, would hang until this tab is closed.
+  // Without this, deleting the database (for example in an app's "Sign out everywhere") would hang until this tab is closed.
   database.onversionchange = () => {
     database.close();
     onClose();

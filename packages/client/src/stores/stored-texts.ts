@@ -5,13 +5,13 @@ import { exclusively } from '../mutex.js';
  * private keys: on a phone, use a storage that encrypts with a system key (Keychain, Keystore).
  */
 export interface TextStorage {
-  /** Resolves to the text, or to `null` or `undefined` if there is none. */
+  /** Resolves to the text, or to `null` or `undefined` if there is no text of this name. */
   getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(name: string, text: string): void | Promise<void>;
   removeItem(name: string): void | Promise<void>;
 }
 
-/** @throws RangeError for an object that is not a text storage, such as one without `getItem`. */
+/** Checks a text storage. @throws RangeError for any other object, such as one without `getItem`. */
 export function requireTextStorage(storage: unknown): void {
   const given = Object(storage) as Readonly<Record<string, unknown>>;
   if (['getItem', 'setItem', 'removeItem'].some((name) => typeof given[name] !== 'function')) {
@@ -23,15 +23,17 @@ export function requireTextStorage(storage: unknown): void {
 
 /** The texts of one storage, with a record of damaged ones. */
 export interface StoredTexts {
-  /** Returns `undefined` if there is no text, or an empty one. */
+  /** Returns the text, or `undefined` if it is missing or empty. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
   /** Records that (part of) a text could not be decoded, once for each text. */
   noteDamage(name: string, text: string): void;
-  /** Whether the text was damaged when it was last read, and has not been replaced since. */
+  /** Returns whether the text was damaged when it was last read, and has not been replaced since. */
   isDamaged(name: string): boolean;
-  /** Returns one sentence for each damaged text since the last call; `undefined` if there is none. */
+  /**
+   * Returns one sentence for each text that was found damaged since the last call, or `undefined` if there was no such text.
+   */
   takeWarning(): string | undefined;
 }
 
@@ -66,8 +68,8 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
 }
 
 /**
- * Serializes changes to stored texts, because two concurrent changes would lose one of them: among all stores of this
- * process, and among the tabs and workers of a browser that has Web Locks.
+ * Serializes changes to stored texts, among all stores of this process and among the tabs and workers of a browser that has
+ * Web Locks. Without this, one of two concurrent changes would be lost.
  */
 export function changeTexts<T>(task: () => Promise<T>): Promise<T> {
   return exclusively('waxwing.stores', task);

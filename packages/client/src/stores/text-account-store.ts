@@ -9,7 +9,10 @@ import { changeTexts, type StoredTexts } from './stored-texts.js';
 const accountsName = 'waxwing.accounts';
 const signOutsName = 'waxwing.signed-out';
 
-/** Account table in one text, with a line for each account. Drops damaged lines: their users register again. */
+/**
+ * Creates an account table in one text, with a line per account. Drops damaged lines; the next sync registers their accounts
+ * again.
+ */
 export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore {
   async function list(): Promise<readonly PushAccount[]> {
     const text = await texts.read(accountsName);

@@ -9,10 +9,10 @@ import {
 import { decodeSeen, encodeSeen } from '../notifications/seen-text.js';
 import { changeTexts, type StoredTexts } from './stored-texts.js';
 
-// 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
+// This number gives 2 kB of text: some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
 const seenOfEachAccount = 150;
 
-/** Replay protection with one text for each account. */
+/** Creates replay protection that keeps one text per account. */
 export function createTextSeenNotifications(texts: StoredTexts): SeenNotifications {
   const textName = (id: PushAccountId) => `waxwing.seen.${formatPushAccountId(id)}`;
   async function read(name: string): Promise<SeenOfAccount> {

@@ -38,7 +38,7 @@ export interface TextStores {
 
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-/** One set of stores per storage, so that a sync names the damage that another client on it has found. */
+/** One set of stores per storage, so that a sync also reports damage that another client of the storage has found. */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
@@ -107,7 +107,10 @@ function encodeForgottenAccount({ revocations = [], ...account }: ForgottenAccou
   return { ...account, revocations: revocations.map((revocation) => ({ ...revocation })) };
 }
 
-/** Returns `undefined` for a damaged entry. Its server cannot be notified, and will find out on its own. */
+/**
+ * Decodes a sign-out. Returns `undefined` for a damaged entry: its server cannot be notified, and drops the registration
+ * once it is no longer renewed.
+ */
 function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;
   const { realmUrl, email, apiKey, forgottenAt } = row;

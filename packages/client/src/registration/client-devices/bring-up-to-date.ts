@@ -23,7 +23,9 @@ import { removeFormer } from './remove-former.js';
 import { sendGroups } from './send-groups.js';
 import { tokenIdOf } from './token-id-of.js';
 
-/** More than any state of the server needs: only a server that contradicts itself makes a sync continue for longer. */
+/**
+ * Maximum requests per sync. No consistent server needs more; the limit ends a sync with a server that contradicts itself.
+ */
 const mostRequestsOfOneSync = 8;
 
 /** Registers the phone as a device of the server, until the server's state matches the phone's. */
@@ -46,7 +48,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   }
 }
 
-/** Takes the next step that is due. Returns the status when there is none. */
+/** Takes the next step that is due. Returns the status when no step is due. */
 async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefined> {
   const { context, states, key } = sync;
   const own = await findStoredDevice(sync);
@@ -70,9 +72,7 @@ async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefine
   return undefined;
 }
 
-/**
- * Records which key the server uses. Adds a newer key when that key is old, and when the relay has a new primary key.
- */
+/** Records which push key the server uses. Adds a new key if that key is old, or if the relay has a new primary key. */
 async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
   const now = sync.context.clock();
   const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);
@@ -118,7 +118,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
 const formerWarning =
   'The server has been upgraded, but does not use the new registration of this phone yet: it still uses the former one.';
 
-/** Whether the registration of the older generation still delivers notifications to this phone. */
+/** Returns whether the registration of the older generation still delivers notifications to this phone. */
 function isFormerActive({ account, run }: DeviceSync): boolean {
   const former = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   return former?.status === 'active' && account.registration?.pushToken.token === run.pushToken.token;

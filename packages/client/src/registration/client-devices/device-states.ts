@@ -12,11 +12,11 @@ export interface DeviceStates {
   readonly all: ReadonlyMap<ClientDeviceId, ClientDeviceOnWire>;
   /** Records a device that the server has just created. */
   add(deviceId: ClientDeviceId): void;
-  /** Records fields that the server has just accepted, ahead of its event. */
+  /** Records fields that the server has just accepted, before their event arrives. */
   change(deviceId: ClientDeviceId, fields: Partial<ClientDeviceOnWire>): void;
   /** Records a device that the server has just removed. */
   remove(deviceId: ClientDeviceId): void;
-  /** Applies the next events. Returns `false` if there are none before the deadline. */
+  /** Waits for the next events and applies them. Returns `false` if no event arrives before the deadline. */
   next(): Promise<boolean>;
 }
 

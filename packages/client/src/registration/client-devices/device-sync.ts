@@ -18,7 +18,7 @@ export interface DeviceSync {
   key: BouncerKeyChoice | NoBouncerKey;
   /** How many requests have changed server state. */
   requests: number;
-  /** How many of these requests had a token. */
+  /** How many of these requests contained a token. */
   registrations: number;
 }
 
@@ -32,13 +32,13 @@ export function deviceOf({ account }: DeviceSync): AccountDevice {
   return account.device ?? noDevice;
 }
 
-/** Stores changes to the device before anything else depends on them. */
+/** Stores the changed device, both in the table and in the sync's state. */
 export async function storeDevice(sync: DeviceSync, device: AccountDevice): Promise<void> {
   sync.account = { ...sync.account, device };
   await sync.context.accounts.put(sync.account);
 }
 
-/** Unix seconds, by the server's clock. The server dates its devices with this clock. */
+/** Returns the time in Unix seconds by the server's clock, which the server uses for the dates of its devices. */
 export function serverSeconds({ context }: DeviceSync): number {
   return Math.floor(context.api.serverClock.now() / 1000);
 }

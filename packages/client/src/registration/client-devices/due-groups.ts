@@ -13,7 +13,7 @@ import {
   mostRegistrationsOfOneSync,
 } from '../repeat-policy.js';
 
-/** Age at which a token is registered again, so that relays can drop devices that are gone. */
+/** Age at which a token is registered again, so that relays can drop devices that do not register any more. */
 const renewalAgeSeconds = 30 * 86_400;
 
 export interface DeviceFacts {
@@ -36,7 +36,9 @@ export interface DeviceFacts {
   readonly isServerTime: boolean;
 }
 
-/** The groups of parameters to send. None if the server's state matches the phone's, or a retry would not help. */
+/**
+ * The groups of parameters to send. Both are false if the server's state matches the phone's, or if a retry would not help.
+ */
 export interface DueGroups {
   readonly key: boolean;
   readonly token: boolean;
@@ -44,7 +46,8 @@ export interface DueGroups {
 
 export function dueGroups(facts: DeviceFacts): DueGroups {
   const { state, newestKeyId } = facts;
-  // On a new device, the server refuses a key without a token. It also refuses another token while one is in progress.
+  // On a new device, the server refuses a key without a token. It also refuses a new token while another token is in
+  // progress.
   const isNew = state.push_key_id === null;
   const token =
     !isInProgress(state) && facts.registrations < mostRegistrationsOfOneSync && (isNew || isTokenDue(facts));
@@ -68,21 +71,21 @@ function isTokenDue(facts: DeviceFacts): boolean {
   return registeredAt === null || now - registeredAt >= renewalAgeSeconds;
 }
 
-/** Whether the server waits for the relay's decision on a token. */
+/** Returns whether the server waits for the relay's decision on a token. */
 export function isInProgress(state: ClientDeviceOnWire): boolean {
   return state.pending_push_token_id !== null && state.push_registration_error_code === null;
 }
 
 /**
- * Whether a registration has been in progress for longer than relays accept it. Then the server has silently given up,
- * and refuses any other token for the device.
+ * Returns whether a registration has been in progress for longer than relays accept it. The server has then silently given
+ * up, and refuses any other token for the device.
  */
 export function isStuck(state: ClientDeviceOnWire, now: number): boolean {
   const registeredAt = state.push_token_last_updated_timestamp;
   return isInProgress(state) && registeredAt !== null && now - registeredAt > livenessTimeoutSeconds;
 }
 
-/** The meaning of the device's state for notifications to this phone. */
+/** Derives from the device's state at the server whether notifications reach this phone. */
 export function verdictOn(state: ClientDeviceOnWire, tokenId: TokenId): 'active' | 'pending' | 'failed' {
   const hasToken = state.push_token_id === tokenId;
   if (isInProgress(state) && !(hasToken && state.pending_push_token_id === tokenId)) return 'pending';

@@ -12,8 +12,8 @@ export interface DevicesOfUser {
 }
 
 /**
- * Finds this phone's device among the user's devices: the stored one, or, if the store was lost, one with the phone's
- * token. Returns `undefined` if the server knows none.
+ * Finds this phone's device among the user's devices: the stored device or, if the store was lost, a device with the phone's
+ * token. Returns `undefined` if the server has no such device.
  */
 export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefined {
   const { deviceId } = devices.device;
@@ -26,8 +26,8 @@ export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefine
 }
 
 /**
- * Whether a device belongs to this phone. A restored server can reuse an id: then the device has the key and the token
- * of another phone of the user. A restored phone still has the token.
+ * Returns whether a device belongs to this phone. A restored server can reuse an id; the device then has the key and the
+ * token of another phone of the user. If the phone was restored instead, the device still has the phone's token.
  */
 function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId, state: ClientDeviceOnWire) {
   if (forgotten.has(id)) return false;
@@ -41,7 +41,7 @@ function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId
 }
 
 /**
- * Other devices that represent this phone. They must be removed: otherwise each notification would arrive several
+ * Finds other devices that represent this phone. They must be removed: otherwise each notification would arrive several
  * times.
  */
 export function findDuplicates(devices: DevicesOfUser, own: ClientDeviceId): readonly ClientDeviceId[] {

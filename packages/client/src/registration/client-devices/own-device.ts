@@ -22,9 +22,9 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
 }
 
 /**
- * Takes over a device that another account of this phone has, recognized by its key: the same user's account at the server's
- * former URL. Otherwise a sign-out of that account would remove the device. Device ids do not identify it: each server has
- * its own sequence.
+ * Takes over a device from another account of this phone: the same user's account at the server's former URL. Otherwise a
+ * sign-out of that account would remove the device. Recognizes the device by its key, because device ids are unique only
+ * within a server.
  */
 async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
   for (const row of await context.accounts.list()) {
@@ -35,11 +35,11 @@ async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDev
 }
 
 /**
- * Creates a device at the server, in place of a stuck one if there is one. The stuck device is removed at once, unless
+ * Creates a device at the server, and replaces a stuck device if there is one. The stuck device is removed at once, unless
  * its former token may still work. In that case it is removed once the new device is active.
  *
- * A device that the server has dropped is replaced by one with another key: for a minute, the relay may reject
- * notifications for the former one (docs/protocol.md#remotespushe2eeremove).
+ * If the server has dropped the former device, the new device gets a new key: for a minute, the relay may reject
+ * notifications for the former key (docs/protocol.md#remotespushe2eeremove).
  */
 export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefined): Promise<void> {
   sync.requests += 1;

@@ -6,15 +6,15 @@ import type { RegistrarContext } from '../registrar-context.js';
 const rotationMilliseconds = 30 * 86_400_000;
 const mostTries = 100;
 
-/** The account's newest key, which the server should use. */
+/** Returns the account's newest key, which the server should use. */
 export function newestKey({ device }: PushAccount): PushKey | undefined {
   const { pushKeys } = device ?? noDevice;
   return pushKeys[pushKeys.length - 1];
 }
 
 /**
- * Adds a random key to the account. Call it before sending anything with the key. Returns the row that the table has
- * afterwards, whose newest key another tab may have added.
+ * Adds a random key to the account and stores it, so that it is stored before it is sent. Returns the row that is in the
+ * table afterwards; another tab may have added its newest key.
  *
  * @throws Error if 100 random ids are all taken, which means that the random source is broken.
  */
@@ -39,15 +39,15 @@ async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<Pu
   throw new Error(`The random source gave ${mostTries} push key ids that are all taken: it is broken.`);
 }
 
-/** Whether the newest key, which the server uses, is due for replacement by a new one. */
+/** Returns whether the newest key, which the server uses, is due for replacement by a new one. */
 export function isRotationDue({ createdAt }: PushKey, now: number): boolean {
-  // A date far in the future counts as well: it is from before the phone's clock was corrected.
+  // A date far in the future also counts as old: it is from before the phone's clock was corrected.
   return Math.abs(now - createdAt) >= rotationMilliseconds;
 }
 
 /**
- * Records which key the server uses. Older keys count as superseded from the first time that a newer one is in use.
- * Returns the same object if nothing changes.
+ * Records which key the server uses. Older keys are superseded as soon as the server uses a newer key. Returns the same
+ * object if nothing changes.
  */
 export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, now: number): AccountDevice {
   const index = device.pushKeys.findIndex(({ pushKeyId }) => pushKeyId === inUse);

@@ -3,7 +3,7 @@ import { isFinal } from '../is-final.js';
 import { type DeviceSync, deviceOf, type OwnDevice } from './device-sync.js';
 import { findDuplicates } from './find-devices.js';
 
-/** From this feature level on, servers can remove devices. */
+/** The first feature level at which servers can remove devices. */
 const firstLevelOfRemoval = 470;
 
 /**
@@ -17,7 +17,7 @@ export async function removeFormer(sync: DeviceSync, own: OwnDevice): Promise<vo
   for (const id of findDuplicates(devices, own.deviceId)) await removeQuietly(sync, id);
 }
 
-/** Keeps the key pair, because pushes in flight are sealed to it. */
+/** Removes the registration of the older generation. Keeps the key pair, because pushes in flight are sealed to it. */
 async function leavePushAccount(sync: DeviceSync): Promise<void> {
   const { api, accounts, clock } = sync.context;
   const { registration, ...account } = sync.account;

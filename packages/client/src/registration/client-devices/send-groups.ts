@@ -45,8 +45,8 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
 }
 
 /**
- * Unix seconds. The first date after a sign-out is later than the second of the sign-out, because the revocation ends
- * all registrations dated up to then.
+ * Returns the date of the token's registration in Unix seconds. The first date after a sign-out is later than the second of
+ * the sign-out, because the revocation ends all registrations dated up to that second.
  */
 async function dateToken(sync: DeviceSync): Promise<number> {
   const time = followedTime(sync.context, sync.key);
@@ -73,7 +73,7 @@ function sealToken(
   };
 }
 
-/** Changes to the device's state when the server accepts a token. Empty if the token is already active. */
+/** Returns how the device's state changes when the server accepts a token. Empty if the token is already active. */
 function acceptedToken(sync: DeviceSync, { state }: OwnDevice): Partial<ClientDeviceOnWire> {
   const { tokenId } = sync;
   if (state.push_token_id === tokenId && state.push_registration_error_code === null) return {};

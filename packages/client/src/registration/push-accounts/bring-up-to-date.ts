@@ -56,9 +56,9 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
 }
 
 /**
- * Whether the relay refuses all further registrations of this account: someone presented a later sequence for it, or
- * the phone sealed one while its clock was ahead. A server's clock cannot cause this. The last attempt had the later
- * date of the two clocks, and a sequence derived from a server's time stays within the bounds to which a server can
+ * Returns whether the relay refuses all further registrations of this account, because it has seen a later sequence: someone
+ * else presented it, or the phone sealed it while its clock was ahead. A server's clock cannot cause this. The last attempt
+ * had the later date of the two clocks, and a sequence from a server's time stays within the bounds to which a server can
  * move the phone's time.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
@@ -69,8 +69,8 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 }
 
 /**
- * Creates a new push account for the same user. Sequences presented for the old account do not affect it. It takes over
- * the push keys, which open pushes in flight, and the notifications that they have opened.
+ * Creates a new push account for the same user. Sequences that were presented for the old account do not affect it. The new
+ * account takes over the push keys, which open pushes in flight, and the records of the notifications that they opened.
  */
 async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, identity, seen } = context;
@@ -135,7 +135,7 @@ async function register(
   const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
   const registration = buildRegistration(pushToken, { timestamp, ...binding });
   const account: PushAccount = { ...before, sequence };
-  // Stored before it is sent: if a sequence were reused, the order of two registrations would be undefined.
+  // Stores the sequence before it is sent: if a sequence were reused, the order of two registrations would be undefined.
   await accounts.put(account);
   await api.registerPushDevice({
     tokenKind: pushToken.tokenKind,

@@ -4,9 +4,9 @@ import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
 /**
- * Stops using the newer generation's keys after a server was downgraded. The push keys stay for 30 more days to open
- * pushes in flight, and because a single answer of a server that is being upgraded must not destroy them. The device's
- * id stays, so that a sign-out can name it to a server that was upgraded again.
+ * Stops using the newer generation's keys after a server was downgraded. Keeps the push keys for 30 more days: they open
+ * pushes in flight, and a single answer of a server that is being upgraded must not destroy them. Keeps the device's id, so
+ * that a sign-out can remove the device from a server that was upgraded again.
  */
 export async function leaveClientDevice(
   { accounts, clock }: RegistrarContext,
@@ -22,15 +22,15 @@ export async function leaveClientDevice(
   return left;
 }
 
-/** Whether an account no longer uses its device. */
+/** Returns whether an account no longer uses its device. */
 export function hasLeft({ pushKeys, sent, keyPairUnusedSince }: AccountDevice): boolean {
   const isInUse = pushKeys.some(({ supersededAt }) => supersededAt === undefined);
   return !isInUse && sent === undefined && keyPairUnusedSince === undefined;
 }
 
 /**
- * Whether the server has a public key whose private key was destroyed. This happens if the server is restored to a time
- * before the account's registration of this generation was removed.
+ * Returns whether the server has a public key whose private key was destroyed. This happens if the server is restored to a
+ * time before the account's registration of this generation was removed.
  */
 export function isKeyPairLost(account: PushAccount, known: PushDeviceState | undefined): boolean {
   return known !== undefined && account.sequence === undefined && account.registration === undefined;

@@ -5,7 +5,7 @@ import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
 import type { PushToken } from '../../push-token.js';
 import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-policy.js';
 
-/** Age at which a registration is renewed, so that relays can drop devices that are gone. */
+/** Age at which a registration is renewed, so that relays can drop devices that do not register any more. */
 const renewalAgeSeconds = 30 * 86_400;
 
 /** The reason why the phone must send a registration. */
@@ -35,7 +35,7 @@ export interface RegistrationFacts {
   readonly retryNow: boolean;
 }
 
-/** Why the registration must be sent (again). Returns `undefined` if it is up to date, or a retry would not help. */
+/** Returns the reason to send the registration, or `undefined` if it is up to date or a retry would not help. */
 export function reasonToRegister(facts: RegistrationFacts): ReasonToRegister | undefined {
   const { sent, known, pushToken, key, now } = facts;
   if (sent === undefined) return 'never-registered';
