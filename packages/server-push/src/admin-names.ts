@@ -1,6 +1,6 @@
-/** The names of this program's commands and settings in messages to an admin. */
+/** How messages to an admin name this program's commands and settings. */
 export interface AdminNames {
-  /** The program with the commands of the database and its jobs, such as `waxwing-server`. */
+  /** The program with the commands for the database and its jobs, such as `waxwing-server`. */
   readonly program: string;
   /** The prefix of the push commands, such as `waxwing-server push`. */
   readonly push: string;
@@ -8,7 +8,7 @@ export interface AdminNames {
   readonly prefix: string;
 }
 
-/** The end of a sentence about push that is not enabled: what to do. */
+/** Ends an error message about push that is not enabled. Says what to do. */
 export function enableRemedy({ push, prefix }: AdminNames): string {
   return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
 }

@@ -1,9 +1,9 @@
 const claimed = new WeakSet<object>();
 
 /**
- * Claims a database for one push: a second one on the same connection would take over the jobs of the first. Returns a
- * function that ends the claim.
- * @throws Error if another push has the database.
+ * Claims a database for one push, because a second push on the same connection would take over the first one's jobs.
+ * Returns a function that ends the claim.
+ * @throws Error if another push has claimed the database.
  */
 export function claimDatabase(database: object): () => void {
   if (claimed.has(database)) {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { addPushCommands } from './commands/push-commands.js';
 import { mountedProgram, remedyIfMissing } from './mounting/mounted-program.js';
 
-/** In columns that fit the width of the help. */
+/** Laid out in columns that fit the width of the help. */
 const settingsHelp = `
 Settings, from the environment or --env-file, the same as the server's:
   SERVER_PUSH_DATABASE      database of push: sqlite:<file> or postgres://...
@@ -23,8 +23,8 @@ Settings, from the environment or --env-file, the same as the server's:
                             a relay without enable; takes precedence`;
 
 /**
- * Runs one administration command for a mounted push, with or without the host's process running. Returns the exit
- * status: 0 on success, 1 on failure, 2 for a usage error.
+ * Runs one administration command for a mounted push, whether or not the host's process runs. Returns the exit status:
+ * 0 on success, 1 on failure, 2 for a usage error.
  */
 export function runPushCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(

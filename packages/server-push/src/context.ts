@@ -5,7 +5,7 @@ import type { DeviceWatch } from './own-events/device-watch.js';
 import type { RegistrationIntake } from './push-devices/registration-intake.js';
 import type { ServerPushOptions } from './server-push-options.js';
 
-/** Context of the push operations; built once, in `createServerPush`. */
+/** Context of the push operations. `createServerPush` builds it once. */
 export interface ServerPushContext extends Omit<ServerPushOptions, 'relay'> {
   readonly relay: Pick<CurrentRelay, 'kind' | 'connection'>;
   readonly deviceWatch: DeviceWatch;

@@ -47,27 +47,27 @@ import { type ServedPush, servePush } from './serve-push.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
 import type { ServerPushTables } from './tables.js';
 
-/** The server's half of encrypted push, to be mounted in a chat server. */
+/** The server's half of encrypted push, which a host mounts in its chat server. */
 export interface ServerPush extends ServedPush {
   /** HTTP operations to mount in the server's app. */
   readonly operations: readonly BoundOperation[];
   /**
-   * The `push_devices` field of an event queue's first answer: maps each decimal `push_account_id` to `{status,
-   * error_code}`. Pass `db` to read inside a transaction; the default is the server's database.
+   * Returns the `push_devices` field of the answer that opens an event queue: maps each decimal `push_account_id` to
+   * `{status, error_code}`. Pass `db` to read inside a transaction; the default is the server's database.
    */
   pushDevicesOf(
     userId: UserId,
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
-  /** The `devices` field of an event queue's first answer: maps each decimal device id to its state. */
+  /** Returns the `devices` field of the answer that opens an event queue: maps each decimal device id to its state. */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
-   * Enqueues a notification to all devices of each user. With `within`, it is enqueued in the transaction of the change
-   * that it reports, so that it is sent if and only if that commits. `within` is a transaction of `database`, or a
-   * connection of the host to the same database with a transaction in progress, which the host then commits. Without
-   * `within`, uses its own transaction.
+   * Enqueues a notification for all devices of each user. With `within`, it is enqueued in the transaction of the
+   * change that it reports, so that it is sent only if that transaction commits. `within` is a transaction of
+   * `database`, or a connection of the host to the same database with an open transaction, which the host then commits.
+   * Without `within`, `notify` uses its own transaction.
    *
-   * @throws RangeError for a payload that is too large; TypeError for an invalid one.
+   * @throws RangeError if the payload is too large; TypeError if the payload is invalid.
    */
   notify(
     userIds: readonly number[],
@@ -75,32 +75,33 @@ export interface ServerPush extends ServedPush {
     within?: AnyTransaction | ForeignConnection,
   ): Promise<void>;
   /**
-   * Like `notify`, in its own transaction. Returns how many devices the notification will reach. Enqueues nothing if
-   * there are none.
+   * Like `notify`, in its own transaction. Returns the number of devices that the notification will reach. If there are
+   * none, enqueues nothing.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
-  /** Whether there is a relay at present. */
+  /** Whether a relay is configured at present. */
   readonly isConfigured: boolean;
   /**
-   * Whether notifications are sent at present, and until when. They are sent if there is a relay that has not switched
-   * push off for the organization. Pass `db` to read inside a transaction; the default is the server's database.
+   * Returns whether notifications are sent at present, and until when. They are sent if a relay is configured and has
+   * not switched push off for the organization. Pass `db` to read inside a transaction; the default is the server's
+   * database.
    */
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /**
-   * Replaces the relay, or this server's key there, from the next request on. Requests in flight continue with the
-   * former one. Then publishes to clients whether push is on, if that changed. Never rejects.
+   * Replaces the relay, or this server's key at the relay, from the next request on. Requests in flight continue with
+   * the former relay and key. Then tells clients whether push is on, if that changed. Never rejects.
    */
   useRelay(account: RelayAccount): Promise<void>;
-  /** Ends requests that wait for events, including later ones, so that an HTTP server can close. */
+  /** Ends the long polls for events, current and later ones, so that an HTTP server can close. */
   endPolls(): void;
   /**
-   * Closes the connections to the relay and aborts requests in flight, including those of phones. Call it after the
+   * Closes the connections to the relay and aborts requests in flight, including requests of phones. Call it after the
    * last job has ended. Does not close a `dispatcher` from the options.
    */
   close(): Promise<void>;
 }
 
-// 50 jobs per second and kind, which a relay that has just recovered can handle from each of its servers.
+// This retries 50 jobs per second and kind. A relay that has just recovered can handle that rate from each of its servers.
 const recoverySpacingMilliseconds = 20;
 const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
@@ -113,8 +114,7 @@ const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 export async function createServerPush<Tables extends ServerPushTables>(
   options: MountOptions<Tables>,
 ): Promise<ServerPush> {
-  // The cast is needed because push knows only its own tables, but its callbacks get transactions of the whole
-  // database.
+  // The cast is needed because push knows only its own tables, but the callbacks get transactions on all tables.
   const complete = (await withDefaults(options)) as unknown as ServerPushOptions;
   const { ownEvents = options.publish === undefined } = options;
   return assemble(complete, ownEvents ? ownEventOperations : []);
@@ -163,7 +163,7 @@ function assemble(
   };
 }
 
-/** Creates the link to the relay in use, and the records of its answers. */
+/** Creates the connection to the configured relay, and the records of the relay's answers. */
 function openRelay(options: ServerPushOptions) {
   const { database } = options;
   const results = new DeliveryResults(options);
@@ -184,7 +184,7 @@ function openRelay(options: ServerPushOptions) {
   return { relay, results, published, useRelay };
 }
 
-/** Publishes events to the requests that wait for them here, too. */
+/** Wraps `publish` so that events also go to the requests that wait for events in this process. */
 function publishingTo(deviceWatch: DeviceWatch, options: ServerPushOptions): ServerPushOptions {
   return {
     ...options,
@@ -239,7 +239,7 @@ async function notify(
   { userIds, notification, within }: ToNotify,
 ): Promise<void> {
   const now = options.clock();
-  // Completed once, so that all users, and a retry of the transaction, get the same notification.
+  // The content is completed only once, so that all users, and a retry of the transaction, get the same notification.
   const content = completeContent(notification.content, now);
   const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {
@@ -269,8 +269,9 @@ function sendNotification(
 }
 
 /**
- * Retries removals first: until then, the relay sends queued notifications to a user who signed out during the outage.
- * Jobs that have not been tried yet keep their time: their delay is deliberate.
+ * Retries pending jobs after an outage of the relay. Removals come first: until they are done, the relay sends queued
+ * notifications to users who signed out during the outage. Removals that have not been tried yet keep their time,
+ * because their delay is deliberate.
  */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of endingJobKinds) {

@@ -14,7 +14,7 @@ import type { RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { RelayLink } from './relay-link/relay-link.js';
 import type { RelayAccount, RelayNetwork, ServerPushOptions } from './server-push-options.js';
 
-/** The link to one relay, and the caches of that relay's answers. */
+/** The connection to one relay, with caches of that relay's answers. */
 export interface RelayConnection {
   readonly link: RelayLink;
   readonly sender: NotificationSender;
@@ -33,14 +33,14 @@ export interface RelayRecords {
   readonly pushStatus: RealmPushStatusRecord;
 }
 
-/** The relay in use. Commands can change it while the server runs. */
+/** The relay that is currently configured. Commands can change it while the server runs. */
 export class CurrentRelay {
   readonly #options: ServerPushOptions;
   readonly #records: RelayRecords;
   #account: RelayAccount = { kind: 'not-configured' };
   #connection: RelayConnection | undefined;
   #dispatcher: Dispatcher | undefined;
-  /** Dispatchers of former networks, until their requests have ended. */
+  /** Dispatchers of former networks whose requests have not all ended. */
   readonly #draining = new Set<Dispatcher>();
 
   constructor(options: ServerPushOptions, records: RelayRecords) {
@@ -53,14 +53,14 @@ export class CurrentRelay {
     return this.#account.kind;
   }
 
-  /** `undefined` if the organization has no relay. */
+  /** The connection; `undefined` if the organization has no relay. */
   get connection(): RelayConnection | undefined {
     return this.#connection;
   }
 
   /**
-   * Uses this account from the next request on. If only the key changes, keeps the caches. If the network changes, for
-   * example because of new certificates of authorities, opens new connections.
+   * Uses this account from the next request on. If only the key changes, the caches are kept. If the network changes,
+   * for example to trust other certificate authorities, opens new connections.
    */
   use(account: RelayAccount): void {
     const former = this.#account;
@@ -74,7 +74,7 @@ export class CurrentRelay {
     } else this.#connection?.link.useServerKey(account.serverKey);
   }
 
-  /** Aborts requests in flight. Does not close a `dispatcher` from the options. */
+  /** Closes the connections and aborts requests in flight. Does not close a `dispatcher` from the options. */
   async close(): Promise<void> {
     const own = this.#options.dispatcher === undefined ? this.#dispatcher : undefined;
     await Promise.all([own, ...this.#draining].map((dispatcher) => dispatcher?.destroy()));

@@ -11,8 +11,8 @@ type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 const batchSize = 200;
 
 /**
- * Ends the active registrations of all devices, of both generations, and publishes their events: phones register again
- * once push is enabled. Sends nothing to the relay. Returns how many registrations ended.
+ * Ends the active registrations of all devices, of both generations, and publishes their events, so that phones
+ * register again once push is enabled. Sends nothing to the relay. Returns the number of registrations that ended.
  */
 export async function endRegistrations({ database, publish }: Options): Promise<number> {
   let ended = 0;

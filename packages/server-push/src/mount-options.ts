@@ -6,15 +6,15 @@ import { loadFastestSodium } from '@waxwing/sodium/native';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 import type { ServerPushTables } from './tables.js';
 
-/** An authenticated user of the host, with the fields that push needs. */
+/** An authenticated user of the host, with the fields that push uses. */
 export interface HostActor<Tables = ServerPushTables> {
   /** A positive integer. */
   readonly userId: number;
-  /** Bots have no phones: push refuses them. Default `false`. */
+  /** Bots have no phones, so push refuses their requests. Default: `false`. */
   readonly isBot?: boolean;
   /** See {@link PushActor.session}. Default: none. */
   readonly session?: string | undefined;
-  /** See {@link PushActor.lockUser}. Default: locks nothing, for hosts that keep users in another database. */
+  /** See {@link PushActor.lockUser}. By default nothing is locked, which suits hosts that keep users in another database. */
   readonly lockUser?: PushActor<Tables>['lockUser'];
 }
 
@@ -25,27 +25,27 @@ export interface MountOptions<Tables = ServerPushTables>
   extends Omit<ServerPushOptions<Tables>, Optional | 'authenticate' | 'publish'>,
     Partial<Pick<ServerPushOptions, Optional>> {
   /**
-   * Publishes the events of a user's registrations to their clients, if the host has a chat API or another way to reach
-   * them. Default: publishes nothing.
+   * Publishes events about a user's registrations to the user's clients. Provide it if the host has a chat API or
+   * another way to reach the clients. Default: publishes nothing.
    */
   readonly publish?: ServerPushOptions<Tables>['publish'];
   /**
    * Whether push itself serves `POST /api/v1/register` and `GET /api/v1/events`, from which `@waxwing/client` learns
-   * the outcome of a registration. Default: only without `publish`.
+   * the outcome of a registration. Default: `true` if `publish` is absent, otherwise `false`.
    */
   readonly ownEvents?: boolean;
   /**
-   * Authenticates a request by its head, before the body is read. Returns `undefined` for missing or wrong credentials;
-   * then push answers 401 `INVALID_API_KEY`.
+   * Authenticates a request by its head, before the body is read. Returns `undefined` if credentials are missing or
+   * wrong; push then answers 401 `INVALID_API_KEY`.
    *
-   * @throws ProtocolError for another refusal.
+   * @throws ProtocolError to refuse the request with another error.
    */
   readonly authenticate: (head: RequestHead) => Promise<HostActor<Tables> | undefined>;
 }
 
 /**
- * Fills in options that a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log of
- * warnings on standard output, and unread metrics.
+ * Fills in the options that a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log
+ * of warnings on standard output, and metrics that are not exported.
  */
 export async function withDefaults<Tables>(
   options: MountOptions<Tables>,
@@ -73,7 +73,7 @@ export async function withDefaults<Tables>(
   };
 }
 
-/** @throws TypeError for a value that is not an id on the wire, such as a UUID. */
+/** Returns the id with its type. @throws TypeError if it is not an id as on the wire, but for example a UUID. */
 export function requireUserId(userId: number): UserId {
   if (Number.isSafeInteger(userId) && userId > 0) return userId as UserId;
   throw new TypeError('A user id must be a positive integer: give users one if yours have other ids.');

@@ -5,7 +5,7 @@
 export class OneAtATime {
   readonly #last = new Map<number, Promise<unknown>>();
 
-  /** Resolves or rejects as `work` does. */
+  /** Runs `work` after earlier work for the same key has ended. Resolves or rejects as `work` does. */
   async run<Result>(key: number, work: () => Promise<Result>): Promise<Result> {
     const before = this.#last.get(key);
     const own = before === undefined ? work() : before.then(work, work);

@@ -10,8 +10,8 @@ export interface PushDatabaseOptions {
 }
 
 /**
- * Opens the database of a host without its own tables, and creates the tables of push in it. On SQLite, only one
- * process at a time can have it open this way; on PostgreSQL, any number.
+ * Opens the database in which push keeps its tables, and creates these tables. On SQLite, only one process at a time
+ * can open it this way; on PostgreSQL, any number can.
  *
  * @throws DatabaseUnusableError with a sentence that says what to do.
  */

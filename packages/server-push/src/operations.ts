@@ -24,7 +24,7 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   showHostChallenge,
 ];
 
-/** Further operations of a chat API that phones need, for hosts that have no chat API. */
+/** Further operations of a chat API that phones need. For hosts without a chat API. */
 export const ownEventOperations: readonly AnyOperation<ServerPushContext>[] = [
   register,
   getEvents,

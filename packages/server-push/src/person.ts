@@ -2,7 +2,7 @@ import { refused } from '@waxwing/protocol';
 import type { ActorKind } from '@waxwing/service/http';
 import type { PushActor, ServerPushOptions } from './server-push-options.js';
 
-/** Actor kind that accepts human users only: bots have no phones. */
+/** Actor kind that accepts only human users, because bots have no phones. */
 export const person: ActorKind<Pick<ServerPushOptions, 'authenticate'>, PushActor> = {
   name: 'person',
   description: "A person's e-mail address and API key; bots are refused.",

@@ -15,12 +15,12 @@ export interface PushCleanUpOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A phone that has not registered again for this long after a refusal is no longer waiting for an answer. */
+/** After a refusal, a phone that has not registered again for this long no longer waits for an answer. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**
- * Schedules hourly cleanup of failed devices, old test notifications and reports, and full rate limits. Call it before
- * the jobs start.
+ * Schedules the hourly cleanup of failed devices, old test notifications, old reports, and rate limits that are full
+ * again. Call it before the jobs are started.
  */
 export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
   database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {

@@ -22,8 +22,8 @@ export const endingJobKinds = [
   forwardRevocationJob,
 ] as const;
 
-/** Kinds of all jobs that ask the relay. */
+/** Kinds of all jobs that send requests to the relay. */
 export const pushJobKinds = [...urgentJobKinds, ...endingJobKinds] as const;
 
-/** Kinds of the jobs of push, without scheduled jobs. */
+/** Kinds of all jobs of push. Scheduled jobs are not included. */
 export const allPushJobKinds: readonly string[] = [...pushJobKinds, readReceiptsJob];

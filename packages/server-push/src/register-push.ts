@@ -20,13 +20,14 @@ type Context = Pick<
 type Parameters = z.output<typeof registerPushAnyParameters>;
 
 /**
- * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration and
- * answers at once. A job forwards a registration to the relay; an event reports the outcome. Refuses, in this order:
+ * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration
+ * and answers at once. A job forwards a registration to the relay, and an event reports the outcome. Refuses, in this
+ * order:
  *
  * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
  * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
- * - PUSH_SERVICE_NOT_CONFIGURED
- * - BAD_REQUEST for the device and the parameters' contents
+ * - PUSH_SERVICE_NOT_CONFIGURED if there is no relay
+ * - BAD_REQUEST for an invalid device or parameter value
  * - RATE_LIMIT_HIT above the user's hourly limit; repeating a stored registration does not count
  * - BAD_REQUEST above the maximum number of devices of the older generation
  */
@@ -50,8 +51,8 @@ export const registerPush = operation({
 });
 
 /**
- * Only the older generation has an account or a public key. If fields of both generations are present, `device_id`
- * decides.
+ * Whether the request is of the older generation: only that one has an account or a public key. If fields of both
+ * generations are present, `device_id` decides.
  */
 function isOfOlderGeneration(parameters: Parameters): boolean {
   const { device_id: deviceId, push_account_id: accountId, push_public_key: publicKey } = parameters;
@@ -59,7 +60,8 @@ function isOfOlderGeneration(parameters: Parameters): boolean {
 }
 
 /**
- * The parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first missing parameter.
+ * Parses the parameters of one generation. @throws ProtocolError REQUEST_VARIABLE_MISSING for the first missing
+ * parameter.
  */
 function requireAll<Schema extends z.ZodObject>(schema: Schema, parameters: Parameters): z.output<Schema> {
   const parsed = schema.safeParse(parameters);

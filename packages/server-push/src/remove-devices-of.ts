@@ -5,9 +5,9 @@ import { enqueueRemoval } from './push-devices/remove-relay-devices.js';
 import type { PushTransaction } from './tables.js';
 
 /**
- * Deletes all devices of a user, of both generations, for instance when their API key changes. With `sessions`, deletes
- * only the devices that these sign-ins registered (see `PushActor.session`). Pending registrations end without effect.
- * Durable jobs ask the relay to delete its devices, with retries for a week.
+ * Deletes all devices of a user, of both generations, for instance when the user's API key changes. With `sessions`,
+ * deletes only the devices that these sign-ins registered (see `PushActor.session`). Pending registrations end without
+ * effect. Durable jobs ask the relay to delete its devices, and retry for a week.
  */
 export async function removePushDevicesOf(
   context: RemovalContext,

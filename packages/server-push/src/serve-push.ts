@@ -8,18 +8,18 @@ import {
 } from '@waxwing/service/http';
 import type { ServerPushOptions } from './server-push-options.js';
 
-/** Ways to serve the operations in a host's HTTP server. */
+/** Two ways to serve the operations in a host's HTTP server. */
 export interface ServedPush {
-  /** Answers a request; 404 for a path without an operation. */
+  /** Answers a request. For a path without an operation, the answer is 404. */
   handle(request: Request): Promise<Response>;
   /**
-   * A listener for `node:http`, and middleware for Express and Connect, which calls `next` for a path without an
-   * operation. Mount it before body parsers.
+   * Returns a listener for `node:http`, which is also middleware for Express and Connect: it calls `next` for a path
+   * without an operation. Mount it before body parsers.
    */
   toNodeListener(): NodeListener;
 }
 
-/** @param closing aborts long polls. */
+/** Serves the operations. @param closing aborts long polls. */
 export function servePush(
   operations: readonly BoundOperation[],
   { log }: Pick<ServerPushOptions, 'log'>,

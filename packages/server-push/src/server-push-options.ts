@@ -11,20 +11,20 @@ import type { Dispatcher } from 'undici';
 import type { RealmPushStatusChange } from './relay-link/realm-push-status.js';
 import type { ServerPushTables } from './tables.js';
 
-/** The authenticated user, with the fields that push needs. */
+/** The authenticated user, with the fields that push uses. */
 export interface PushActor<Tables = ServerPushTables> {
   readonly userId: UserId;
-  /** Bots have no phones: push refuses them. */
+  /** Bots have no phones, so push refuses their requests. */
   readonly isBot: boolean;
   /**
-   * Names the sign-in that the request belongs to, such as the digest of its API key. The devices that it registers can
-   * be removed together with it. At most 255 characters; absent if users have a single key.
+   * Names the sign-in that the request belongs to, for example by the digest of its API key. Devices that the sign-in
+   * registered can be removed together with it. At most 255 characters; absent if users have only one key.
    */
   readonly session?: string | undefined;
   /**
-   * Locks the user until the transaction ends, so that they cannot be deactivated or given another API key.
+   * Locks the user until the transaction ends, so that no one can deactivate them or replace their API key meanwhile.
    *
-   * @throws ProtocolError as `authenticate` does, if one of these has happened since.
+   * @throws ProtocolError as `authenticate` does, if that has happened since the request was authenticated.
    */
   readonly lockUser: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
@@ -39,19 +39,22 @@ export interface PushRealm {
   readonly name: string;
 }
 
-/** The network path to the relay. Default: a direct connection, with the authorities that Node trusts. */
+/**
+ * The network path to the relay. By default, a direct connection that trusts the certificate authorities that Node
+ * trusts.
+ */
 export interface RelayNetwork {
-  /** Certificates (PEM) of additional authorities that may vouch for the relay. */
+  /** Certificates (PEM) of additional certificate authorities to trust for the relay. */
   readonly authorities?: string | undefined;
-  /** Name of the setting that holds them, for messages. */
+  /** Name of the setting with these certificates, for messages. */
   readonly authoritiesSetting?: string;
-  /** URL of an HTTP proxy that opens tunnels; secret, because it may hold a password. */
+  /** URL of an HTTP proxy that supports CONNECT. Secret, because it may contain a password. */
   readonly proxyUrl?: Secret<string> | undefined;
-  /** Name of the setting that holds the proxy's URL, for messages. */
+  /** Name of the setting with the proxy's URL, for messages. */
   readonly proxySetting?: string;
 }
 
-/** Address and credentials for the relay, or the information that the organization has none. */
+/** The address of the relay and the server's credentials there, or `not-configured` if the organization has no relay. */
 export type RelayAccount =
   | {
       readonly kind: 'configured';
@@ -65,42 +68,42 @@ export type RelayAccount =
 /** An event and its audience. */
 export interface AddressedEvent {
   readonly event: JsonObject;
-  /** User ids; duplicates get the event once. */
+  /** User ids. A user whose id occurs twice gets the event once. */
   readonly audience: readonly UserId[];
 }
 
 /**
  * Publishes events to all clients of their audiences, in order, in the transaction of the change. Clients must receive
- * the events only if it commits.
+ * the events only if the transaction commits.
  */
 export type PublishEvents<Tables = ServerPushTables> = (
   transaction: WriteTransaction<Tables>,
   events: readonly AddressedEvent[],
 ) => Promise<void>;
 
-/** Dependencies of the server's half of push, with every default filled in; `Tables` are all tables of the server. */
+/** Dependencies of the server's half of push, with all defaults filled in. `Tables` are all tables of the server. */
 export interface ServerPushOptions<Tables = ServerPushTables> {
-  /** Opened with {@link serverPushMigrations} among its migrations. */
+  /** A database whose migrations include {@link serverPushMigrations}. */
   readonly database: DatabaseWithJobs<Tables>;
   /**
    * Authenticates a request by its head, before the body is read, and names the actor with `setActor`.
    *
-   * @throws ProtocolError for missing or invalid credentials.
+   * @throws ProtocolError if credentials are missing or invalid.
    */
   readonly authenticate: (head: RequestHead) => Promise<PushActor<Tables>>;
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
   /**
-   * Publishes to all clients of the organization that push was switched on or off, by the relay or by an admin, or that
-   * the relay will switch it off, in the transaction of the change. Default: publishes nothing.
+   * Notifies all clients of the organization, in the transaction of the change, that the relay or an admin switched
+   * push on or off, or that the relay will switch it off. Default: publishes nothing.
    */
   readonly publishPushStatus?: (
     transaction: WriteTransaction<Tables>,
     change: RealmPushStatusChange,
   ) => Promise<void>;
   /**
-   * Whether a queued message should still be shown to a user; called before each request to the relay. Default: always
-   * `true`.
+   * Returns whether a queued message should still be shown to a user. Called before each request to the relay. Default:
+   * always `true`.
    */
   readonly isWanted?: (userId: UserId, messageId: number) => Promise<boolean>;
   readonly relay: RelayAccount;
@@ -108,7 +111,7 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   readonly sodium: Sodium;
   /** Returns Unix milliseconds. */
   readonly clock: Clock;
-  /** Random number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
   readonly log: Log;
   readonly metrics: Metrics;

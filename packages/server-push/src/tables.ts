@@ -25,7 +25,7 @@ import {
   type PushStatusTables,
 } from './relay-link/push-status-tables.js';
 
-/** The server's id of a PushDevice. The relay has its own id for it, a {@link RelayDeviceId}. */
+/** Id that the server gives a PushDevice. The relay uses a different one, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 
 /** A write transaction on the push tables. */
@@ -33,20 +33,23 @@ export type PushTransaction = WriteTransaction<ServerPushTables>;
 
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables, PushStatusTables {
-  /** One row per (user, `push_account_id`), with its active registration; `pending_*` is one that the relay must accept. */
+  /**
+   * One row per (user, `push_account_id`), with the active registration. `pending_*` holds a registration that the
+   * relay has not accepted yet.
+   */
   push_devices: {
     id: Generated<PushDeviceId>;
     user_id: UserId;
     /** Decimal text. */
     push_account_id: PushAccountIdText;
-    /** Counts the registrations accepted from the phone. A job for an older generation changes nothing. */
+    /** Counts the registrations accepted from the phone. A job for an earlier registration changes nothing. */
     generation: number;
-    /** Hash of the newest registration; makes a repeat idempotent. */
+    /** Hash of the newest registration. It makes a repeated registration idempotent. */
     registration_hash: string;
     /** Why the newest registration failed; `null` if it did not. */
     error_code: string | null;
     changed_at: number;
-    /** When the newest registration was accepted; `null` in rows of earlier versions, where `changed_at` stands in. */
+    /** When the newest registration was accepted. `null` in rows of earlier versions; use `changed_at` instead. */
     registered_at: number | null;
     pending_token_kind: TokenKind | null;
     pending_push_public_key: string | null;
@@ -57,7 +60,10 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     relay_device_id: RelayDeviceId | null;
     active_generation: number | null;
     last_test_at: number | null;
-    /** The sign-in that last registered it; `null` if its requests name none, and in rows of earlier versions. */
+    /**
+     * The sign-in that last registered the device; `null` in rows of earlier versions, and if the host does not name
+     * sign-ins.
+     */
     session: string | null;
   };
   test_notifications: {
@@ -65,13 +71,13 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     user_id: UserId;
     sent_at: number;
   };
-  /** Rate limit on registrations. A user without a row has used nothing. */
+  /** Rate limit on registrations. A user without a row has the full allowance. */
   registration_rates: {
     user_id: UserId;
     /** When the allowance will be full again. */
     full_at: number;
   };
-  /** A single row with `id` 1: the last known state of the relay link. */
+  /** The last known state of the connection to the relay, in a single row with `id` 1. */
   relay_link: {
     id: number;
     last_success_at: number | null;
@@ -79,14 +85,14 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     last_error_at: number | null;
     last_error: string | null;
     last_rejection_at: number | null;
-    /** Why the relay did not notify a device, as text. */
+    /** Why the relay last rejected a notification for a device, as text. */
     last_rejection: string | null;
-    /** 0 while the relay has switched push off for the organization; `null` until it has reported a status. */
+    /** 0 while the relay has switched push off for the organization; `null` until the relay has reported a status. */
     can_push: number | null;
-    /** When the relay expects to switch it off, in Unix seconds. */
+    /** When the relay expects to switch push off, in Unix seconds. */
     push_end_timestamp: number | null;
   };
-  /** The relay's results for the devices of a notification whose sender requested a report. */
+  /** The relay's results for each device, for notifications whose sender requested a report. */
   delivery_reports: {
     id: Generated<number>;
     report_id: string;
@@ -94,7 +100,7 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     reason: string | null;
     fault: DeliveryFault | null;
     app: string | null;
-    /** How many devices had this result. */
+    /** The number of devices with this result. */
     devices: number;
     reported_at: number;
   };
@@ -184,7 +190,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0005-relay-devices-in-force': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // A partial index: devices that were never active have no relay device and need no entry.
+        // A partial index, because devices that were never active have no relay device.
         await db.schema.dropIndex('push_devices_relay_device').execute();
         await sql`create index push_devices_relay_device on push_devices (relay_device_id)
           where relay_device_id is not null`.execute(db);
@@ -192,7 +198,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0006-no-relay-device-index': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // The index is no longer used: relay devices are looked up by their account.
+        // The index is unused: relay devices are looked up by their account.
         await db.schema.dropIndex('push_devices_relay_device').execute();
       },
     },

@@ -5,10 +5,10 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import type { ChangeableColumns } from './decide-change.js';
 
-/** A locked device, and the number of its user's registrations that the relay has not decided on. */
+/** A locked device, and the number of its user's registrations that wait for the relay's decision. */
 export type LockedDevice = ClientDeviceRow & { readonly waiting: number };
 
-/** Reads devices and locks them until the transaction ends. */
+/** Reads devices, and locks their rows until the transaction ends. */
 export async function lockDevices(
   { db }: PushTransaction,
   ids: readonly ClientDeviceId[],
@@ -31,7 +31,7 @@ const lockedDevices = fixedQuery<ServerPushTables, { readonly ids: string }, Loc
         .as('waiting'),
     )
     .where('id', 'in', amongNumbersOf<ServerPushTables, ClientDeviceId>(db, parameter('ids')))
-    // In id order: two batches with the same devices would otherwise deadlock.
+    // Locks in id order: otherwise two batches with the same devices could deadlock.
     .orderBy('id')
     .modifyEnd(lockingRows(db)),
 );
@@ -56,7 +56,7 @@ const columns = {
 export interface DeviceChange {
   readonly device: LockedDevice;
   readonly columns: Partial<ChangeableColumns>;
-  /** The sign-in that requests the change. */
+  /** The sign-in that requested the change. */
   readonly session: string | null;
 }
 

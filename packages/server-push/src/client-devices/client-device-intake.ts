@@ -39,7 +39,7 @@ type Decided = Extract<Decision, { kind: 'refused' }> | Changed | Unchanged;
 
 const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
-/** Takes keys and tokens of phones in batches, one per event-loop tick. Serializes the requests of one user. */
+/** Accepts keys and tokens of phones in batches, one per event-loop tick. Serializes the requests of each user. */
 export class ClientDeviceIntake {
   readonly #options: ClientDeviceIntakeOptions;
   readonly #batches: UserBatches<AskedChange, ChangeOutcome>;
@@ -51,7 +51,7 @@ export class ClientDeviceIntake {
     );
   }
 
-  /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
+  /** Stores a change and returns its outcome after the commit. @throws ProtocolError as the actor's `lockUser` does. */
   change(actor: PushActor, deviceId: ClientDeviceId, change: PushChange): Promise<ChangeOutcome> {
     return this.#batches.add(actor, {
       userId: actor.userId,
@@ -61,7 +61,7 @@ export class ClientDeviceIntake {
     });
   }
 
-  /** Writes the state, event and job of each change in one transaction. */
+  /** Writes the states, events and jobs of all changes in one transaction. */
   async #write(transaction: PushTransaction, asked: readonly AskedChange[]): Promise<ChangeOutcome[]> {
     const { clock, database, publish, registrationsPerHour: perHour } = this.#options;
     const now = clock();

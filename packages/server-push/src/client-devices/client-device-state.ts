@@ -22,7 +22,7 @@ export interface OwnedDevice {
   readonly user_id: UserId;
 }
 
-/** The state of a device as it appears in the answer of `POST /register` (docs/protocol.md#device-events). */
+/** Returns the state of a device as in the answer of `POST /register` (docs/protocol.md#device-events). */
 export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   return {
     push_key_id: row.push_key_id,
@@ -33,13 +33,13 @@ export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   };
 }
 
-/** The event of a device that was created or deleted, for its user's clients. */
+/** Creates the event for the user's clients about a device that was created or deleted. */
 export function deviceEvent(op: 'add' | 'remove', device: OwnedDevice): AddressedEvent {
   const event: ClientDeviceEvent = { type: 'device', op, device_id: device.id };
   return { event, audience: [device.user_id] };
 }
 
-/** The event of a changed device: contains exactly the fields of `changed`. */
+/** Creates the event about a changed device. It contains exactly the fields of `changed`. */
 export function deviceUpdate(device: OwnedDevice, changed: Partial<SeenColumns>): AddressedEvent {
   const { push_token_updated_at: updatedAt, ...fields } = changed;
   const event: ClientDeviceEvent = {

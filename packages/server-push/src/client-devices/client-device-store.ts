@@ -15,7 +15,7 @@ import { freeableColumns } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Maps each decimal id of a user's devices to its state, oldest first. */
+/** Maps the decimal id of each of a user's devices to the device's state, oldest first. */
 export async function clientDevicesOf(
   db: Reader,
   userId: UserId,
@@ -29,7 +29,7 @@ export async function clientDevicesOf(
   return Object.fromEntries(rows.map((row) => [row.id, clientDeviceOnWire(row)]));
 }
 
-/** @throws ProtocolError BAD_REQUEST if the user has no such device. */
+/** Checks that the user has this device. @throws ProtocolError BAD_REQUEST if not. */
 export async function requireDevice(db: Reader, userId: UserId, deviceId: ClientDeviceId): Promise<void> {
   const device = await db
     .selectFrom('client_devices')
@@ -52,7 +52,7 @@ export interface ActiveClientDevice {
   readonly former_push_keys: string | null;
 }
 
-/** A user's devices with an active token, oldest first; only the device `deviceId` if it is given. */
+/** Reads a user's devices with a key and an active token, oldest first. With `deviceId`, reads only that device. */
 export async function activeClientDevices(
   db: Reader,
   userId: UserId,
@@ -71,7 +71,7 @@ export async function activeClientDevices(
     .execute();
 }
 
-/** How many devices of a user have an active token, and how many have a pending registration. */
+/** Counts a user's devices with an active token, and those with a pending registration. */
 export async function countClientDevices(
   db: Reader,
   userId: UserId,
@@ -98,13 +98,13 @@ type DeviceOwner = Pick<PushActor, 'userId'> & { readonly session?: string | nul
 /** The result of {@link createClientDevice}. */
 export interface CreatedDevice {
   readonly device: OwnedDevice;
-  /** Devices that were deleted to make room for it. */
+  /** Devices that were deleted to make room for the new one. */
   readonly dropped: readonly DeletedDevice[];
 }
 
 /**
- * Creates a device. If the user has the maximum number of devices, deletes the one without a token that has been unused
- * for the longest time. Returns `undefined` if all of them have a token.
+ * Creates a device. If the user already has the maximum number of devices, deletes the device without a token that has
+ * been unused the longest. Returns `undefined` if all devices have a token.
  */
 export async function createClientDevice(
   { db }: PushTransaction,
@@ -142,7 +142,7 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
     db
       .deleteFrom('client_devices')
       .where('id', 'in', longestUnused)
-      // Repeats the subquery's condition: a phone can register between the two reads.
+      // Repeats the condition of the subquery, because a phone can register between the two reads.
       .where('push_token_id', 'is', null)
       .where('pending_encrypted_registration', 'is', null)
       .returning(deletedColumns)
@@ -150,14 +150,14 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
   );
 }
 
-/** Selects devices of a user; all of them if no field is given. */
+/** Selects devices of a user. Without any field, selects all of them. */
 export interface DeviceChoice {
   readonly deviceId?: ClientDeviceId;
   /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 
-/** Deletes devices of a user. */
+/** Deletes the selected devices of a user. Returns the deleted devices. */
 export async function deleteClientDevicesOf(
   { db }: PushTransaction,
   userId: UserId,

@@ -6,32 +6,35 @@ import { type Generated, type Kysely, sql } from 'kysely';
 export interface ClientDeviceTables {
   /**
    * One row per device that a client has created. `push_token_*` hold the active token. `pending_*` hold the newest
-   * one until the relay decides on it; a refused one keeps its `pending_push_token_id`.
+   * token until the relay decides on it. If the relay refuses the token, `pending_push_token_id` is kept.
    */
   client_devices: {
     id: Generated<ClientDeviceId>;
     user_id: UserId;
     created_at: number;
-    /** When the phone last sent a key or a token, or created the device. */
+    /** When the phone created the device, or last sent a key or a token for it. */
     used_at: number;
-    /** Counts the tokens accepted from the phone. A job for an older generation changes nothing. */
+    /** Counts the tokens accepted from the phone. A job for an earlier token changes nothing. */
     generation: number;
     push_key_id: PushKeyId | null;
     /** Base64, with the byte that names the cipher. */
     push_key: string | null;
-    /** JSON: ids of recently replaced keys, each with the time, newest first. Phones still have these keys. */
+    /**
+     * JSON array of recently replaced keys, newest first, as pairs of id and time of replacement. The phone still has
+     * these keys.
+     */
     former_push_keys: string | null;
-    /** JSON: relay devices of the older generation that the device has replaced, newest first. */
+    /** JSON array of older-generation relay devices that this device has replaced, newest first. */
     former_relay_devices: string | null;
     push_token_id: TokenId | null;
-    /** `fcm` or `apns`. Later versions may add others. */
+    /** `fcm` or `apns`. Later versions may add other kinds. */
     push_token_kind: string | null;
-    /** The generation of `push_token_id`. */
+    /** The value of `generation` with which `push_token_id` was registered. */
     active_generation: number | null;
     pending_push_token_id: TokenId | null;
     pending_push_token_kind: string | null;
     pending_bouncer_public_key: string | null;
-    /** `null` unless the relay has yet to decide. */
+    /** `null` if no registration waits for the relay's decision. */
     pending_encrypted_registration: string | null;
     push_token_updated_at: number | null;
     push_registration_error_code: string | null;

@@ -18,7 +18,7 @@ export type ChangeableColumns = SeenColumns &
 
 export type Decision =
   | { readonly kind: 'refused'; readonly error: ProtocolError }
-  /** The device has this key and token already. */
+  /** The device already has this key and token. */
   | { readonly kind: 'unchanged' }
   | ChangedDevice;
 
@@ -27,19 +27,19 @@ interface ChangedDevice {
   readonly columns: Partial<ChangeableColumns>;
   /** The changed fields that clients see. */
   readonly seen: Partial<SeenColumns>;
-  /** Whether the relay must decide on a token. */
+  /** Whether the change has a token that the relay must decide on. */
   readonly isToForward: boolean;
 }
 
 /**
- * A token that is sent again counts as a renewal after a day. Phones renew after 30 days: without a new date they would
- * then do so at each start.
+ * After a day, sending the same token again renews its date. Phones renew tokens after 30 days: with an unchanged date
+ * they would then renew at each start.
  */
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Decides how a phone's change affects its device. Refuses the same changes as stock servers, in the same order. `now` is
- * in Unix milliseconds.
+ * Decides how a change that a phone requests affects its device. Refuses the same changes as stock servers, in the same
+ * order. `now` is in Unix milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {
   if (change.kind === 'key') return decideKey(row, change.key, now);
@@ -84,7 +84,7 @@ function decideToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, n
   return pendingToken(row, token, tokenId, now);
 }
 
-/** The active token stays until the relay has confirmed the new one. */
+/** Makes a token pending. The active token stays until the relay has confirmed the new one. */
 function pendingToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): ChangedDevice {
   const seen = {
     pending_push_token_id: tokenId,
@@ -105,7 +105,7 @@ function isSameKey(row: ClientDeviceRow, { id, key }: SentKey): boolean {
   return row.push_key_id === id && row.push_key === key;
 }
 
-/** Whether the token is active and was registered within a day. */
+/** Whether the token is active and was registered less than a day ago. */
 function isCurrentToken(row: ClientDeviceRow, tokenId: TokenId, now: number): boolean {
   if (row.push_registration_error_code !== null || row.push_token_id !== tokenId) return false;
   return now - (row.push_token_updated_at ?? 0) <= renewalAfterMilliseconds;

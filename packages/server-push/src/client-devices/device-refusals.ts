@@ -1,8 +1,8 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-// These texts are the same as on stock servers, because clients may compare them.
+// The messages are the same as on stock servers, because clients may compare them.
 
-/** The device does not exist or belongs to another user. */
+/** For a device that does not exist or belongs to another user. */
 export function invalidDevice(): ProtocolError {
   return refused('Invalid `device_id`');
 }
@@ -23,7 +23,7 @@ export function alreadyInProgress(): ProtocolError {
   return refused('A registration for the device already in progress.');
 }
 
-/** A key or token that should replace another one, on a device that has none. */
+/** For a request to replace a key or token on a device that has none yet. */
 export function nothingToRotate(what: 'key' | 'token'): ProtocolError {
   return refused(`No push registration exists to rotate ${what} for.`);
 }

@@ -8,11 +8,11 @@ import type { TokenKey } from './pending-tokens.js';
 /** Kinds of the jobs that forward a token's registration to the relay. */
 export const tokenJobKinds = {
   common: 'client-devices/forward-token',
-  /** For a user who already has many pending registrations. */
+  /** For users who already have many pending registrations, so that they do not delay other users. */
   further: 'client-devices/forward-further-token',
 } as const;
 
-/** A registration to be forwarded. */
+/** A registration to forward. */
 interface AcceptedToken {
   readonly key: TokenKey;
   /** Registrations of the same user that were already pending. */
@@ -31,7 +31,7 @@ export async function enqueueTokenForwarding(
   await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
 }
 
-/** Forwards a locked device's pending registration again. The answer to the request in flight no longer counts. */
+/** Forwards the pending registration of a locked device again. The result of a request already in flight is then ignored. */
 export async function forwardTokenAgain(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,

@@ -5,17 +5,20 @@ import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 
-// A token may replace a registration of the older generation for which the relay still holds notifications. The phone
-// still has the key to open them, so the registration is removed only when the relay holds none, or at once if the
-// phone signs out.
+// A token may replace an older-generation registration for which the relay still holds notifications. The phone still
+// has the key to decrypt them, so the registration is removed only when the relay holds no more of them, or at once if
+// the phone signs out.
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 
-/** A relay keeps a notification for a day. The additional hour covers those in flight. */
+/** A relay keeps a notification for a day. The additional hour covers notifications in flight. */
 const heldMilliseconds = 25 * 60 * 60_000;
 const maximumFormerDevices = 10;
 
-/** Removes relay devices that a device has replaced, but only when the relay no longer holds notifications for them. */
+/**
+ * Schedules the removal of relay devices that a device has replaced, for when the relay no longer holds notifications
+ * for them. Records them in the device, so that a sign-out can remove them earlier.
+ */
 export async function replaceRelayDevices(
   database: Database,
   transaction: PushTransaction,
@@ -39,7 +42,10 @@ export async function replaceRelayDevices(
     .execute();
 }
 
-/** Removes the relay devices at once that devices had replaced: these are deleted, or their phone registered another. */
+/**
+ * Removes replaced relay devices at once, because the devices that replaced them were deleted or their phone registered
+ * again.
+ */
 export async function removeFormerRelayDevices(
   database: Database,
   transaction: PushTransaction,

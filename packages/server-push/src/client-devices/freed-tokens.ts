@@ -1,7 +1,7 @@
 import { type PushKeyId, parseJson, type TokenId } from '@waxwing/protocol';
 import type { ClientDeviceRow } from './client-device-state.js';
 
-/** A token that a device no longer uses, with one of the device's keys; `null` if it had none. */
+/** A token that a device no longer uses, with one of the device's keys; `null` if the device had no key. */
 export interface FreedToken {
   readonly tokenId: TokenId;
   readonly pushKeyId: PushKeyId | null;
@@ -18,7 +18,7 @@ export const freeableColumns = [
   'former_push_keys',
 ] as const;
 
-/** A former key's id, and when it was replaced, in Unix milliseconds. */
+/** A former key's id, and the time when it was replaced, in Unix milliseconds. */
 type FormerKey = readonly [PushKeyId, number];
 
 /**
@@ -28,8 +28,8 @@ const formerKeyMilliseconds = 25 * 60 * 60_000;
 const maximumFormerKeys = 10;
 
 /**
- * Adds the key that is being replaced to `former_push_keys`, and drops keys for which no relay still holds a
- * notification.
+ * Returns `former_push_keys` with the key that is being replaced. Drops keys so old that no relay holds a notification
+ * for them.
  */
 export function withFormerKey(row: KeyColumns, now: number): string | null {
   const former = formerKeysOf(row).filter(([, replacedAt]) => replacedAt > now - formerKeyMilliseconds);
@@ -37,7 +37,7 @@ export function withFormerKey(row: KeyColumns, now: number): string | null {
   return JSON.stringify([[row.push_key_id, now] satisfies FormerKey, ...former].slice(0, maximumFormerKeys));
 }
 
-/** The ids of the device's key and its former keys. */
+/** Returns the ids of the device's key and its former keys. */
 export function pushKeyIdsOf(row: KeyColumns): PushKeyId[] {
   const former = formerKeysOf(row).map(([id]) => id);
   return [...new Set(row.push_key_id === null ? former : [row.push_key_id, ...former])];
@@ -47,12 +47,12 @@ function formerKeysOf({ former_push_keys: text }: KeyColumns): FormerKey[] {
   return text === null ? [] : (parseJson(text) as unknown as FormerKey[]);
 }
 
-/** Whether a device's token is one of these. */
+/** Whether a device's token is in the list. */
 export function isAmong(tokenIds: readonly TokenId[], tokenId: TokenId | null): boolean {
   return tokenId !== null && tokenIds.includes(tokenId);
 }
 
-/** Combines each token with each of the device's keys. Ignores duplicate tokens. */
+/** Combines each token with each key of the device. Ignores duplicate tokens. */
 export function freedTokens(row: KeyColumns, tokens: readonly (TokenId | null)[]): FreedToken[] {
   const ids = pushKeyIdsOf(row);
   const keys = ids.length === 0 ? [null] : ids;
@@ -60,7 +60,7 @@ export function freedTokens(row: KeyColumns, tokens: readonly (TokenId | null)[]
   return [...present].flatMap((tokenId) => keys.map((pushKeyId) => ({ tokenId, pushKeyId })));
 }
 
-/** The tokens that deleted devices used or were about to use. */
+/** Returns the tokens that deleted devices used or were about to use. */
 export function freedBy(
   rows: readonly Pick<ClientDeviceRow, (typeof freeableColumns)[number]>[],
 ): FreedToken[] {

@@ -16,16 +16,16 @@ export interface TokenKey {
   readonly generation: number;
 }
 
-/** The changes that a decision of the relay caused. */
+/** The effects of a decision of the relay. */
 export interface Settled {
   readonly events: readonly AddressedEvent[];
   /** Tokens that a device no longer uses. */
   readonly freed: readonly FreedToken[];
 }
 
-/** A token that the relay has stored. */
+/** The effects of a token that the relay has stored. */
 export interface ActivatedToken extends Settled {
-  /** False if another device keeps the token, or no device uses it. */
+  /** Whether the device now uses the token. False if another device keeps the token, or if no device uses it. */
   readonly isInForce: boolean;
   /** Devices that lost the token to this one. */
   readonly losers: readonly ClientDeviceRow[];
@@ -37,11 +37,11 @@ const nothingPending = {
   pending_bouncer_public_key: null,
   pending_encrypted_registration: null,
 } as const;
-/** A refused token keeps its id, so that the phone can see which token was refused. */
+/** A refused token's id is kept, so that the phone can see which token was refused. */
 const refusedPending = { pending_bouncer_public_key: null, pending_encrypted_registration: null } as const;
 const noToken = { push_token_id: null, push_token_kind: null, active_generation: null } as const;
 
-/** Reads pending registrations, in the order of `keys`; `undefined` for one that was settled or removed. */
+/** Reads pending registrations, in the order of `keys`. A registration that was settled or removed is `undefined`. */
 export async function pendingTokens(
   db: Reader,
   keys: readonly TokenKey[],
@@ -73,7 +73,7 @@ interface StoredToken {
 }
 
 /**
- * Activates a pending token. If several devices of the user have this token, only the one that registered last keeps
+ * Activates a pending token. If several devices of the user have this token, only the device that registered last keeps
  * it: they are the same phone, which would otherwise get every notification several times.
  */
 export async function activateToken(
@@ -142,7 +142,7 @@ async function dropTokens(db: PushTransaction['db'], rows: readonly ClientDevice
   await db.updateTable('client_devices').set(noToken).where('id', 'in', ids).execute();
 }
 
-/** Marks a pending registration as failed. Returns its event, or none if it is no longer pending. */
+/** Marks a pending registration as failed. Returns its event, or an empty array if it is no longer pending. */
 export async function failToken(
   { db }: PushTransaction,
   key: TokenKey,
@@ -159,7 +159,7 @@ export async function failToken(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** Marks registrations as failed that have been pending for too long. Returns an event for each one. */
+/** Marks registrations that have been pending for too long as failed. Returns an event for each. */
 export async function failLongPendingTokens(
   { db }: PushTransaction,
   { before, limit, errorCode }: LongPending,
@@ -174,7 +174,7 @@ export async function failLongPendingTokens(
     .updateTable('client_devices')
     .set({ push_registration_error_code: errorCode, ...refusedPending })
     .where('id', 'in', waiting)
-    // Repeats the subquery's condition: a new registration can replace the pending one between the two reads.
+    // Repeats the condition of the subquery, because a new registration can replace the pending one between the two reads.
     .where('pending_encrypted_registration', 'is not', null)
     .where('push_token_updated_at', '<', before)
     .returning(['id', 'user_id'])
@@ -182,11 +182,12 @@ export async function failLongPendingTokens(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** An active token, with its state when a notification was sent to it. */
+/** An active token, as it was when a notification was sent to it. */
 export type TokenInForce = Pick<ClientDeviceRow, 'id' | 'push_token_id' | 'active_generation'>;
 
 /**
- * Drops a token that the relay no longer knows. Returns its event, or none if the phone has registered again since.
+ * Drops a token that the relay no longer knows. Returns its event, or an empty array if the phone has registered again
+ * since.
  */
 export async function dropDeadToken(
   { db }: PushTransaction,
@@ -204,8 +205,8 @@ export async function dropDeadToken(
 }
 
 /**
- * Locks a user's devices that use one of the tokens or have one pending, in id order to prevent deadlocks. Pending devices
- * are included so that two concurrent confirmations see each other.
+ * Locks a user's devices that use one of the tokens or have one pending. Locks in id order to prevent deadlocks.
+ * Devices with a pending token are included so that two concurrent confirmations see each other.
  */
 export async function lockTokens(
   { db }: PushTransaction,
@@ -238,7 +239,7 @@ const lockedTokens = fixedQuery<
     .modifyEnd(lockingRows(db));
 });
 
-/** Drops tokens of locked devices, whether active or pending: their phone has registered in the older generation since. */
+/** Drops the active and pending tokens of locked devices whose phone has since registered in the older generation. */
 export async function dropLockedTokens(
   { db }: PushTransaction,
   rows: readonly ClientDeviceRow[],
@@ -256,7 +257,7 @@ export async function dropLockedTokens(
   };
 }
 
-/** Drops tokens of phones that last registered before an instant, unless a newer token is pending. Returns the devices. */
+/** Drops tokens that were last registered before an instant, unless a newer token is pending. Returns the effects. */
 export async function dropUnrenewedTokens(
   { db }: PushTransaction,
   ids: readonly ClientDeviceId[],

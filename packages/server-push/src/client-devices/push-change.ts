@@ -9,31 +9,31 @@ import type { z } from 'zod';
 
 type Parameters = z.output<typeof registerClientPushParameters>;
 
-/** A key that a phone sent, unchecked. */
+/** A key that a phone sent, not yet validated. */
 export interface SentKey {
   readonly id: PushKeyId;
   readonly key: string;
 }
 
-/** A token that a phone sent. `tokenId` is unchecked. */
+/** A token that a phone sent. `tokenId` is not yet validated. */
 export interface SentToken {
   readonly kind: string;
   readonly tokenId: string;
-  /** Empty if the text is not a key, because the relay could not know it. */
+  /** Empty if the text is not a key. The relay then answers that it does not know the key. */
   readonly bouncerPublicKey: string;
   /** Base64. Empty if the text is not ciphertext or is too long for a relay, because no relay could open it. */
   readonly encryptedPushRegistration: string;
 }
 
-/** A phone's change to its device: its key, its token, or both. */
+/** A change that a phone sends for its device: a key, a token, or both. */
 export type PushChange =
   | { readonly kind: 'key'; readonly key: SentKey }
   | { readonly kind: 'token'; readonly token: SentToken }
   | { readonly kind: 'both'; readonly key: SentKey; readonly token: SentToken };
 
 /**
- * Reads the groups of parameters. If one group is complete, ignores an incomplete other one. Returns `undefined` if
- * neither is complete.
+ * Reads the parameters of the key and of the token. If only one group is complete, ignores the other. Returns
+ * `undefined` if neither group is complete.
  */
 export function readPushChange(parameters: Parameters): PushChange | undefined {
   const key = readKey(parameters);

@@ -2,15 +2,15 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { type Database, raiseIdCounter } from '@waxwing/storage';
 import type { ServerPushTables } from '../tables.js';
 
-/** 256,000 ids a second: no server creates that many devices between two starts. */
+/** The floor rises by 256,000 ids per second, faster than any server creates devices. */
 const idsPerMillisecond = 256;
-/** Leaves the same number of ids above it, so that a clock that was once far ahead cannot exhaust them. */
+/** Leaves as many ids above the floor as below, so that a clock that was once far ahead cannot exhaust them. */
 const highestFloor = 2 ** 52;
 
 /**
- * Prevents a restored database from assigning a device id to a second phone. A phone keeps its id, so it would find
- * another phone's state under it. Each start raises the counter to the current time. The ids fit into JSON numbers
- * without rounding.
+ * Prevents a restored database from assigning a device id a second time. A phone keeps its id, so it would find another
+ * phone's state under it. Each start raises the id counter to a number derived from the current time. The ids fit into
+ * JSON numbers without rounding.
  *
  * @throws DatabaseUnusableError if the database user may not set the counter.
  */

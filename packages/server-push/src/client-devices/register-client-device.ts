@@ -16,11 +16,12 @@ import { enqueueTokenRemoval } from './remove-tokens.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
 
 /**
- * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, to which a client then
- * registers a key and a token. If the user has too many, deletes the device without a token that has been unused for the
- * longest time.
+ * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, for which a client
+ * then registers a key and a token. If the user has the maximum number of devices, deletes the device without a token
+ * that has been unused the longest.
  *
- * Refuses with UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot, and if the maximum number of devices have a token.
+ * Refuses with UNAUTHORIZED or INVALID_API_KEY; with BAD_REQUEST for a bot, or if all devices up to the maximum have a
+ * token.
  */
 export const registerClientDevice = operation({
   method: 'POST',

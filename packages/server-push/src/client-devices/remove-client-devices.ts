@@ -16,8 +16,9 @@ export interface RemovalContext {
 }
 
 /**
- * Deletes all devices of a user, or only the chosen ones, with an event for each. Enqueues jobs that ask the relay
- * to delete the tokens that no other device uses, and what they replaced. Returns the number of deleted devices.
+ * Deletes all devices of a user, or only the chosen ones, and publishes an event for each. Enqueues jobs that ask the
+ * relay to delete the tokens that no other device uses, and the relay devices that the deleted devices had replaced.
+ * Returns the number of deleted devices.
  */
 export async function removeClientDevices(
   { clock, database, publish }: RemovalContext,

@@ -11,9 +11,9 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type FreedToken, type KeyColumns, pushKeyIdsOf } from './freed-tokens.js';
 
 /**
- * Removal of tokens at the relay. The relay has one row per token for all users of the organization, so the token stays
- * as long as one of them uses it. In that case only the keys of the device that freed it end: the relay drops the
- * notifications that it holds for them.
+ * Removal of tokens at the relay. The relay has one row per token for all users of the organization, so a token stays
+ * as long as another user's device has it. Then only the keys of the device that freed the token end: the relay drops
+ * the notifications that it holds for these keys.
  */
 export const tokenRemoving: Removing<FreedToken> = {
   jobKind: 'client-devices/remove-tokens',
@@ -60,7 +60,7 @@ async function sortFreedTokens(
   };
 }
 
-/** Earlier versions stored jobs with only the tokens' ids. */
+/** Reads stored tokens. Jobs of earlier versions contain only the tokens' ids. */
 function readFreed(stored: readonly (FreedToken | TokenId)[]): readonly FreedToken[] {
   return stored.map((each) => (typeof each === 'string' ? { tokenId: each, pushKeyId: null } : each));
 }
@@ -76,8 +76,8 @@ function devicesWith(db: Kysely<ServerPushTables>, tokens: readonly TokenId[]): 
     .select(sql<number>`1`.as('is_pending'))
     .where('pending_push_token_id', 'in', tokens)
     .where('pending_encrypted_registration', 'is not', null);
-  // One statement reads one consistent state. With two, a token that becomes active in between would be in neither
-  // result, and would be removed by mistake.
+  // A single statement reads one consistent state. With two statements, a token that becomes active between them would
+  // be in neither result and would be removed by mistake.
   return used.unionAll(pending).execute();
 }
 

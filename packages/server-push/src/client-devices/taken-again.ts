@@ -15,9 +15,9 @@ interface TakenAgainOptions {
 }
 
 /**
- * Repairs devices that took a token while the relay was asked to remove it: the removal may have overtaken the
- * registration. A pending registration is forwarded again. A confirmed one is dropped, with an event that makes the
- * phone register again.
+ * Repairs devices that took a token while the relay was asked to remove it, because the relay may have removed it after
+ * the registration. A pending registration is forwarded again. A confirmed token is dropped, with an event that makes
+ * the phone register again.
  */
 export async function repairTakenAgain(
   { clock, database, publish }: TakenAgainOptions,

@@ -7,11 +7,12 @@ import {
 import { charactersOfUser, readSameToken, type SameToken } from '../registrations/same-token.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
-// Overhead per registration: field names, quotes, a key and a token id.
+// Size of a registration's other parts: field names, quotes, a key and a token id.
 const charactersAround = 256;
 
 /**
- * The format in which registrations of the newer generation go to the relay (docs/protocol.md#remotespushe2eeregister).
+ * The format in which the server sends newer-generation registrations to the relay
+ * (docs/protocol.md#remotespushe2eeregister).
  */
 export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameToken>({
   form(realmUuid, registration) {

@@ -12,7 +12,7 @@ import type { PushProgram, PushWork } from './push-program.js';
 import { refuseIfConfigured } from './refuse-if-configured.js';
 import { type WaitFlag, withWait } from './wait-flag.js';
 
-/** Adds `test`, `disable` and `rotate-credentials`. */
+/** Adds the commands `test`, `disable` and `rotate-credentials`. */
 export function addAccountCommands(push: Command, program: PushProgram): void {
   addTest(push, program);
   addDisable(push, program);

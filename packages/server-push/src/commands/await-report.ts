@@ -6,7 +6,7 @@ import type { ServerPushTables } from '../tables.js';
 
 const pollMilliseconds = 100;
 
-/** A notification for whose report a command waits. */
+/** A notification whose report a command waits for. */
 interface AwaitedReport {
   readonly reportId: string;
   readonly devices: number;
@@ -14,8 +14,8 @@ interface AwaitedReport {
 }
 
 /**
- * Waits until the running server has stored a final result for each device; `queued` is not final. Returns the results
- * so far when the time is up.
+ * Waits until the running server has stored a final result for each device (`queued` is not final), or until the
+ * timeout. Returns the results so far.
  */
 export async function awaitReport(
   { db }: { readonly db: Kysely<ServerPushTables> },

@@ -18,7 +18,7 @@ export function testJson(test: SentTest): object {
   return { sent: test.results.length - rejected.length, not_sent, problem: null };
 }
 
-/** @throws CommandError unless every device got it. */
+/** Checks that every device got the notification. @throws CommandError if not. */
 export function requireSent(test: SentTest, { push }: AdminNames): void {
   if (test.kind === 'sent' && rejectedOf(test.results).length === 0) return;
   throw new CommandError(`The test did not reach every phone; ${push} status names causes and remedies.`);

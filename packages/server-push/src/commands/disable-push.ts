@@ -45,7 +45,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
   const account = await disableAccount(database, clock());
   if (account === undefined) throw notEnabled();
   const { url } = account;
-  // The server does not leave a stock relay, because only that relay's operator could let it return.
+  // The server does not leave a stock relay, because only the operator of that relay could let it return.
   const isStock = account.signing_public_key === null;
   const trouble = isStock ? undefined : await leave(program, work, account);
   if (trouble === undefined) await markLeft(database, url, clock());
@@ -111,7 +111,7 @@ function howToReturn({ url, server_id: id, signing_public_key: key }: StoredAcco
   return `To return to ${url}, ask its operator ${inRelay}, then run ${push} enable --relay ${url} --transfer.`;
 }
 
-/** Returns why the relay could not be left. */
+/** Leaves the relay. Returns the reason if that fails, otherwise `undefined`. */
 async function leave(
   { names, terminal: { clock } }: PushProgram,
   { settings, realm }: PushWork,

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import type { EnableFlags } from './enable-push.js';
 import type { PushProgram } from './push-program.js';
 
-/** Adds `enable`. */
+/** Adds the command `enable`. */
 export function addEnableCommand(push: Command, program: PushProgram): void {
   withJson(push.command('enable'))
     .description('join a relay, and use it at once in every process; run it again if it was interrupted')

@@ -22,7 +22,7 @@ export interface EnableFlags extends OutputFlags {
   readonly transfer?: true;
 }
 
-/** Joins a relay, and sends a test to a phone if there is one. Returns the output of `enable`. */
+/** Joins a relay, and sends a test notification to a phone if one is registered. Returns the output of `enable`. */
 export async function enablePush(
   program: PushProgram,
   work: PushWork,
@@ -101,7 +101,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
       `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if the network is your own.`,
     );
   }
-  // Normalized, because two spellings of one URL would be two accounts.
+  // Normalized, because two spellings of one URL would become two accounts.
   return url.href.replace(/\/+$/, '');
 }
 

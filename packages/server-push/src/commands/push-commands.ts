@@ -5,7 +5,7 @@ import { addEnableCommand } from './enable-command.js';
 import type { PushProgram } from './push-program.js';
 import { addStatusCommand } from './status-command.js';
 
-/** Adds `enable`, `status`, `test`, `disable` and `rotate-credentials`. */
+/** Adds the commands `enable`, `status`, `test`, `disable` and `rotate-credentials`. */
 export function addPushCommands(push: Command, program: PushProgram): void {
   const explaining: PushProgram = {
     ...program,
@@ -16,7 +16,7 @@ export function addPushCommands(push: Command, program: PushProgram): void {
   addAccountCommands(push, explaining);
 }
 
-/** Converts a refusal of the relay to a CommandError. @throws CommandError for a refusal; rethrows other errors. */
+/** Throws a CommandError for a refusal of the relay. Rethrows other errors. */
 async function explain(error: unknown): Promise<never> {
   const { PushAccountError } = await import('../relay-account/account-errors.js');
   throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;

@@ -7,7 +7,7 @@ import type { PublishEvents, PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** The context of the push commands. */
+/** What the push commands work with. */
 export interface PushWork {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly settings: AccountSettings;
@@ -15,23 +15,23 @@ export interface PushWork {
   readonly sodium: Sodium;
 }
 
-/** A program that has the push commands. */
+/** A program that offers the push commands. */
 export interface PushProgram {
   readonly terminal: Terminal;
   readonly names: AdminNames;
-  /** Runs a command's work on the server's database, and closes it. */
+  /** Opens the server's database, runs a command's work on it, and closes it. */
   withPush<Result>(work: (push: PushWork) => Promise<Result>): Promise<Result>;
-  /** How --user identifies a user: the kind of its value, such as `address`, and a phrase for the help. */
+  /** How `--user` identifies a user: the kind of value, such as `address`, and a phrase for the help. */
   readonly userIs: { readonly kind: string; readonly description: string };
-  /** Finds the user of --user. @throws CommandError if there is none. */
+  /** Finds the user that `--user` names. @throws CommandError if there is no such user. */
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
-  /** The address that is used without --contact, as a phrase for the help; absent if there is none. */
+  /** The contact address used if `--contact` is absent, as a phrase for the help. Absent if there is no default. */
   readonly contactIs?: string;
   /**
-   * Returns the function that publishes events to the users' clients. Without it, phones learn of a change when they
-   * next ask.
+   * Returns the function that publishes events to users' clients. Without it, phones learn of a change only when they
+   * next request their state.
    */
   publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
-  /** Finds the e-mail address of someone who is responsible for the server. */
+  /** Finds the e-mail address of a person who is responsible for the server. */
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }

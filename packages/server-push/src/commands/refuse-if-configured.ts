@@ -2,7 +2,10 @@ import { CommandError } from '@waxwing/service/command-line';
 import { type AdminNames, relaySettings } from '../admin-names.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 
-/** @throws CommandError if the settings name a relay: they take precedence, so the command would change nothing. */
+/**
+ * Refuses to run if the settings name a relay: settings take precedence, so the command would have no effect.
+ * @throws CommandError
+ */
 export function refuseIfConfigured(
   { relay }: Pick<AccountSettings, 'relay'>,
   { prefix }: Pick<AdminNames, 'prefix'>,

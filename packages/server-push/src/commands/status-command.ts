@@ -5,7 +5,7 @@ import type { AdminNames } from '../admin-names.js';
 import { asCheck, failed, type PushCheck } from '../status/push-check.js';
 import type { PushProgram, PushWork } from './push-program.js';
 
-/** Adds `status`. */
+/** Adds the command `status`. */
 export function addStatusCommand(push: Command, program: PushProgram): void {
   withJson(push.command('status'))
     .description(
@@ -39,7 +39,7 @@ async function check({ names, terminal: { clock } }: PushProgram, work: PushWork
   return checkConfiguredPush({ ...work, names, clock });
 }
 
-/** Converts a problem of the database to a check. @throws other errors unchanged. */
+/** Converts a database problem to a failed check. Rethrows other errors. */
 async function checkDatabase(error: unknown, { prefix }: AdminNames): Promise<PushCheck> {
   const { DatabaseUnavailableError, DatabaseUnusableError } = await import('@waxwing/storage');
   const check = 'database';

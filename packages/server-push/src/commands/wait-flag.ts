@@ -8,7 +8,7 @@ export interface WaitFlag {
 
 export const defaultWaitSeconds = 10;
 
-/** Adds `--wait`. */
+/** Adds the option `--wait`. */
 export function withWait(command: Command): Command {
   return command.option(
     '--wait <seconds>',

@@ -25,14 +25,14 @@ export interface ForwardRegistrationOptions extends ForwardingOptions {
   readonly publish: PublishEvents;
 }
 
-/** A pending registration, and its user's other registrations. */
+/** A pending registration, and the user's other registrations. */
 interface FoundRegistration extends OtherRegistrations {
   readonly row: PushDeviceRow;
 }
 
 /**
- * Registers the handlers of both forwarding jobs. The device becomes active or failed, and the same transaction publishes
- * an event.
+ * Registers the handlers of both forwarding jobs. A forwarded device becomes active or failed, and the same transaction
+ * publishes an event about it.
  */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   handleForwardingJobs(options, {
@@ -80,7 +80,7 @@ async function activate(
   const device = await activateRegistration(transaction, key, registered.relayDeviceId, now);
   await announce(publish, transaction, device);
   await publish(transaction, dropped.tokens.events);
-  // If the registration is no longer pending, the device that the relay has just created is unused.
+  // If the registration is no longer pending, no device here uses the device that the relay has just created.
   const freed = [...dropped.relayDevices, ...(device?.freed ?? [{ ...registered, pushAccountId }])];
   await enqueueRemoval(database, transaction, { freed, now });
   await enqueueTokenRemoval(database, transaction, { freed: dropped.tokens.freed, now });

@@ -19,14 +19,14 @@ export interface ForwardTokenOptions extends ForwardingOptions {
   readonly publish: PublishEvents;
 }
 
-/** A pending token, and its user's other registrations. */
+/** A pending token, and the user's other registrations. */
 interface FoundToken extends OtherRegistrations {
   readonly row: ClientDeviceRow;
 }
 
 /**
- * Registers the handlers of both forwarding jobs. The token comes into force or is marked as refused, and the same
- * transaction publishes the events.
+ * Registers the handlers of both forwarding jobs. A forwarded token becomes active or is marked as refused, and the
+ * same transaction publishes the events about it.
  */
 export function handleTokenForwarding(options: ForwardTokenOptions): void {
   const { publish } = options;
@@ -84,7 +84,10 @@ async function activate(
   await replaceRelayDevices(database, transaction, key.id, { freed: dropped, now });
 }
 
-/** The refusal of a registration that no relay could accept; see `SentToken`. */
+/**
+ * Returns the refusal for a registration that no relay could accept (see `SentToken`), or `undefined` if a relay may
+ * accept it.
+ */
 function hopeless(row: ClientDeviceRow): RelayOutcome<never> | undefined {
   if (row.pending_bouncer_public_key === '') return refusal('INVALID_BOUNCER_PUBLIC_KEY');
   return row.pending_encrypted_registration === '' ? refusal('BAD_REQUEST') : undefined;

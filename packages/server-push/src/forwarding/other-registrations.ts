@@ -9,13 +9,16 @@ import type { Kysely } from 'kysely';
 import { noOthers, type OtherRegistrations } from '../registrations/same-token.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** A registration's user and own name: its account or its token id. */
+/** A registration with its user and its own name, which is its account or its token id. */
 interface NamedRegistration {
   readonly userId: UserId;
   readonly own: PushAccountIdText | TokenId;
 }
 
-/** The other registrations of each one's user, in order: at most the newest 100 of each generation. */
+/**
+ * Reads the other registrations of each registration's user, in the order of `registrations`. Returns at most the
+ * newest 100 of each generation.
+ */
 export async function otherRegistrations(
   db: Kysely<ServerPushTables>,
   registrations: readonly (NamedRegistration | undefined)[],
@@ -40,7 +43,7 @@ interface NameOfUser<Name> {
   readonly name: Name;
 }
 
-/** Groups names by user. Each user keeps the first 100 different ones. */
+/** Groups names by user. Keeps the first 100 distinct names of each user. */
 function newestOfUsers<Name>(rows: readonly NameOfUser<Name>[]): ReadonlyMap<UserId, readonly Name[]> {
   const names = new Map<UserId, Name[]>();
   for (const { user_id: userId, name } of rows) {
@@ -60,7 +63,7 @@ const accountsOf = fixedQuery<ServerPushTables, { readonly users: string }, Name
       .orderBy('id', 'desc'),
 );
 
-/** The ids of active and of pending tokens. */
+/** Reads the ids of active and pending tokens. */
 const tokenIdsOf = fixedQuery<ServerPushTables, { readonly users: string }, NameOfUser<TokenId>>(
   (db, parameter) => {
     const ofUsers = () =>

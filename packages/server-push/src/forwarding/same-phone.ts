@@ -12,8 +12,8 @@ import type { SameToken } from '../registrations/same-token.js';
 import type { PushTransaction } from '../tables.js';
 
 // Registrations of one user with the same token belong to one phone, which would get every notification once per
-// registration. Only the newest one stays. Rows of the older generation are locked before those of the newer one, as
-// when a user's devices are removed: another order could deadlock.
+// registration. Therefore only the newest registration stays. Rows of the older generation are locked before rows of
+// the newer generation, as when a user's devices are removed: a different order could deadlock.
 
 /** A pending registration of the older generation, and the user's registrations with the same token. */
 export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
@@ -21,7 +21,7 @@ export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** What was dropped in favor of the phone's last registration. */
+/** Registrations that were dropped because the phone has a later one. */
 interface DroppedOfPhone {
   readonly relayDevices: readonly FreedRelayDevice[];
   readonly tokens: Settled;
@@ -30,9 +30,10 @@ interface DroppedOfPhone {
 const noTokens: Settled = { events: [], freed: [] };
 
 /**
- * Drops a user's registrations with the token of a pending one of the older generation that the relay has accepted,
- * except the one that the phone made last. Call it before the pending one becomes active; it may be the one that is
- * dropped. Publishes no `push_device` event: otherwise two clients of one app could replace each other endlessly.
+ * Call this when the relay has accepted a pending registration of the older generation, before it becomes active. Of
+ * the user's registrations with the same token, keeps only the one that the phone made last, and drops the others. The
+ * pending registration itself may be dropped. Publishes no `push_device` event: otherwise two clients of one app could
+ * replace each other's registrations endlessly.
  */
 export async function dropOlderOfPhone(
   database: ForwardingDatabase,
@@ -66,15 +67,15 @@ export async function dropOlderOfPhone(
   };
 }
 
-/** Whether the relay has accepted a registration of the older generation that the phone made after `date`. */
+/** Whether the relay has accepted an older-generation registration that the phone made after `date` (Unix milliseconds). */
 export function hasLaterAccepted(older: readonly LockedPushDevice[], date: number, now: number): boolean {
   return older.some((row) => isLater(row, date, now) && row.active_generation === row.generation);
 }
 
 /**
  * Drops locked devices of the older generation in favor of a registration that the phone made at `date` (Unix
- * milliseconds) and the relay has accepted. If the phone has registered a device again since, and the relay has yet to
- * decide, drops only its active registration. The new one is forwarded and compared again.
+ * milliseconds) and that the relay has accepted. If the phone has registered a device again since then, and the relay
+ * has not yet decided, drops only the device's active registration: the new one is forwarded and compared again.
  */
 export async function dropReplaced(
   database: ForwardingDatabase,
@@ -103,7 +104,7 @@ const lockedColumns = [
   'pending_token_kind',
 ] as const;
 
-/** Locks devices of a user in id order: two registrations that find each other would otherwise deadlock. */
+/** Locks devices of a user in id order. In another order, two registrations that find each other could deadlock. */
 export async function lockPushDevices(
   { db }: PushTransaction,
   userId: UserId,
@@ -141,7 +142,7 @@ async function deletePushDevices(
   return freedBy(deleted);
 }
 
-/** Whether the phone registered the device after `date` (Unix milliseconds). */
+/** Whether the phone registered this device after `date` (Unix milliseconds). */
 function isLater(row: LockedPushDevice, date: number, now: number): boolean {
   return compareDates(registeredAt(row), date, now) > 0;
 }

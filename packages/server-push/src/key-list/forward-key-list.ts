@@ -6,12 +6,13 @@ import { retryRefusal } from '../relay-link/retry-refusal.js';
 import { keyListMaximumAgeSeconds } from './key-list-cache.js';
 
 /**
- * `GET /api/v1/mobile_push/bouncer_keys`: returns the relay's signed key list unchanged, for phones that reach only
- * their server. Needs no authentication; cacheable, with an ETag. Phones check the signature, so the server need not
- * be trusted.
+ * `GET /api/v1/mobile_push/bouncer_keys`: returns the relay's signed key list unchanged, for phones that can reach only
+ * their server. Needs no authentication. Cacheable, with an ETag. Phones verify the signature, so they need not trust
+ * the server.
  *
- * Refuses with PUSH_SERVICE_NOT_CONFIGURED, or NOT_FOUND if the relay publishes no list. If no list is cached and the
- * relay fails, refuses with FAILED_TO_CONNECT_BOUNCER, INTERNAL_SERVER_ERROR_ON_BOUNCER or ADMIN_ACTION_REQUIRED.
+ * Refuses with PUSH_SERVICE_NOT_CONFIGURED if there is no relay, and with NOT_FOUND if the relay publishes no list. If
+ * no list is cached and the relay fails, refuses with FAILED_TO_CONNECT_BOUNCER, INTERNAL_SERVER_ERROR_ON_BOUNCER or
+ * ADMIN_ACTION_REQUIRED.
  */
 export const forwardKeyList = operation({
   method: 'GET',

@@ -3,13 +3,10 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import type { RelayOutcome } from '../relay-link/relay-answer.js';
 import type { RelayLink } from '../relay-link/relay-link.js';
 
-/** TTL of the cached key list. It bounds the requests to the relay, however many phones request the list. */
+/** TTL of the cached key list. It limits the requests to the relay, no matter how many phones request the list. */
 export const keyListMaximumAgeSeconds = 5;
 
-/**
- * Caches the relay's key list. When the relay fails, serves the last good list: phones check themselves whether it is
- * still valid.
- */
+/** Caches the relay's key list. While the relay fails, serves the last good list: phones check its validity themselves. */
 export class KeyListCache {
   readonly #link: Pick<RelayLink, 'fetchKeyList'>;
   readonly #clock: Clock;

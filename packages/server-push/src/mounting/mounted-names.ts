@@ -1,6 +1,6 @@
 import type { AdminNames } from '../admin-names.js';
 
-/** The names of a mounted push's commands and settings in messages. */
+/** How messages name the commands and settings of a mounted push. */
 export const mountedNames: AdminNames = {
   program: 'waxwing-server-push',
   push: 'waxwing-server-push',

@@ -3,11 +3,11 @@ import type { PushProgram, PushWork } from '../commands/push-program.js';
 import type { ServerPushTables } from '../tables.js';
 import { mountedNames } from './mounted-names.js';
 
-/** The end of the error message if a command finds no database: what to do. */
+/** Ends the error message of a command that finds no database. Says what to do. */
 export const remedyIfMissing =
   'start the server once, which creates it, and name the same one in SERVER_PUSH_DATABASE';
 
-/** The push commands' access to a mounted push. */
+/** Gives the push commands access to a mounted push. */
 export function mountedProgram(terminal: Terminal): PushProgram {
   return {
     terminal,

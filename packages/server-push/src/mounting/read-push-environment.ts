@@ -12,7 +12,7 @@ export interface PushSettings extends AccountSettings {
   readonly realm: PushRealm;
 }
 
-/** Reads the `SERVER_PUSH_*` variables. @throws ConfigurationError that names all problems at once. */
+/** Reads the `SERVER_PUSH_*` variables. @throws ConfigurationError that lists all problems at once. */
 export function readPushEnvironment(environment: Environment): PushSettings {
   const reader = new EnvironmentReader(environment, mountedNames.prefix);
   const required = (name: string, remedy: string): string => {

@@ -12,25 +12,26 @@ import { readPushEnvironment } from './read-push-environment.js';
 
 /** Options that a host passes to `startServerPush`. */
 export interface StartOptions extends Omit<MountOptions, 'database' | 'realm' | 'relay'> {
-  /** Contains the `SERVER_PUSH_*` settings: in most hosts the environment of the process. */
+  /** The environment that has the `SERVER_PUSH_*` settings; in most hosts that of the process. */
   readonly environment: Environment;
 }
 
-/** Push that runs in the host's process, with its own database connection. */
+/** Push in the host's process, with its own database connection. */
 export interface RunningPush extends ServerPush {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** Stops in this order: requests of phones, jobs (within 5 seconds), the connections to relay and database. */
+  /** Closes in this order: pending requests of phones, jobs (up to 5 seconds), the connection to the relay, the database. */
   close(): Promise<void>;
 }
 
 const jobsDeadlineMilliseconds = 5000;
 
 /**
- * Opens the database that SERVER_PUSH_DATABASE names, creates push on it, and starts its jobs. Uses the relay of the
- * SERVER_PUSH_RELAY_ settings. Without these, follows `waxwing-server-push`, which enables, disables or changes the relay,
- * without a restart.
+ * Opens the database that SERVER_PUSH_DATABASE names, creates push on it, and starts its jobs. Uses the relay that the
+ * SERVER_PUSH_RELAY_ settings name. Without these settings, uses the relay that `waxwing-server-push` enables, and
+ * follows its changes without a restart.
  *
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything that it opened.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Before that, closes everything that
+ * it opened.
  */
 export async function startServerPush(options: StartOptions): Promise<RunningPush> {
   const { push, database, close } = await openInOrder((closers) => open(options, closers));

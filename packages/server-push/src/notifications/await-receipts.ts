@@ -6,9 +6,9 @@ import { type DeviceResult, readReceipt } from './device-results.js';
 const pollMilliseconds = 500;
 
 /**
- * Asks the relay for the receipts of queued notifications until each has its final result, for at most
- * `timeoutMilliseconds`. Returns all results in order, the last known ones. Ends early if the relay does not answer or
- * knows no receipts.
+ * Polls the relay for receipts of queued notifications until all results are final, but at most for
+ * `timeoutMilliseconds`. Returns the last known result of each notification, in order. Ends early if the relay does not
+ * answer or does not support receipts.
  */
 export async function awaitReceipts(
   link: Pick<RelayLink, 'fetchReceipts'>,

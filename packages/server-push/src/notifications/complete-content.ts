@@ -5,7 +5,7 @@ import type { NotificationContent } from './notification-content.js';
 
 /**
  * Assigns a payload its id and time, so that each attempt to deliver it sends the same notification.
- * @throws TypeError for a payload that is not a JSON object, or an invalid id or time.
+ * @throws TypeError if the payload is not a JSON object, or if its id or time is invalid.
  */
 export function completeContent(content: NotificationContent, now: number): NotificationContent {
   if (content.type !== 'payload') return content;

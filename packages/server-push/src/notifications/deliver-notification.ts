@@ -23,7 +23,7 @@ import type { Sending } from './send-to-devices.js';
 export const deliverNotificationJob = 'notifications/deliver-notification';
 
 const capMilliseconds = 10 * 60_000;
-/** How long a registration in progress takes if nothing is wrong. */
+/** How long a registration takes normally. */
 const registeringMilliseconds = 1000;
 const concurrency = 32;
 
@@ -32,7 +32,7 @@ export interface NewNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
   readonly giveUpAt?: number;
-  /** If given, the relay's result for each device is stored under this text, for {@link readReport}. */
+  /** If given, the relay's result for each device is stored under this name, which {@link readReport} takes. */
   readonly reportId?: string | undefined;
 }
 
@@ -42,19 +42,22 @@ export interface QueuedNotification extends NewNotification {
   readonly giveUpAt: number;
 }
 
-/** The payload that the job stores. */
+/** The job's stored payload. */
 interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> {
-  /** Names the rows of devices that the relay took in earlier jobs. */
+  /** Row names of the devices for which the relay accepted the notification in earlier jobs. */
   readonly taken?: string[];
-  /** The only device that the job notifies, once the relay has its new registration. Absent: all devices. */
+  /**
+   * The only device that the job notifies, once the relay has the device's new registration. If absent, the job
+   * notifies all devices.
+   */
   readonly again?: Recipient['row'];
-  /** Names the trace that the notification belongs to. */
+  /** The trace that the notification belongs to, as a W3C `traceparent`. */
   readonly traceparent?: string | undefined;
 }
 
 /**
  * Enqueues a notification in the transaction of the change that it reports.
- * @throws RangeError for a payload that is too large; TypeError for an invalid one.
+ * @throws RangeError if the payload is too large; TypeError if the payload is invalid.
  */
 export async function enqueueNotification(
   { database: { jobs }, realm, clock }: Pick<ServerPushOptions, 'clock' | 'database' | 'realm'>,
@@ -62,14 +65,14 @@ export async function enqueueNotification(
   { userId, content: given, giveUpAt, reportId }: QueuedNotification,
 ): Promise<void> {
   const content = completeContent(given, clock());
-  // Encoded only to check the size, so that the caller gets the error. Content of other types is shortened until it
-  // fits.
+  // The result is discarded: encoding here checks the size, so that the caller gets the error. Content of other types
+  // is shortened until it fits.
   if (content.type === 'payload') encodeNotification(realm, userId, content);
   const payload = encodePayload({ userId, content, reportId, traceparent: currentTraceparent() });
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
-/** Preserves integers in a host's payload that exceed the precision of a double. */
+/** Encodes the job's payload. Integers in a host's payload that exceed the precision of a double stay exact. */
 function encodePayload(payload: Payload): string {
   return stringifyJson(payload as unknown as JsonObject);
 }
@@ -78,17 +81,17 @@ export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** Returns `undefined` if the organization has no relay. */
   sender(): NotificationSender | undefined;
-  /** Called before each request of a message's delivery. Default: always wanted. */
+  /** Called before each request that delivers a message. Default: always wanted. */
   readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
 }
 
 /**
- * Handles the delivery job. Each attempt seals for the user's current devices, so that newly registered ones are
- * included, and retries with backoff until the relay accepts. If the relay takes only some devices, another job retries
- * the others. A device whose registration is dead is notified again if its phone is registering. Delivery is at least
- * once: the phone drops a repeat after a crash.
+ * Handles the delivery job. Each attempt seals for the user's current devices, so it includes devices registered since
+ * the last attempt. Retries with backoff until the relay accepts. If the relay accepts only some devices, a new job
+ * retries the others. A device whose registration is dead is notified again if its phone is registering. Delivery is at
+ * least once: the phone drops duplicates after a crash.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -101,12 +104,12 @@ export function deliverNotificationHandler(
     if (sender === undefined) return { kind: 'done' };
     // While push is off, notifications are dropped, as on stock servers: the relay may leave push off for days.
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
-    // The message may have been read or deleted during an outage of the relay. Its notification must not arrive after
+    // During an outage of the relay, the message may have been read or deleted. Its notification must not arrive after
     // its removal.
     const isStillWanted = async () =>
       content.type !== 'message' || (await isWanted(userId, content.messageId));
     if (!(await isStillWanted())) return { kind: 'done' };
-    // Pending registrations are read first: if the relay confirms one between the two reads, the second read finds it.
+    // Reads pending registrations first: if the relay confirms one between the two reads, the second read finds it.
     const isWaiting = again !== undefined && (await isRegistering(database.db, again));
     const left = (await sender.recipientsOf(userId)).filter((recipient) => {
       const name = rowName(recipient);
@@ -124,7 +127,7 @@ export function deliverNotificationHandler(
 
 type Deliver = (payload: Payload, job: Job, signal: AbortSignal) => Promise<JobOutcome<ServerPushTables>>;
 
-/** Reads the job's payload, and runs `deliver` in the trace of the notification. */
+/** Reads the job's payload, and runs `deliver` in the notification's trace. */
 function inItsTrace(deliver: Deliver): JobHandler<ServerPushTables>['run'] {
   return (job, signal) => {
     const payload = parseJson(job.payload) as unknown as Payload;
@@ -158,7 +161,7 @@ async function concludeSending(
 ): Promise<JobOutcome<ServerPushTables>> {
   const { database, clock } = options;
   const { userId, taken: before = [], reportId } = payload;
-  // If push is off, the notification is dropped without a retry, as on stock servers.
+  // If push is off, drops the notification without a retry, as stock servers do.
   const outcome = failure && !isSwitchedOff ? judgeFailure(options, job, failure, signal) : undefined;
   if (outcome !== undefined && taken.length === 0) return outcome;
   const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
@@ -189,11 +192,11 @@ function awaitRegistration(
 ): JobOutcome<ServerPushTables> {
   const reason = "the phone's new registration waits for the relay";
   const retry = retryLater(job, { reason }, { ...options, capMilliseconds });
-  // A job past its deadline would become a dead letter, although there is nothing for an admin to do.
+  // A job past its deadline would become a dead letter, although there is nothing that an admin can do.
   return retry.at < job.giveUpAt ? retry : endUnsent(options, payload);
 }
 
-/** Ends a job without a device to notify. One that waited for a registration reports the device as gone. */
+/** Ends a job that has no device to notify. If it was waiting for a registration, it reports the device as gone. */
 function endUnsent(
   { clock }: Pick<DeliverNotificationOptions, 'clock'>,
   { again, reportId }: Payload,
@@ -218,7 +221,7 @@ function judgeFailure(
   return retryLater(job, failure, { clock, random, capMilliseconds });
 }
 
-/** The job for a device whose phone registers again. It gives up when the notification does. */
+/** Creates the job for a device whose phone is registering again. It gives up when the original job would. */
 function jobForRegistering(
   { giveUpAt }: Job,
   { userId, content, reportId, traceparent }: Payload,
@@ -229,7 +232,7 @@ function jobForRegistering(
   return { kind: deliverNotificationJob, payload, runAt: now + registeringMilliseconds, giveUpAt };
 }
 
-/** The job for the devices that the relay did not take. It retries or fails instead of the original job. */
+/** Creates the job for the devices that the relay did not accept. It retries or fails in place of the original job. */
 function jobForOthers({ giveUpAt }: Job, payload: Payload, outcome: FailedOutcome, now: number): NewJob {
   return {
     kind: deliverNotificationJob,

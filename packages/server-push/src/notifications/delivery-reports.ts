@@ -3,7 +3,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** By then the command that requested a report has long read it. */
+/** After this time, the command that requested the report has read it. */
 const retentionMilliseconds = 60 * 60_000;
 
 /** Adds the relay's results for devices to a report, in the transaction that settles the notification. */
@@ -25,16 +25,16 @@ export async function addToReport(
   if (rows.length > 0) await db.insertInto('delivery_reports').values(rows).execute();
 }
 
-/** A device whose notification had been queued, and its final result. */
+/** The final result for a device whose notification had been queued. */
 export interface SettledReport {
   readonly reportId: string;
-  /** Why the notification was queued. */
+  /** Why the notification had been queued. */
   readonly reason: string | undefined;
   readonly result: DeviceResult;
   readonly now: number;
 }
 
-/** Replaces `queued` with a device's final result. */
+/** Replaces a device's result `queued` with its final result. */
 export async function replaceQueued(
   transaction: PushTransaction,
   { reportId, reason, result, now }: SettledReport,
@@ -52,7 +52,7 @@ export async function replaceQueued(
     .set(({ eb }) => ({ devices: eb('devices', '-', 1) }))
     .where('id', 'in', queued)
     .executeTakeFirstOrThrow();
-  // Only for a report that still exists: one that was deleted meanwhile must not be recreated.
+  // Adds the result only if the report still exists: a report that was deleted meanwhile must not be recreated.
   if (numUpdatedRows === 1n) await addToReport(transaction, reportId, [result], now);
 }
 
@@ -74,7 +74,7 @@ export async function readReport(db: Kysely<ServerPushTables>, reportId: string)
   }));
 }
 
-/** Deletes up to `limit` rows of old reports. Returns how many it deleted. */
+/** Deletes up to `limit` rows of old reports. Returns the number of deleted rows. */
 export async function deleteOldReports({ db }: PushTransaction, now: number, limit: number): Promise<number> {
   const old = db
     .selectFrom('delivery_reports')

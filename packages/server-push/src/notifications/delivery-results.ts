@@ -17,7 +17,7 @@ export interface DeliveryResultsOptions {
 // Bounded, because a relay could send any number of different reasons.
 const maximumLabels = 100;
 
-/** Records the relay's result for each device: counts it, logs rejections, and stores the newest one for the admin. */
+/** Records the relay's result for each device. Counts it, logs rejections, and stores the newest rejection for the admin. */
 export class DeliveryResults {
   readonly #options: DeliveryResultsOptions;
   readonly #counter;
@@ -28,7 +28,7 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // An error is a fault that an admin or the relay's operator can fix: all but dead and throttled phones.
+    // Logged as errors: faults that an admin or the relay's operator can fix. Dead and throttled phones are no such faults.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {
@@ -46,7 +46,7 @@ export class DeliveryResults {
     );
   }
 
-  /** Records results, in the order of the rows of their devices. Never rejects. */
+  /** Records results in the order of `rows`, which names their devices. Never rejects. */
   async note(rows: readonly Recipient['row'][], results: readonly DeviceResult[]): Promise<void> {
     let newest: DeviceResult | undefined;
     for (const [index, result] of results.entries()) {
@@ -64,7 +64,7 @@ export class DeliveryResults {
     for (const row of rows) this.#dropped.note({ reason: 'UNKNOWN_DEVICE', fault: 'registration' }, row);
   }
 
-  /** Logs the counts that have not been logged yet. */
+  /** Logs the counts that are not logged yet. */
   close(): void {
     this.#rejections.flush();
     this.#held.flush();

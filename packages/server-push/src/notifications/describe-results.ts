@@ -1,11 +1,11 @@
 import { type DeviceResult, unexplained } from './device-results.js';
 
-/** How many devices had the same result. */
+/** A result, and the number of devices that had it. */
 export interface CountedResult extends Omit<DeviceResult, 'notificationId'> {
   readonly devices: number;
 }
 
-/** Counts equal results, in the order of their first occurrence. */
+/** Counts equal results. Returns them in the order of their first occurrence. */
 export function countResults(results: readonly DeviceResult[]): CountedResult[] {
   const counted = new Map<string, CountedResult>();
   for (const result of results) {
@@ -58,8 +58,8 @@ const remedies: Readonly<Record<NonNullable<DeviceResult['fault']>, string>> = {
 const words = { sent: 'sent', queued: 'waiting at the relay', gone: 'gone', rejected: 'rejected' } as const;
 
 /**
- * Describes results, the sent ones first, such as "18 sent, 2 rejected: the relay has no credentials for app
- * org.example.app".
+ * Describes results, such as "18 sent, 2 rejected: the relay has no credentials for app org.example.app". `sent` comes
+ * first.
  */
 export function describeResults(results: readonly CountedResult[]): string {
   const parts = new Map<string, number>();

@@ -7,22 +7,23 @@ import type {
 } from '@waxwing/protocol';
 import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 
-/** The relay's result for one device that it was asked to notify. */
+/** The relay's result for one device in a notify request. */
 export interface DeviceResult {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
-  /** For `rejected`, and for `queued` if someone must fix something first. */
+  /** Present for `rejected`, and for `queued` if someone must first fix something. */
   readonly fault: DeliveryFault | undefined;
-  /** The bundle id of an app that the relay does not serve. */
+  /** Bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;
-  /** The relay's id of a queued notification, with which its receipt is found. */
+  /** Id that the relay gave a queued notification. It identifies the notification's receipt. */
   readonly notificationId?: string | undefined;
 }
 
 /** The reason reported for a stock relay, which only counts the notifications that the vendors accepted. */
 export const unexplained = 'NO_REASON_GIVEN';
 
-// Reasons of the relay and the vendors have this form. Other texts could be of any length.
+// The reasons that the relay and the vendors give match this pattern. Any other text is reported as `OTHER`, because it could
+// be of any length.
 const reasonPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const appPattern = /^[.a-zA-Z0-9-]{1,255}$/;
 
@@ -65,7 +66,7 @@ function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceRe
   };
 }
 
-/** The addresses that the relay no longer knows. Ignores entries of another form, which are not ours. */
+/** Returns the addresses that the relay no longer knows. An unknown form of entry matches no address. */
 export function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
   const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
   return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);

@@ -16,7 +16,7 @@ const maximumRemovedMessages = 200;
 type Fields = Record<string, string | number | readonly number[] | JsonObject>;
 
 const space = 0x20;
-// Shortened in this order: the content first, then the least informative field.
+// Texts are shortened in this order: the content first, then the other fields from the least informative one on.
 const textFields = [
   'content',
   'topic',
@@ -103,7 +103,7 @@ function shortened(fields: Fields, excess: number, content: NotificationContent)
     replace(name, text, shortenToJsonBytes(text, Math.max(0, jsonStringBytes(text) - remaining)));
   }
   const { sender_avatar_url: avatar } = fields;
-  // The URL is removed, because a truncated URL shows no picture.
+  // The URL is removed as a whole, because a truncated URL shows no picture.
   if (remaining > 0 && typeof avatar === 'string') replace('sender_avatar_url', avatar, '');
   if (remaining > 0 && content.type === 'remove')
     shorter.message_ids = keepNewest(fields.message_ids, remaining);
@@ -116,7 +116,7 @@ function shortened(fields: Fields, excess: number, content: NotificationContent)
   return shorter;
 }
 
-/** Drops the lowest (oldest) ids until `excess` bytes are saved. */
+/** Drops the lowest (oldest) ids until `excess` bytes are saved. Keeps at least one. */
 function keepNewest(value: Fields[string] | undefined, excess: number): number[] {
   const ids = [...(value as readonly number[])];
   let saved = 0;
@@ -124,7 +124,7 @@ function keepNewest(value: Fields[string] | undefined, excess: number): number[]
   return ids;
 }
 
-/** Drops the highest ids other than sender and recipient until `excess` bytes are saved. */
+/** Drops the highest ids, except those of sender and recipient, until `excess` bytes are saved. */
 function keepParties(
   value: Fields[string] | undefined,
   excess: number,

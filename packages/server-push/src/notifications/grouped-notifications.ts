@@ -8,27 +8,27 @@ import { signalOfAll } from '../relay-link/signal-of-all.js';
 import { deadAddresses } from './device-results.js';
 import { addressOf } from './recipient.js';
 
-/** The devices of one notification. */
+/** The requests for the devices of one notification. */
 interface Group {
   readonly requests: readonly WrittenPushRequest[];
   readonly signal: AbortSignal | undefined;
-  /** Groups of different traces are not mixed, because a request belongs to one trace. */
+  /** Groups of different traces never share a request, because a request belongs to one trace. */
   readonly traceId: string | undefined;
-  /** Asks the relay in the group's trace. */
+  /** Sends the request in the group's trace. */
   readonly ask: RelayLink['notify'];
 }
 
 type Outcome = RelayOutcome<RelayNotifyAnyAnswer>;
 
 /**
- * The most devices in one request. The largest sealed and encoded notification takes about 4 KB; the relay's body limit
- * is 1 MiB.
+ * Maximum number of devices in one request. The largest notification takes about 4 KB after sealing and encoding, and
+ * the relay's body limit is 1 MiB.
  */
 export const maximumDevicesPerRequest = 200;
 
 /**
- * Sends notifications of many users in one request per event-loop tick. A relay that may fail after it has delivered gets
- * one request per notification.
+ * Batches notifications for many users into one request per event-loop tick. A relay that is not known to accept batches
+ * gets one request per notification, because it may fail after it has delivered some.
  */
 export class GroupedNotifications {
   readonly #link: Pick<RelayLink, 'kind' | 'notify'>;
@@ -44,7 +44,7 @@ export class GroupedNotifications {
     return this.#link.kind;
   }
 
-  /** Like {@link RelayLink.notify}. The answer has the results of these devices alone. */
+  /** Like {@link RelayLink.notify}. The answer contains only the results for these devices. */
   notify(requests: readonly WrittenPushRequest[], signal?: AbortSignal): Promise<Outcome> {
     if (!this.kind.isOurs) return this.#link.notify(requests, signal);
     const ask = boundToTrace((...given: Parameters<RelayLink['notify']>) => this.#link.notify(...given));
@@ -54,7 +54,10 @@ export class GroupedNotifications {
   }
 }
 
-/** No address occurs twice in a request, because its answer identifies dead devices only by address. */
+/**
+ * Counts the groups that fit into one request. No address may occur twice in a request, because the answer identifies
+ * dead devices only by address.
+ */
 function countFitting(groups: readonly Group[]): number {
   const addresses = new Set<string>();
   const unfit = groups.findIndex(({ requests, traceId }, index) => {
@@ -75,13 +78,16 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
   const outcome = await first.ask(requests, signalOfAll(groups));
   if (groups.length === 1) return [outcome];
   if (outcome.kind === 'accepted') return divide(groups, outcome.answer);
-  // One notification may be the cause of the failure, so each is then sent again alone.
+  // A single notification may have caused the failure, so each group is sent again in a request of its own.
   const mayConcernOne = outcome.kind === 'refused-for-good' || outcome.httpStatus === 500;
   if (!mayConcernOne) return groups.map(() => outcome);
   return Promise.all(groups.map(({ requests: own, signal, ask }) => ask(own, signal)));
 }
 
-/** The part of the answer that belongs to each group. Without results, vendors accepted the first that are not dead. */
+/**
+ * Splits the answer into one part for each group. If the answer has no results, assumes that vendors accepted the first
+ * devices that are not dead.
+ */
 function divide(groups: readonly Group[], answer: RelayNotifyAnyAnswer): Outcome[] {
   const { results } = answer;
   const hasAll = results?.length === groups.reduce((sum, { requests }) => sum + requests.length, 0);

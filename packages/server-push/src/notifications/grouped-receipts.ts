@@ -5,7 +5,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 
 type Found = RelayOutcome<RelayReceipt | undefined>;
 
-/** Asks the relay for receipts, with one request in flight. Ids that are added meanwhile share the next request. */
+/** Fetches receipts from the relay with one request in flight. Ids that are added meanwhile share the next request. */
 export class GroupedReceipts {
   readonly #link: Pick<RelayLink, 'fetchReceipts'>;
   readonly #batcher = new Batcher<string, Found>((ids) => this.#findAll(ids), {
@@ -17,7 +17,7 @@ export class GroupedReceipts {
     this.#link = link;
   }
 
-  /** Returns the receipt of a queued notification; `undefined` if the relay does not remember it. */
+  /** Returns the receipt of a queued notification; `undefined` if the relay has no such receipt. */
   find(notificationId: string): Promise<Found> {
     return this.#batcher.add(notificationId);
   }

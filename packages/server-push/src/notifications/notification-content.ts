@@ -6,7 +6,7 @@ export interface TestContent {
   readonly time: number;
 }
 
-/** The conversation that a message was sent to. */
+/** The conversation to which a message was sent. */
 export type MessageRecipient =
   | {
       readonly kind: 'channel';
@@ -14,7 +14,7 @@ export type MessageRecipient =
       readonly channelName: string;
       readonly topic: string;
     }
-  /** All participants, including sender and recipient. */
+  /** Ids of all participants, including sender and recipient. */
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[] };
 
 /** A message to show to the user. `time` is in Unix seconds. */
@@ -29,7 +29,7 @@ export interface MessageContent {
   /** Absolute URL. */
   readonly senderAvatarUrl: string;
   readonly recipient: MessageRecipient;
-  /** Present if the user is notified because this group was mentioned. */
+  /** Present if the user is notified because a message mentions this group. */
   readonly mentionedUserGroup?: { readonly id: number; readonly name: string };
 }
 
@@ -43,8 +43,8 @@ export interface RemoveContent {
 export interface PayloadContent {
   readonly type: 'payload';
   /**
-   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id once, however often it is
-   * sent with the same `time`.
+   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id only once, no matter how
+   * often it is sent with the same `time`.
    */
   readonly id?: string;
   /** Unix seconds. Default: now. */

@@ -5,7 +5,7 @@ import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
-/** How many of a user's devices (at least one) a notification reaches if sent now, or why it reaches none. */
+/** How many of a user's devices (at least one) a notification sent now would reach, or why it would reach no device. */
 export type NotificationReach =
   | { readonly kind: 'devices'; readonly devices: number }
   /** The organization has no relay. */
@@ -13,7 +13,7 @@ export type NotificationReach =
   /** The relay has switched push off for the organization. */
   | { readonly kind: 'switched-off' }
   /**
-   * `pending` counts registrations that wait for the relay. With 0, no app has registered, or all registrations
+   * `pending` counts the registrations that wait for the relay. If it is 0, no app has registered, or all registrations
    * failed.
    */
   | { readonly kind: 'no-device'; readonly pending: number };

@@ -16,7 +16,7 @@ export interface NotificationSenderOptions extends RecipientOptions {
   readonly results: Pick<DeliveryResults, 'note' | 'noteDropped'>;
 }
 
-/** Sends notifications to the relay. Drops devices that the relay does not know, and records its results. */
+/** Sends notifications to the relay, records the results, and drops devices that the relay does not know. */
 export class NotificationSender {
   readonly #options: NotificationSenderOptions;
   readonly #link: GroupedNotifications;
@@ -26,7 +26,7 @@ export class NotificationSender {
     this.#link = new GroupedNotifications(options.link);
   }
 
-  /** A user's active devices; only the device of `only` if it names one. */
+  /** Returns a user's active devices. If `only` names a device, returns only that one. */
   recipientsOf(userId: UserId, only?: OnlyDevice): Promise<Recipient[]> {
     return recipientsOf(this.#options, userId, only);
   }
@@ -49,7 +49,8 @@ export class NotificationSender {
   }
 
   /**
-   * Never rejects, because a retry would notify the living devices again. The relay reports dead devices each time.
+   * Drops devices that the relay does not know. Never rejects, because a retry of the job would notify the other
+   * devices again; the relay reports the unknown devices each time.
    */
   async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<void> {
     const addresses = deadAddresses(answer);

@@ -14,17 +14,17 @@ export const readReceiptsJob = 'notifications/read-receipts';
 
 const firstMilliseconds = 1000;
 const capMilliseconds = 30 * 60_000;
-/** The relay gives up a queued notification after a day, and remembers the outcome for another day. */
+/** The relay gives up a queued notification after a day, and keeps its receipt for another day. */
 const lifetimeMilliseconds = 36 * 60 * 60_000;
-/** Jobs that run at once share requests. */
+/** Jobs that run at the same time share requests. */
 const concurrency = 64;
 
-/** A notification for one device that is queued at the relay. */
+/** A notification to one device that is queued at the relay. */
 interface Queued {
   /** The relay's id of the notification for this device. */
   readonly id: string;
   readonly row: Recipient['row'];
-  /** The reason why it is queued, as the relay first reported it. */
+  /** Why it is queued, as the relay first reported. */
   readonly reason?: string | undefined;
 }
 
@@ -35,7 +35,7 @@ interface Payload {
   readonly until: number;
 }
 
-/** Builds the job for the queued notifications among the accepted ones; `undefined` if there are none. */
+/** Builds the job that reads the receipts of the queued notifications in `taken`. Returns `undefined` if none is queued. */
 export function receiptsJob(
   taken: readonly { readonly recipient: Pick<Recipient, 'row'>; readonly result: DeviceResult }[],
   reportId: string | undefined,
@@ -66,8 +66,8 @@ export interface ReadReceiptsOptions {
 }
 
 /**
- * Registers the handler of the receipts job. It asks with exponential backoff until each notification has its final
- * result or the relay does not remember it. The job ends if the relay does not support receipts.
+ * Registers the handler of the receipts job. It polls with exponential backoff until each notification has its final
+ * result or the relay has no receipt for it. The job ends if the relay does not support receipts.
  */
 export function handleReceipts(options: ReadReceiptsOptions): void {
   const { database, clock, random, results } = options;
@@ -116,7 +116,7 @@ interface Settled {
 
 interface Read {
   readonly settled: readonly Settled[];
-  /** Notifications without a final result. */
+  /** Notifications that have no final result yet. */
   readonly left: readonly Queued[];
   readonly failure: RelayRefusal | RelayRetry | undefined;
 }

@@ -19,36 +19,39 @@ export interface OnlyDevice {
   readonly push_account_id?: PushAccountId | undefined;
 }
 
-/** One device that gets a notification: a PushDevice (older generation) or a ClientDevice (newer generation). */
+/** One device to notify: a PushDevice (older generation) or a ClientDevice (newer generation). */
 export interface Recipient {
-  /** The table and id of its row. */
+  /** The table and id of the device's row. */
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
-  /** Identifies it among its user's devices. */
+  /** Identifies the device among its user's devices. */
   readonly only: OnlyDevice;
-  /** Id that the relay's answer contains if the device is dead. Unique within a request. */
+  /** Identifies the device in the relay's answer if it is dead. Unique within a request. */
   readonly address: string;
-  /** Encrypts an encoded notification for the device. Returns its entry of the relay's notify request. */
+  /** Encrypts an encoded notification for the device. Returns the device's entry in the relay's notify request. */
   seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;
-  /** Drops a device that the relay no longer knows, with its event, unless its phone has registered again since. */
+  /**
+   * Drops a device that the relay no longer knows, and publishes an event. Does nothing if its phone has registered
+   * again since.
+   */
   drop(transaction: PushTransaction): Promise<void>;
 }
 
-/** The name of a recipient's row in a job's payload. */
+/** Returns the name of a recipient's row, as it is written in a job's payload. */
 export function rowName({ row }: Pick<Recipient, 'row'>): string {
   return `${row.table} ${row.id}`;
 }
 
-/** The address of the device that an entry of a notify request names. */
+/** Returns the address of the device that an entry of a notify request names. */
 export function addressOf(request: AnyPushRequest): string {
   return 'token_id' in request ? tokenAddress(request.token_id) : deviceAddress(request.device_id);
 }
 
-/** The address of a device that the relay identifies by its `device_id`. */
+/** Returns the address of a device that the relay identifies by its `device_id`. */
 export function deviceAddress(deviceId: number | bigint): string {
   return `device_id ${deviceId}`;
 }
 
-/** The address of a device that the relay identifies by its token. */
+/** Returns the address of a device that the relay identifies by its token. */
 export function tokenAddress(tokenId: string): string {
   return `token_id ${tokenId}`;
 }

@@ -5,7 +5,10 @@ import { clientDeviceRecipient } from './client-device-recipients.js';
 import { pushDeviceRecipient } from './push-device-recipients.js';
 import type { OnlyDevice, Recipient, RecipientOptions } from './recipient.js';
 
-/** A user's active devices of both generations, oldest first in each; only the device of `only` if it names one. */
+/**
+ * Returns a user's active devices of both generations, in each generation the oldest first. If `only` names a device,
+ * returns only that one.
+ */
 export async function recipientsOf(
   options: RecipientOptions,
   userId: UserId,

@@ -8,7 +8,7 @@ import type { Sending } from './send-to-devices.js';
 
 type DeviceRow = Recipient['row'];
 
-/** Whether a new registration of a device waits for the relay. */
+/** Whether a new registration of a device waits for the relay's decision. */
 export async function isRegistering(
   db: Kysely<ServerPushTables>,
   { table, id }: DeviceRow,
@@ -31,8 +31,8 @@ export async function isRegistering(
 }
 
 /**
- * The devices of a user that were notified under a registration that the relay no longer knows, while their phone
- * registers again or has just done so: the notification has not reached the phone.
+ * Finds the devices that were notified under a registration that the relay no longer knows, while their phone registers
+ * again or has just done so. The notification has not reached these phones.
  */
 export async function registeredAgain(
   db: Kysely<ServerPushTables>,
@@ -43,14 +43,14 @@ export async function registeredAgain(
   for (const { recipient, result } of taken) {
     if (result.status !== 'gone') continue;
     const { row, only, address } = recipient;
-    // Pending registrations are read first: if the relay confirms one between the two reads, the second read finds it.
+    // Reads pending registrations first: if the relay confirms one between the two reads, the second read finds it.
     const isAgain = async () =>
       (await isRegistering(db, row)) ||
       (await sender.recipientsOf(userId, only)).some(
         (current) => rowName(current) === rowName(recipient) && current.address !== address,
       );
-    // If the database is unavailable, assume yes: the device's own job checks again, and a retry of this job would
-    // notify the other devices twice.
+    // If the database is unavailable, assume that the device is registering: its own job checks again, while a retry of
+    // this job would notify the other devices twice.
     if (await isAgain().catch(whenUnavailable)) rows.push(row);
   }
   return rows;

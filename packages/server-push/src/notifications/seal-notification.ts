@@ -16,8 +16,8 @@ import type { NotificationContent } from './notification-content.js';
 
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
-// APNs headers and payload of each type (docs/protocol.md#remotespushe2eenotify). Stock servers omit only
-// `content-available`, and iOS then does not wake the app for a removal.
+// APNs headers and payload of each type (docs/protocol.md#remotespushe2eenotify). They differ from those of stock
+// servers only in `content-available`, without which iOS does not wake the app for a removal.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
@@ -31,13 +31,13 @@ type Envelope =
   | { readonly http_headers: ApnsShape['http_headers']; readonly aps: JsonObject }
   | { readonly fcm_priority: 'high' | 'normal' };
 
-/** How a vendor should deliver a notification. Unknown kinds of tokens get the shape for FCM. */
+/** Returns how a vendor should deliver a notification. Unknown kinds of tokens get the form for FCM. */
 function envelopeOf(tokenKind: string | null, type: NotificationContent['type']): Envelope {
   if (tokenKind === 'apns') return type === 'remove' ? background : alert;
   return { fcm_priority: type === 'remove' ? 'normal' : 'high' };
 }
 
-/** Puts the payload into the envelope. `aps` is part of the payload. */
+/** Builds an entry from a payload and an envelope. `aps` belongs to the payload. */
 function entryOf<Name extends object, Payload extends object>(
   name: Name,
   payload: Payload,
@@ -69,8 +69,8 @@ export function sealNotification(
 }
 
 /**
- * Seals an encoded notification for one device of the newer generation, with its secret key: base64 of a random nonce
- * and the secret box.
+ * Seals an encoded notification for one device of the newer generation with the device's secret key. `encrypted_data`
+ * is base64 of a random nonce followed by the secret box.
  *
  * @throws TypeError if the stored `push_key` is not a push key.
  */

@@ -17,7 +17,7 @@ export interface SendTestOptions {
   readonly realm: PushRealm;
   readonly sodium: Sodium;
   readonly clock: Clock;
-  /** How long to wait for the final results of notifications that the relay queues. */
+  /** Seconds to wait for the final results of notifications that the relay queues. */
   readonly waitSeconds: number;
 }
 
@@ -31,7 +31,7 @@ export type SentTest =
 /** Sends a test notification to a user's devices and waits for the relay's result for each. Stores nothing. */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
-  // Events are published only when devices are dropped, which a test does not do.
+  // Events are published only when devices are dropped, and a test drops no device.
   const publish = async () => undefined;
   const reading = { ...options, publish };
   const recipients = await recipientsOf(reading, userId);
@@ -48,7 +48,7 @@ export async function sendTest(options: SendTestOptions, userId: UserId): Promis
   });
 }
 
-/** The user whose device registered last; `undefined` if no device is registered. */
+/** Finds the user whose device registered last. Returns `undefined` if no device is registered. */
 export async function findUserWithDevice(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'db'>,
 ): Promise<UserId | undefined> {

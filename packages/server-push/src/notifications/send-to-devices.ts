@@ -10,24 +10,24 @@ import type { NotificationContent } from './notification-content.js';
 import { type Recipient, type RecipientOptions, rowName } from './recipient.js';
 import { recipientsOf } from './recipients.js';
 
-/** A notification for devices of one user. */
+/** A notification to send to devices of one user. */
 export interface NotificationToSend {
   readonly userId: UserId;
-  /** Devices that were just read. */
+  /** Devices that were read just before. */
   readonly recipients: readonly Recipient[];
   readonly content: NotificationContent;
-  /** Called before each request except the first: whether the user should still be notified. Default: always. */
+  /** Called before each request except the first. Returns whether the user should still be notified. Default: always. */
   readonly isStillWanted?: () => Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of sending a notification. Devices that have disappeared meanwhile are in neither part. */
+/** The outcome of sending a notification. A device that disappeared meanwhile counts neither as taken nor as a failure. */
 export interface Sending {
-  /** The recipients that the relay took, with its result for each. */
+  /** The devices for which the relay accepted the notification, each with its result. */
   readonly taken: readonly TakenRecipient[];
-  /** Why the relay did not take the others; `undefined` if it took all. */
+  /** Why the relay did not accept the notification for the other devices; `undefined` if it accepted all. */
   readonly failure: RelayRefusal | RelayRetry | undefined;
-  /** Whether the relay switched push off for the organization, so that it is not asked for the others. */
+  /** Whether the relay has switched push off for the organization. Nothing is then sent to the other devices. */
   readonly isSwitchedOff: boolean;
 }
 
@@ -39,15 +39,15 @@ interface TakenRecipient {
 export interface SendToDevicesOptions extends RecipientOptions {
   readonly link: Pick<RelayLink, 'kind' | 'notify'>;
   readonly realm: PushRealm;
-  /** Reads the relay's answer to a request: one result for each recipient, in order. */
+  /** Processes the relay's answer to a request. Returns one result for each recipient, in order. */
   conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<readonly DeviceResult[]>;
 }
 
 /**
- * Seals a notification for each device and sends it to the relay. If the relay may fail after it has delivered, each
- * device gets its own request, so that no device is notified again because of another. A request may take as long as
- * the link's timeout. The devices are therefore read again before each further request: no device is notified after its
- * user has signed out or has lost access to the message.
+ * Seals a notification for each device and sends it to the relay. Unless the relay is known to accept batches, each
+ * device gets a request of its own: such a relay may fail after it has delivered, and a retry must not notify other
+ * devices twice. A request may take as long as the link's timeout. Therefore the devices are read again before each
+ * further request, so that no device is notified after its user has signed out or has lost access to the message.
  */
 export async function sendToDevices(
   options: SendToDevicesOptions,
@@ -81,9 +81,9 @@ export async function sendToDevices(
 }
 
 /**
- * Takes the recipients of the next request from the list. No address occurs twice in a request, because the answer
- * identifies dead devices only by address. After a restore of the relay, two devices of one user can share an address
- * although only one is dead.
+ * Removes the recipients of the next request from the list, and returns them. No address may occur twice in a request,
+ * because the answer identifies dead devices only by address. After a restore of the relay, two devices of one user can
+ * share an address although only one of them is dead.
  */
 function takeNext(left: Recipient[], maximum: number): Recipient[] {
   const next = new Map<string, Recipient>();
@@ -97,7 +97,7 @@ function takeNext(left: Recipient[], maximum: number): Recipient[] {
   return [...next.values()];
 }
 
-/** Like {@link takeNext}, with the current state of the devices. Returns none if the next device is gone. */
+/** Like {@link takeNext}, but with the current state of the devices. The result is empty if the next device is gone. */
 async function takeCurrent(
   options: RecipientOptions,
   userId: UserId,
@@ -114,8 +114,8 @@ async function takeCurrent(
 }
 
 /**
- * Whether the relay may take another request although it did not take this one. A stock relay fails because of single
- * devices.
+ * Whether the relay may accept another request although it did not accept this one. A single device can make a stock
+ * relay fail.
  */
 function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {
   return failure.kind === 'refused-for-good' || failure.httpStatus === 500;

@@ -1,9 +1,9 @@
 const ellipsis = '…';
 const ellipsisBytes = 3;
 
-/** Shortens a text to `maximum` Unicode code points, plus an ellipsis if anything was removed. */
+/** Shortens a text to `maximum` Unicode code points. If anything was removed, an ellipsis follows. */
 export function shortenToCodePoints(text: string, maximum: number): string {
-  // A code point has at least one UTF-16 unit, so a text this short needs no counting.
+  // A code point has at least one UTF-16 unit, so the code points of a text this short need no counting.
   if (text.length <= maximum) return text;
   let units = 0;
   let count = 0;
@@ -16,8 +16,8 @@ export function shortenToCodePoints(text: string, maximum: number): string {
 }
 
 /**
- * Shortens a text at a code point so that its JSON string, without quotes, has at most `maximum` bytes of UTF-8, including
- * the ellipsis. Returns an empty string if not even the ellipsis fits.
+ * Shortens a text between code points so that its JSON string, without quotes but with the ellipsis, has at most
+ * `maximum` bytes of UTF-8. Returns an empty string if not even the ellipsis fits.
  */
 export function shortenToJsonBytes(text: string, maximum: number): string {
   let bytes = 0;

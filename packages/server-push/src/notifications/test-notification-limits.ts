@@ -11,9 +11,9 @@ const tables = ['push_devices', 'client_devices'] as const;
 type Table = (typeof tables)[number];
 
 /**
- * Records a test notification to these devices of a user. Returns `undefined` if it is allowed, or the seconds to
- * wait. Rate limits: one per 10 seconds per device, 20 per hour per user. They are stored in the database and survive
- * a restart.
+ * Records a test notification to these devices of a user. Returns `undefined` if the rate limits allow it, and
+ * otherwise the seconds to wait. The limits are one test per 10 seconds and device, and 20 per hour and user. They are
+ * stored in the database, so they survive a restart.
  */
 export async function takeTestNotification(
   transaction: PushTransaction,
@@ -28,7 +28,7 @@ export async function takeTestNotification(
   // Another transaction is recording a test notification of this user: try again in a second.
   if (!alone) return 1;
   const lastTestAt = await lastTestOf(db, recipients, now);
-  // Timestamps in the far future are from before the clock was set back, so they are ignored.
+  // Timestamps in the far future come from before the clock was set back. They are ignored.
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
@@ -58,7 +58,7 @@ export async function takeTestNotification(
   return undefined;
 }
 
-/** When any of the recipients last got a test notification, in Unix milliseconds. */
+/** Returns when any of the recipients last got a test notification, in Unix milliseconds. */
 async function lastTestOf(
   db: PushTransaction['db'],
   recipients: readonly Pick<Recipient, 'row'>[],
@@ -84,7 +84,7 @@ function idsIn(table: Table, recipients: readonly Pick<Recipient, 'row'>[]): nev
   return recipients.flatMap(({ row }) => (row.table === table ? [row.id as never] : []));
 }
 
-/** Deletes up to `limit` records older than the rate limit's window. Returns how many it deleted. */
+/** Deletes up to `limit` records older than the rate limit's window. Returns the number of deleted records. */
 export async function deleteOldTestNotifications(
   transaction: PushTransaction,
   now: number,

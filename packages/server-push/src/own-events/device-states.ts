@@ -4,7 +4,7 @@ import { clientDevicesOf } from '../client-devices/client-device-store.js';
 import { pushDevicesOf } from '../push-devices/push-device-store.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 
-/** The registrations of a user as they appear in the answer of `POST /register`. */
+/** A user's registrations as they appear in the answer of `POST /register`. */
 export interface DeviceStates {
   readonly push_devices: Readonly<Record<string, PushDeviceStateOnWire>>;
   readonly devices: Readonly<Record<string, ClientDeviceOnWire>>;
@@ -23,20 +23,23 @@ export async function readDeviceStates(
   return { push_devices: await pushDevicesOf(db, userId), devices: await clientDevicesOf(db, userId) };
 }
 
-// There are no event queues. Instead, an event's id contains a digest of the client's state after the event. A client
-// can therefore poll any process, and misses no change between two polls.
+// There are no event queues. Instead, the id of an event contains a digest of the user's state after the event. A
+// client can therefore poll any process, and misses no change between two polls.
 
-/** The `last_event_id` of a client that has this state. */
+/** Returns the `last_event_id` of a client that has this state. */
 export function firstEventId(states: DeviceStates): number {
   return digestOf(states);
 }
 
-/** Whether a client that has seen this event has this state. */
+/** Whether a client whose last event has this id is in this state. */
 export function hasState(lastEventId: number, states: DeviceStates): boolean {
   return lastEventId % digestValues === digestOf(states);
 }
 
-/** Events that update a client to this state. Removals are not included. One heartbeat if the client is up to date. */
+/**
+ * Returns the events that bring a client to this state, without events for removed devices. If the client is up to
+ * date, returns one heartbeat.
+ */
 export function eventsTo(states: DeviceStates, lastEventId: number): NumberedEvent[] {
   const events: (JsonObject & { readonly type: string })[] = hasState(lastEventId, states)
     ? []

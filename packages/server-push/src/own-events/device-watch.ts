@@ -4,10 +4,10 @@ import type { AnyTransaction, Signals } from '@waxwing/storage';
 import type { AddressedEvent } from '../server-push-options.js';
 
 const channel = 'server-push/devices';
-/** Each phone of a user polls one at a time. Beyond this number, the oldest poll ends. */
+/** Each phone of a user polls one request at a time. Above this number, the user's oldest poll ends. */
 const maximumPollsPerUser = 20;
 
-/** Wakes the polls of a user, in every process on the database, when one of the user's registrations changes. */
+/** Wakes a user's polls, in every process on the database, when one of the user's registrations changes. */
 export class DeviceWatch {
   readonly #signals: Signals;
   readonly #polls = new Map<UserId, Set<AbortController>>();
@@ -17,7 +17,7 @@ export class DeviceWatch {
     this.#signals = signals;
   }
 
-  /** Wakes the polls of the events' audiences when the transaction commits. */
+  /** Wakes the polls of the users in the events' audiences when the transaction commits. */
   async publish(transaction: AnyTransaction, events: readonly AddressedEvent[]): Promise<void> {
     for (const userId of new Set(events.flatMap(({ audience }) => audience))) {
       await this.#signals.notify(transaction, channel, String(userId));
@@ -25,8 +25,8 @@ export class DeviceWatch {
   }
 
   /**
-   * Runs `poll` with a function that waits for the next change of the user's registrations since `poll` began. The wait
-   * resolves at the latest when `signal` is aborted.
+   * Runs `poll` with a function that waits for the next change to the user's registrations after `poll` began. The wait
+   * also ends when `signal` is aborted.
    */
   async watch<Result>(
     userId: UserId,
@@ -66,7 +66,7 @@ export class DeviceWatch {
     }
   }
 
-  /** `undefined` if signals may have been missed. */
+  /** Wakes a user's polls. Without `userId` (signals may have been lost), wakes all polls. */
   #wake(userId: string | undefined): void {
     const woken =
       userId === undefined ? [...this.#polls.values()] : [this.#polls.get(Number(userId) as UserId) ?? []];

@@ -9,9 +9,9 @@ const heartbeatMilliseconds = 50_000;
 type Context = Pick<ServerPushContext, 'authenticate' | 'database' | 'deviceWatch'>;
 
 /**
- * `GET /api/v1/events`, for a host without a chat API. Waits until the state of the user's registrations differs from
- * the state that `last_event_id` names, and answers with the state of all registrations. Answers with a heartbeat after
- * 50 seconds.
+ * `GET /api/v1/events`, for hosts without a chat API. Waits until the state of the user's registrations differs from
+ * the state that `last_event_id` names, and then answers with the state of all registrations. After 50 seconds without
+ * a change, answers with a heartbeat.
  */
 export const getEvents = operation({
   method: 'GET',

@@ -10,8 +10,8 @@ import { clientDeviceShape, pushDeviceShape } from './state-shapes.js';
 const featureLevel = 470;
 
 /**
- * `POST /api/v1/register`, for a host without a chat API: returns the state of the user's registrations, and the id of
- * a queue for `GET /api/v1/events`.
+ * `POST /api/v1/register`, for hosts without a chat API: returns the state of the user's registrations, and a queue id
+ * for `GET /api/v1/events`.
  */
 export const register = operation({
   method: 'POST',

@@ -11,11 +11,11 @@ import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 export interface AskedRegistration {
   readonly userId: UserId;
   readonly registration: CheckedRegistration;
-  /** The sign-in that requests the registration. */
+  /** The sign-in that requested the registration. */
   readonly session?: string | null | undefined;
 }
 
-/** A registration to be forwarded to the relay. */
+/** A registration to forward to the relay. */
 export interface AcceptedRegistration {
   readonly key: RegistrationKey;
   /** Registrations of the same user that were already pending. */
@@ -24,12 +24,12 @@ export interface AcceptedRegistration {
 
 export type Acceptance =
   | ({ readonly kind: 'accepted'; readonly freed: readonly FreedRelayDevice[] } & AcceptedRegistration)
-  /** Idempotent: an identical registration exists and has not failed. */
+  /** An identical registration exists and has not failed (idempotent). */
   | { readonly kind: 'unchanged' }
-  /** The user has the maximum number of devices, and none of them has failed. */
+  /** The user has the maximum number of devices, and no device has failed. */
   | { readonly kind: 'full' };
 
-/** Whether an identical registration exists that has not failed. If so, assigns it to the requesting sign-in. */
+/** Whether an identical registration exists that has not failed. If so, assigns it to the sign-in that requested it. */
 export async function isRegistered(
   { db }: PushTransaction,
   { userId, registration: { hash, pushAccountId }, session = null }: AskedRegistration,
@@ -56,14 +56,12 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownReg
     .where('error_code', 'is', null),
 );
 
-/**
- * The user's pending registrations before an accepted one, and the relay devices that were freed to make room for it.
- */
+/** The number of the user's earlier pending registrations, and the relay devices freed to make room for the accepted one. */
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
- * Stores registrations as the newest of their devices. Active registrations stay active until the relay decides. Accepts at
- * most one per user. Returns the outcomes in the same order.
+ * Stores registrations as the newest of their devices, at most one per user. Active registrations stay active until the
+ * relay decides. Returns the outcomes in the same order.
  */
 export async function acceptRegistrations(
   transaction: PushTransaction,
@@ -119,7 +117,7 @@ interface StoredRegistration extends RegistrationKey {
 
 const newest: { postgres?: BulkInsert<StoredRegistration>; sqlite?: BulkInsert<StoredRegistration> } = {};
 
-/** Built once per kind of database. */
+/** Returns the statement, which is built once per kind of database. */
 function newestOf(db: Transaction<ServerPushTables>): BulkInsert<StoredRegistration> {
   const kind = isPostgres(db) ? 'postgres' : 'sqlite';
   newest[kind] ??= new BulkInsert(db, newestColumns, (rows) =>
@@ -189,8 +187,8 @@ const deviceCounts = fixedQuery<ServerPushTables, { readonly accounts: string },
 );
 
 /**
- * Deletes the user's oldest failed device to make room for another. Returns the freed relay devices, or `undefined` if
- * no device has failed.
+ * Deletes the user's oldest failed device to make room for a new one. Returns the freed relay devices, or `undefined`
+ * if no device has failed.
  */
 async function removeOldestFailed(
   db: Transaction<ServerPushTables>,
@@ -201,7 +199,7 @@ async function removeOldestFailed(
     .select('id')
     .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
-    // Devices without a working registration first: one whose previous registration still works is the last choice.
+    // Prefers devices without a working registration to those whose previous registration still works.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
     .orderBy('changed_at')
     .orderBy('id')

@@ -30,8 +30,8 @@ const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 publi
 const sealedRule = 'it must be the padded standard base64 of a sealed box';
 
 /**
- * Validates the contents of the parameters, whose types are already checked. @throws ProtocolError BAD_REQUEST naming the
- * parameter.
+ * Validates the values of the parameters, whose types are already checked. @throws ProtocolError BAD_REQUEST that names
+ * the parameter.
  */
 export function checkRegistration(
   parameters: z.infer<typeof registerPushDeviceParameters>,

@@ -8,7 +8,7 @@ import type { RegistrationKey } from './pending-registrations.js';
 /** Kinds of the jobs that forward an accepted registration to the relay. */
 export const registrationJobKinds = {
   common: 'push-devices/forward-registration',
-  /** For a user who already has many pending registrations. */
+  /** For users who already have many pending registrations, so that they do not delay other users. */
   further: 'push-devices/forward-further-registration',
 } as const;
 
@@ -27,7 +27,7 @@ export async function enqueueForwarding(
   await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
 }
 
-/** Forwards a locked device's pending registration again. The answer to the request in flight no longer counts. */
+/** Forwards the pending registration of a locked device again. The result of a request already in flight is then ignored. */
 export async function forwardRegistrationAgain(
   database: ForwardingDatabase,
   transaction: PushTransaction,

@@ -4,10 +4,10 @@ import type { PushTransaction } from '../tables.js';
 import { failLongPending } from './pending-registrations.js';
 import { pushDeviceEvent } from './push-device-state.js';
 
-/** Name of the hourly task that fails PushDevices whose job is gone. */
+/** Name of the hourly task that fails PushDevices whose forwarding job no longer exists. */
 const name = 'push-devices/fail-long-pending';
 
-/** Fails registrations of the older generation whose job is gone. */
+/** Fails pending registrations of the older generation whose job no longer exists. */
 export const failingPushDevices = {
   name,
   async fail(transaction: PushTransaction, longPending: LongPending): Promise<AddressedEvent[]> {

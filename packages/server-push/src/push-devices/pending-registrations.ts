@@ -13,7 +13,7 @@ export interface RegistrationKey {
   readonly generation: number;
 }
 
-/** A registration that has become active, and the relay device of the previous registration. */
+/** A registration that has become active, and the relay device that the previous registration used. */
 export interface ActivatedPushDevice extends ChangedPushDevice {
   readonly freed: readonly FreedRelayDevice[];
 }
@@ -25,7 +25,10 @@ const nonePending = {
   pending_encrypted_registration: null,
 } as const;
 
-/** Reads pending registrations, in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
+/**
+ * Reads pending registrations, in the order of `keys`. A registration that was replaced, settled or removed is
+ * `undefined`.
+ */
 export async function pendingRegistrations(
   db: Reader,
   keys: readonly RegistrationKey[],
@@ -59,7 +62,10 @@ export async function activateRegistration(
   return changed && { ...changed, freed };
 }
 
-/** Locks the row on PostgreSQL: a concurrent transaction could change it before the next statement. */
+/**
+ * Reads the device and, on PostgreSQL, locks its row: otherwise a concurrent transaction could change it before the
+ * next statement.
+ */
 const formerDevice = fixedQuery<
   ServerPushTables,
   RegistrationKey,
@@ -104,7 +110,7 @@ export async function failRegistration(
 }
 
 /**
- * Marks pending registrations as failed if they were accepted before `before` (Unix milliseconds): `limit` at most. Returns
+ * Marks up to `limit` pending registrations that were accepted before `before` (Unix milliseconds) as failed. Returns
  * their users and accounts.
  */
 export async function failLongPending(
@@ -123,7 +129,7 @@ export async function failLongPending(
       .updateTable('push_devices')
       .set({ error_code: errorCode, changed_at: now, ...nonePending })
       .where('id', 'in', waiting)
-      // Repeats the subquery's condition: a new registration can replace the row between the two reads.
+      // Repeats the condition of the subquery, because a new registration can replace the row between the two reads.
       .where('pending_token_kind', 'is not', null)
       .where('changed_at', '<', before)
       .returning(['user_id as userId', 'push_account_id as pushAccountId'])

@@ -13,11 +13,12 @@ export interface RegisteredRelayDevice extends SameToken {
   readonly relayDeviceId: RelayDeviceId;
 }
 
-// Overhead per registration: field names, quotes, a key and an account id.
+// Size of a registration's other parts: field names, quotes, a key and an account id.
 const charactersAround = 256;
 
 /**
- * The format in which registrations of the older generation go to the relay (docs/protocol.md#remotespushe2eeregister).
+ * The format in which the server sends older-generation registrations to the relay
+ * (docs/protocol.md#remotespushe2eeregister).
  */
 export const pushAccountFormat = registrationFormat<ForwardedRegistration, RegisteredRelayDevice>({
   form(realmUuid, registration) {

@@ -4,7 +4,7 @@ import type { ServerPushTables } from '../tables.js';
 
 export type PushDeviceRow = Selectable<ServerPushTables['push_devices']>;
 
-/** Status of the newest registration of a PushDevice (docs/protocol.md#push_device-events). */
+/** Returns the status of a PushDevice's newest registration (docs/protocol.md#push_device-events). */
 export function pushDeviceStatus(
   row: Pick<PushDeviceRow, 'error_code' | 'pending_token_kind'>,
 ): PushDeviceStatus {
@@ -12,12 +12,15 @@ export function pushDeviceStatus(
   return row.pending_token_kind === null ? 'active' : 'pending';
 }
 
-/** When the newest registration of a PushDevice was accepted, in Unix milliseconds. */
+/** Returns when a PushDevice's newest registration was accepted, in Unix milliseconds. */
 export function registeredAt(row: Pick<PushDeviceRow, 'registered_at' | 'changed_at'>): number {
   return row.registered_at ?? row.changed_at;
 }
 
-/** The event for a user's clients when a registration becomes active or fails; `push_account_id` is decimal text. */
+/**
+ * Creates the event for the user's clients about a registration that became active or failed. `push_account_id` is
+ * decimal text.
+ */
 export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {
   const event = { type: 'push_device', push_account_id: pushAccountId };
   return errorCode === undefined

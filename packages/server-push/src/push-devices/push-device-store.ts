@@ -11,10 +11,10 @@ import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Error code of the event for a device that was removed; it makes the phone register again. */
+/** Error code in the event about a removed device. It makes the phone register again. */
 export const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
-/** A PushDevice with an active registration: notifications can be sent to it. */
+/** A PushDevice with an active registration, to which notifications can be sent. */
 export interface ActivePushDevice {
   readonly id: PushDeviceId;
   readonly pushAccountId: PushAccountIdText;
@@ -24,7 +24,7 @@ export interface ActivePushDevice {
   readonly activeGeneration: number;
 }
 
-/** User and push account of a changed device. */
+/** The user and push account of a changed device. */
 export interface ChangedPushDevice {
   readonly userId: UserId;
   readonly pushAccountId: PushAccountIdText;
@@ -36,7 +36,7 @@ export interface FreedRelayDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** The relay devices of these rows. */
+/** Returns the relay devices of these rows. */
 export function freedBy(
   rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
 ): FreedRelayDevice[] {
@@ -45,7 +45,7 @@ export function freedBy(
   );
 }
 
-/** Maps each decimal `push_account_id` of a user to `{status, error_code}`, oldest first. */
+/** Maps the decimal `push_account_id` of each of a user's devices to `{status, error_code}`, oldest first. */
 export async function pushDevicesOf(
   db: Reader,
   userId: UserId,
@@ -61,7 +61,7 @@ export async function pushDevicesOf(
   );
 }
 
-/** How many devices of a user are active, and how many have a registration that waits for the relay. */
+/** Counts a user's active devices, and those with a registration that waits for the relay. */
 export async function countPushDevices(
   db: Reader,
   userId: UserId,
@@ -77,7 +77,10 @@ export async function countPushDevices(
   };
 }
 
-/** A user's devices with an active registration, oldest first; only the device of `pushAccountId` if it is given. */
+/**
+ * Reads a user's devices with an active registration, oldest first. With `pushAccountId`, reads only that account's
+ * device.
+ */
 export async function activePushDevices(
   db: Reader,
   userId: UserId,
@@ -143,14 +146,14 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Selects devices of a user; all of them if no field is given. */
+/** Selects devices of a user. Without any field, selects all of them. */
 interface PushDeviceChoice {
   readonly pushAccountId?: PushAccountIdText;
   /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 
-/** Deletes devices of a user. Returns the relay devices that they used. */
+/** Deletes the selected devices of a user. Returns the relay devices that they used. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
@@ -170,13 +173,16 @@ export async function deletePushDevicesOf(
 
 /** Freed relay devices, sorted by whether they may be removed. Devices that are in use again are in neither list. */
 export interface SortedFreedDevices {
-  /** Used by no active or pending registration. */
+  /** No active or pending registration uses these. */
   readonly free: readonly FreedRelayDevice[];
   /** A pending registration of the same push account may get the same relay device. */
   readonly undecided: readonly FreedRelayDevice[];
 }
 
-/** Compares relay id and push account: after a restore, one id can belong to devices of two accounts. */
+/**
+ * Groups freed devices. Compares relay id and push account: after a restore, one id can belong to devices of two
+ * accounts.
+ */
 export async function sortFreedDevices(
   db: Reader,
   freed: readonly FreedRelayDevice[],
@@ -206,8 +212,8 @@ function nameOf({ relayDeviceId, pushAccountId }: FreedRelayDevice): string {
 }
 
 /**
- * Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds). Returns how many
- * it deleted.
+ * Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds). Returns the number
+ * of deleted devices.
  */
 export async function deleteLongFailed(
   transaction: PushTransaction,
@@ -225,7 +231,7 @@ export async function deleteLongFailed(
   const deleted = await db
     .deleteFrom('push_devices')
     .where('id', 'in', failed)
-    // Repeats the subquery's condition: a new registration can replace the row between the two reads.
+    // Repeats the condition of the subquery, because a new registration can replace the row between the two reads.
     .where('error_code', 'is not', null)
     .where('changed_at', '<', before)
     .returning('id')

@@ -14,7 +14,7 @@ export type RegistrationIntakeOptions = Pick<
 
 export type Registered = Acceptance | NotTaken;
 
-/** Accepts registrations in batches, one per event-loop tick. Serializes the registrations of one user. */
+/** Accepts registrations in batches, one per event-loop tick. Serializes the registrations of each user. */
 export class RegistrationIntake {
   readonly #options: RegistrationIntakeOptions;
   readonly #batches: UserBatches<AskedRegistration, Registered>;
@@ -26,7 +26,10 @@ export class RegistrationIntake {
     );
   }
 
-  /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
+  /**
+   * Stores a registration and returns its outcome after the commit. @throws ProtocolError as the actor's `lockUser`
+   * does.
+   */
   register(actor: PushActor, registration: AskedRegistration['registration']): Promise<Registered> {
     return this.#batches.add(actor, { userId: actor.userId, registration, session: actor.session });
   }

@@ -4,7 +4,7 @@ import { enqueueRemovalJobs, type Removal, type Removing } from '../registration
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type FreedRelayDevice, sortFreedDevices } from './push-device-store.js';
 
-/** The removal of the older generation's devices at the relay. */
+/** Removal of older-generation devices at the relay. */
 export const relayDeviceRemoving: Removing<FreedRelayDevice> = {
   jobKind: 'push-devices/remove-relay-devices',
   sort: sortFreedDevices,

@@ -7,23 +7,21 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { noOthers, type OtherRegistrations } from './same-token.js';
 
-// A registration fails after this time, because the relay refuses older ones.
+// A registration fails after this time, because the relay refuses registrations that are older.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
-/** Error code of a registration that the relay did not accept in that time. */
+/** Error code of a registration that the relay did not accept before the deadline. */
 export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
-// Low, so that one user's many registrations do not delay other users, here or on the connections to the relay.
+// Low, so that many registrations of one user do not delay other users, here or on the connections to the relay.
 const furtherConcurrency = 4;
-/** More phones than a person has. Further registrations of a user go into a separate queue. */
+/** More phones than one person has. A user's registrations above this number go into a separate queue. */
 const maximumPending = 10;
-/** Offset in the queue per pending registration of the same user; makes the queue fair between users. */
+/** Offset in the queue for each pending registration of the same user. It makes the queue fair between users. */
 const timeSliceMilliseconds = 60_000;
 
-/**
- * Kinds of the jobs of one generation: for the common queue, and for the queue of users with many pending registrations.
- */
+/** Job kinds of one generation: for the common queue, and for the queue of users with many pending registrations. */
 interface JobKinds {
   readonly common: string;
   readonly further: string;
@@ -38,11 +36,11 @@ interface EnqueuedForwarding {
 }
 
 /**
- * Enqueues a forwarding job in the transaction that accepts the registration. Fair between users in two ways:
+ * Enqueues a forwarding job in the transaction that accepts the registration. Users share the queue fairly in two ways:
  *
- * - At most ten registrations per user enter the common queue; the rest go into a queue with lower concurrency.
+ * - At most ten registrations per user enter the common queue. Further ones go into a queue with lower concurrency.
  * - In both queues each registration is dated one minute after the user's previous one. So a user's first registration
- *   waits for at most one registration of each other user, however many they send.
+ *   waits for at most one registration of each other user, no matter how many they send.
  */
 export async function enqueueForwardingJob(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
@@ -51,7 +49,7 @@ export async function enqueueForwardingJob(
 ): Promise<void> {
   const kind = waitingBefore < maximumPending ? jobKinds.common : jobKinds.further;
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  // Dated in the past: all jobs are due at once, so the offset only sets their order, and an idle server delays none.
+  // Dated in the past: all jobs are due at once, so the offset only sets their order, and an idle server delays no job.
   const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * timeSliceMilliseconds;
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }
@@ -66,9 +64,12 @@ export interface ForwardingOptions {
 export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;
-  /** Reads pending registrations in the order of `keys`; `undefined` for one that was replaced, settled or removed. */
+  /**
+   * Reads pending registrations in the order of `keys`. A registration that was replaced, settled or removed is
+   * `undefined`.
+   */
   pending(keys: readonly Key[]): Promise<readonly (Found | undefined)[]>;
-  /** False if the relay is known to be a stock one, which does not compare tokens. */
+  /** False if the relay is known to be a stock relay, which does not compare tokens. */
   comparesTokens(): boolean;
   /** Returns `undefined` if the organization has no relay. */
   register(found: Found, signal: AbortSignal): Promise<RelayOutcome<Registered> | undefined>;
@@ -77,8 +78,8 @@ export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
 }
 
 /**
- * Registers the handlers of both forwarding jobs. They retry until the relay accepts or refuses for good, or a day has
- * passed. A registration that was replaced or removed in the meantime changes nothing.
+ * Registers the handlers of both forwarding jobs. They retry until the relay accepts or finally refuses the
+ * registration, or until a day has passed. A registration that was replaced or removed meanwhile has no effect.
  */
 export function handleForwardingJobs<Key, Found extends OtherRegistrations, Registered>(
   options: ForwardingOptions,
@@ -125,7 +126,7 @@ interface Answered<Key, Found, Registered> {
   readonly outcome: RelayOutcome<Registered>;
 }
 
-/** Returns `undefined` if the relay has not decided. */
+/** Returns the job's outcome, or `undefined` if the relay has not decided. */
 function settle<Key, Found extends OtherRegistrations, Registered>(
   forwarding: Forwarding<Key, Found, Registered>,
   { key, found, outcome }: Answered<Key, Found, Registered>,

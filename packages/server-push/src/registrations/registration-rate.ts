@@ -20,21 +20,21 @@ export interface Taken {
 }
 
 export type NotTaken =
-  /** The rate limit is reached; the next registration is allowed after `waitSeconds`. */
+  /** The user has reached the rate limit. The next registration is allowed after `waitSeconds`. */
   | { readonly kind: 'limited'; readonly waitSeconds: number }
-  /** Another transaction is taking one for the same user. Retry in a new transaction. */
+  /** Another transaction is counting a registration of the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
 
-/** The refusal of a registration that was not accepted. */
+/** Returns the error for a registration that the rate limit did not allow. */
 export function rateRefusal(notTaken: NotTaken): ProtocolError {
   return rateLimitHit('registration', notTaken.kind === 'limited' ? notTaken.waitSeconds : 1);
 }
 
-/** Instants and durations in milliseconds. */
+/** Instants in Unix milliseconds, and durations in milliseconds. */
 interface Bounds {
   readonly now: number;
   readonly eachMilliseconds: number;
-  /** When the allowance will be full again for a user who has used none of it before this registration. */
+  /** When the allowance will be full again for a user who had a full allowance before this registration. */
   readonly nextFullAt: number;
   readonly latestFullAt: number;
   readonly credibleUntil: number;
@@ -72,7 +72,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
   };
   const asked = rows
     .map((row) => ({ ...row, lock: `registrations of user ${row.user_id}` }))
-    // Sorted: otherwise two transactions for the same users would deadlock.
+    // Sorted, because two transactions for the same users in different orders could deadlock.
     .sort((one, other) => one.user_id - other.user_id);
   const taken = await rate(transaction.db, { ...bounds, asked: JSON.stringify(asked) });
   const users = new Set(taken.map(({ user_id }) => user_id));
@@ -84,9 +84,9 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
 }
 
 /**
- * The statement that takes registrations, for rows of these columns.
+ * Builds the statement that counts registrations against the rate limit, for rows of these columns.
  *
- * @param isCounted whether a row of the table `asked` counts; others are not taken.
+ * @param isCounted whether a row of the table `asked` counts. Rows that do not count are not taken.
  */
 export function rateOf(
   columns: Readonly<Record<string, RowColumn>>,
@@ -123,7 +123,7 @@ async function whyNotTaken(
   return { kind: 'limited', waitSeconds: Math.ceil(waitMilliseconds / 1000) };
 }
 
-/** Deletes up to `limit` rows of users whose allowance is full again. Returns how many it deleted. */
+/** Deletes up to `limit` rows of users whose allowance is full again. Returns the number of deleted rows. */
 export async function deleteFullRates(
   transaction: PushTransaction,
   now: number,
@@ -134,7 +134,7 @@ export async function deleteFullRates(
   const deleted = await db
     .deleteFrom('registration_rates')
     .where('user_id', 'in', full)
-    // Repeats the subquery's condition: a registration can be counted between the two reads.
+    // Repeats the condition of the subquery, because a registration can be counted between the two reads.
     .where('full_at', '<=', now)
     .returning('user_id')
     .execute();

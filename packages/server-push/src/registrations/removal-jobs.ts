@@ -21,23 +21,26 @@ const noRelay: RelayRetry = {
   httpStatus: undefined,
 };
 
-/** A phone that still runs registers again when it gets the event, and the relay may assign it the same device. */
+/**
+ * Delays a removal: a phone that still runs registers again when it gets the event, and the relay may then give it the
+ * same device.
+ */
 export const removalDelayMilliseconds = 10 * 60_000;
 
-/** How one generation identifies its devices at the relay, and how it removes them. `Name` is JSON. */
+/** How one generation identifies its devices at the relay, and how it removes them there. `Name` is stored as JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
-  /** Sorts freed devices by whether they may be removed. Devices that are in use again are in no list. */
+  /** Groups freed devices by whether they may be removed. Devices that are in use again are in no group. */
   sort(db: Kysely<ServerPushTables>, freed: readonly Name[]): Promise<SortedNames<Name>>;
-  /** The form of the request to the relay. */
+  /** Builds the form for the request to the relay. */
   encode(realmUuid: string, sorted: SortedNames<Name>): Record<string, string>;
 }
 
-/** Freed devices, grouped by the request to the relay. */
+/** Freed devices, grouped by what the relay should do with them. */
 export interface SortedNames<Name> {
-  /** Used by no active or pending registration. */
+  /** To be removed: no active or pending registration uses them. */
   readonly free: readonly Name[];
-  /** A pending registration may get the same device. */
+  /** Not yet decided: a pending registration may get the same device. */
   readonly undecided: readonly Name[];
   /**
    * Not removed, because other accounts share the device. The relay drops the notifications that it holds for this
@@ -55,7 +58,7 @@ export interface Removal<Name> {
   readonly runAt?: number;
 }
 
-/** Enqueues the removal in the transaction that frees the devices, split into jobs of bounded size. */
+/** Enqueues the removal in the transaction that frees the devices. Splits it into jobs of bounded size. */
 export async function enqueueRemovalJobs<Name>(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   transaction: PushTransaction,
@@ -69,7 +72,7 @@ export async function enqueueRemovalJobs<Name>(
   }
 }
 
-/** Repairs devices that were registered again while the relay was asked to remove them. */
+/** Repairs devices that were registered again while a request to remove them was in flight. */
 type RepairRemoved<Name> = (transaction: PushTransaction, removed: readonly Name[]) => Promise<void>;
 
 export interface RemovalOptions {
@@ -97,7 +100,7 @@ export function handleRemovalJobs<Name>(
     const sorted = await removing.sort(database.db, freed);
     const { free, undecided, ended = [] } = sorted;
     const outcome = free.length + ended.length > 0 ? await remove(sorted, signal) : undefined;
-    // Also repairs after a failed request, because the relay may have processed it.
+    // Also repairs after a failed request, because the relay may have processed the request.
     const apply = (transaction: PushTransaction) => repair?.(transaction, free) ?? Promise.resolve();
     const mayBeGone = free.length > 0 && outcome?.kind !== 'refused-for-good';
     const repairing = mayBeGone ? { apply } : {};

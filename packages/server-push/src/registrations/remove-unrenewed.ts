@@ -14,8 +14,8 @@ export interface RemoveUnrenewedOptions {
 }
 
 /**
- * Selects registrations to remove: those accepted before `before`. At the relay, they are removed from `runAt` on. Both in
- * Unix milliseconds.
+ * Selects registrations to remove: those accepted before `before`. From `runAt` on, they are also removed at the relay.
+ * Both in Unix milliseconds.
  */
 export interface Unrenewed {
   readonly before: number;
@@ -23,7 +23,7 @@ export interface Unrenewed {
   readonly runAt: number;
 }
 
-/** A device, and when its newest registration was accepted. */
+/** A device, with the time when its newest registration was accepted. */
 interface Registered<Id> {
   readonly id: Id;
   /** Unix milliseconds. */
@@ -33,9 +33,9 @@ interface Registered<Id> {
 interface RemovingUnrenewed<Id extends number> {
   /** Name of the schedule. */
   readonly name: string;
-  /** Kind of the removed rows in the metric. */
+  /** Label of the removed rows in the metric. */
   readonly rowKind: string;
-  /** Devices after an id, in the order of ids. */
+  /** Reads devices with greater ids than `after`, in the order of ids. */
   read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
   /** Removes the devices that are still unrenewed, here and at the relay. Returns an event for each. */
   remove(
@@ -48,20 +48,19 @@ interface RemovingUnrenewed<Id extends number> {
 type ServerPushDb = DatabaseWithJobs<ServerPushTables>['db'];
 
 const dayMilliseconds = 24 * 60 * 60_000;
-/** Phones register every 30 days, when their app starts. After three times that, the app is no longer in use. */
+/** Phones register every 30 days, when their app starts. After three times that, the app is considered unused. */
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
  * Schedules a weekly task that removes devices whose phone has not registered for 90 days, here and at the relay. A
- * phone that still runs gets an event and registers again. Call it before the jobs start.
+ * phone that is still in use gets an event and registers again. Call it before the jobs are started.
  */
 export function scheduleRemovalOfUnrenewed<Id extends number>(
   { database, publish, clock, metrics }: RemoveUnrenewedOptions,
   removing: RemovingUnrenewed<Id>,
 ): void {
   database.jobs.schedule(removing.name, 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // After downtime or a jump of the clock, wait a week: phones could not register meanwhile, or the clock may be
-    // wrong.
+    // After downtime or a clock change, waits a week: phones could not register meanwhile, or the clock may be wrong.
     if (!isContinued) return;
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;

@@ -5,7 +5,10 @@ import {
   type TokenId,
 } from '@waxwing/protocol';
 
-/** A user's other registrations in both generations, the newest 100 of each. The relay compares their tokens. */
+/**
+ * A user's other registrations in both generations, at most the newest 100 of each. The relay compares their tokens
+ * with the new one.
+ */
 export interface OtherRegistrations {
   readonly accountsOfUser: readonly PushAccountIdText[];
   readonly tokenIdsOfUser: readonly TokenId[];
@@ -14,25 +17,25 @@ export interface OtherRegistrations {
 export const noOthers: OtherRegistrations = { accountsOfUser: [], tokenIdsOfUser: [] };
 
 /**
- * The user's registrations that share the token, according to the relay; none if the relay does not compare them. They
- * are the same phone, which would get every notification once for each.
+ * The user's other registrations that have the same token, according to the relay; empty if the relay does not compare
+ * tokens. They belong to the same phone, which would get every notification once for each.
  */
 export interface SameToken {
   readonly sameTokenAccounts: readonly PushAccountIdText[];
   readonly sameTokenIds: readonly TokenId[];
 }
 
-// An account id of up to 19 digits, a sign and a comma.
+// An account id of up to 19 digits, its sign and a comma.
 const charactersPerAccount = 21;
 // A token id of 12 characters, two quotes and a comma.
 const charactersPerTokenId = 15;
 
-/** Number of characters of the user's registrations in a request, rounded up. */
+/** Returns the number of characters that the user's other registrations take in a request, rounded up. */
 export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: OtherRegistrations): number {
   return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
 }
 
-/** Reads the relay's answer to a registration, in either generation. */
+/** Reads the relay's answer to a registration of either generation. */
 export function readSameToken({
   same_token_push_account_ids: accounts = [],
   same_token_ids: sameTokenIds = [],

@@ -15,18 +15,21 @@ interface Pending<Item> {
   readonly lockUser: PushActor['lockUser'];
 }
 
-/** Why a change was not made: the user is gone, or another process is changing the same user's devices. */
+/**
+ * Why a change was not made. For example, the user was deactivated, or another process is changing the same user's
+ * devices.
+ */
 interface Failure {
   readonly kind: 'failed';
   readonly error: unknown;
 }
 
-/** Attempts per change while other processes change devices of the same user. */
+/** Maximum attempts per change while other processes change devices of the same user. */
 const mostTries = 4;
 
 /**
- * Makes changes in batches, one per event-loop tick and transaction. Serializes the changes of one user, and locks each
- * user. Retries an outcome `busy` at most three times.
+ * Makes changes in batches, one per event-loop tick and transaction. Serializes the changes of each user, and locks the
+ * user. Retries after an outcome `busy`, at most three times.
  */
 export class UserBatches<Item extends Asked, Outcome extends { readonly kind: string }> {
   readonly #ofUser = new OneAtATime();
@@ -45,7 +48,7 @@ export class UserBatches<Item extends Asked, Outcome extends { readonly kind: st
     this.#write = write;
   }
 
-  /** Returns the committed outcome. @throws ProtocolError as the actor's `lockUser` does; errors of the database. */
+  /** Makes a change and returns its outcome after the commit. @throws ProtocolError as the actor's `lockUser` does. */
   add({ lockUser }: Pick<PushActor, 'lockUser'>, item: Item): Promise<Outcome> {
     return this.#ofUser.run(item.userId, () => this.#add({ item, lockUser }));
   }
@@ -59,7 +62,10 @@ export class UserBatches<Item extends Asked, Outcome extends { readonly kind: st
     return outcome;
   }
 
-  /** Returns refusals instead of throwing: a throw would roll back and repeat the other changes of the transaction. */
+  /**
+   * Makes the changes of one batch. Returns refusals instead of throwing: a throw would roll back the other changes of
+   * the transaction and repeat them.
+   */
   #writeAll(pending: readonly Pending<Item>[]): Promise<(Outcome | Failure)[]> {
     return this.#database.writeBatched(async (transaction) => {
       const outcomes = new Map<Pending<Item>, Outcome | Failure>();

@@ -3,9 +3,9 @@ import type { AdminNames } from '../admin-names.js';
 import { capitalized } from '../capitalized.js';
 import type { RelayRefusal, RelayRetry } from '../relay-link/relay-answer.js';
 
-/** A relay account that cannot be used or changed. */
+/** Error about a relay account that cannot be used or changed. */
 export class PushAccountError extends Error {
-  /** The problem, without a full stop. */
+  /** The problem, without a final period. */
   readonly problem: string;
   readonly remedy: string;
 
@@ -25,7 +25,7 @@ interface Joining {
   readonly contactEmail: string;
 }
 
-/** Why a relay did not register the server. */
+/** Explains why a relay did not register the server. */
 export function joinRefusal(
   outcome: NotAccepted,
   { url, hostname, contactEmail }: Joining,
@@ -56,14 +56,14 @@ export function joinRefusal(
   return new PushAccountError(said, `${whatToCorrect(message, contactEmail)}, and run the command again`);
 }
 
-/** Describes what to correct. Relays refuse all of these cases with one code. */
+/** Says what the admin should correct. Relays refuse all these cases with the same code. */
 function whatToCorrect(message: string, contactEmail: string): string {
   if (/email/.test(message)) return `name another address than "${contactEmail}" with --contact`;
   if (/invitation/.test(message)) return 'give its code with --invitation';
   return 'correct --invitation, --hostname or --contact';
 }
 
-/** Why a relay did not transfer the registration of a host to this server. */
+/** Explains why a relay did not transfer the registration of a host to this server. */
 export function transferRefusal(
   outcome: NotAccepted,
   { url, hostname }: Pick<Joining, 'url' | 'hostname'>,
@@ -91,7 +91,7 @@ export function transferRefusal(
   return new PushAccountError(said, remedy);
 }
 
-/** Why a relay did not accept the organization. */
+/** Explains why a relay did not accept the organization. */
 export function realmRefusal(
   outcome: NotAccepted,
   { url, realmUuid }: { readonly url: string; readonly realmUuid: string },
@@ -112,12 +112,12 @@ const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
   'issued-in-the-future': "is dated in the future of this server's clock",
 };
 
-/** Describes the problem with a key list, as the rest of a sentence. */
+/** Describes the problem with a key list as the end of a sentence. */
 export function describeKeyListTrouble(reason: KeyListRefusal): string {
   return keyListTroubles[reason] ?? `is not valid (${reason})`;
 }
 
-/** Why the relay's key list is not trusted. */
+/** Explains why the relay's key list is not trusted. */
 export function pinRefusal(reason: KeyListRefusal, url: string, { push }: AdminNames): PushAccountError {
   const remedy =
     reason === 'unknown-signing-key'
@@ -126,14 +126,14 @@ export function pinRefusal(reason: KeyListRefusal, url: string, { push }: AdminN
   return new PushAccountError(`The key list of ${url} ${describeKeyListTrouble(reason)}`, remedy);
 }
 
-/** Why the relay's key list could not be fetched. */
+/** Explains why the relay's key list could not be fetched. */
 export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
   return new PushAccountError(capitalized(reason), 'run the command again');
 }
 
 /**
- * The relay publishes no key list, although its signing key is pinned. Otherwise a relay could undo the pinning by
- * hiding its list.
+ * Explains that the relay publishes no key list although its signing key is pinned. If this were accepted, a relay
+ * could undo the pinning by hiding its list.
  */
 export function lostKeyList(url: string, { push }: AdminNames): PushAccountError {
   return new PushAccountError(

@@ -13,7 +13,10 @@ export interface AccountLinkOptions {
 
 const timeoutMilliseconds = 15_000;
 
-/** Runs a command's work with its own link to the relay. Does not change the recorded state of the server's link. */
+/**
+ * Runs a command's work with a connection to the relay of its own. Does not change the recorded state of the server's
+ * connection.
+ */
 export async function withAccountLink<Result>(
   { relay, realm, clock }: AccountLinkOptions,
   work: (link: RelayLink) => Promise<Result>,

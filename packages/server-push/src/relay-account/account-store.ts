@@ -3,25 +3,25 @@ import type { Kysely, Selectable } from 'kysely';
 import type { RealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-/** The row of a relay account. */
+/** A relay account as stored. */
 export type StoredAccount = Selectable<ServerPushTables['relay_accounts']>;
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'write' | 'signals'>;
 
-/** Signal channel: the account in use may have changed. */
+/** Signal that the account in use may have changed. */
 export const relayAccountChannel = 'relay-account';
 
-/** The account in use; `undefined` if push is not enabled. */
+/** Finds the account in use. Returns `undefined` if push is not enabled. */
 export function enabledAccount(db: Kysely<ServerPushTables>): Promise<StoredAccount | undefined> {
   return db.selectFrom('relay_accounts').selectAll().where('state', '=', 'enabled').executeTakeFirst();
 }
 
-/** All accounts, the most recently changed first. */
+/** Reads all accounts, the most recently changed first. */
 export function allAccounts(db: Kysely<ServerPushTables>): Promise<StoredAccount[]> {
   return db.selectFrom('relay_accounts').selectAll().orderBy('changed_at', 'desc').execute();
 }
 
-/** The account at a relay. */
+/** Finds the account at a relay by the relay's URL. */
 export function accountAt(db: Kysely<ServerPushTables>, url: string): Promise<StoredAccount | undefined> {
   return db.selectFrom('relay_accounts').selectAll().where('url', '=', url).executeTakeFirst();
 }
@@ -46,7 +46,7 @@ export async function storeAccount(database: Database, account: StoredAccount): 
   });
 }
 
-/** Stores an account with credentials that a relay issued. Replaces any other account at this relay. */
+/** Stores an account with credentials that a relay issued. Replaces any stored account at this relay. */
 export async function adoptAccount(database: Database, { url, ...account }: StoredAccount): Promise<void> {
   await database.write(({ db }) =>
     db
@@ -61,8 +61,8 @@ export async function adoptAccount(database: Database, { url, ...account }: Stor
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 
 /**
- * Puts a confirmed account into use in every process. Replaces the recorded state of the former link by the push status
- * that the relay answered.
+ * Puts a confirmed account into use in every process. Replaces the recorded state of the former link with the push
+ * status from the relay's answer.
  */
 export async function enableAccount(
   database: Database,
@@ -97,8 +97,8 @@ export async function enableAccount(
 }
 
 /**
- * Stops the use of the account in every process. Returns the account as `leaving`, or an account that an earlier call
- * left in this state; `undefined` if there is none.
+ * Stops the use of the account in every process. Returns the account in the state `leaving`, or an account that an
+ * earlier call left in this state. Returns `undefined` if there is neither.
  */
 export async function disableAccount(database: Database, now: number): Promise<StoredAccount | undefined> {
   return database.write(async (transaction) => {
@@ -118,7 +118,7 @@ export async function disableAccount(database: Database, now: number): Promise<S
   });
 }
 
-/** Records that nothing remains to be done at the relay, unless the account is in use again. */
+/** Records that the server has left the relay. Does nothing if the account is in use again. */
 export async function markLeft({ write }: Pick<Database, 'write'>, url: string, now: number): Promise<void> {
   await write(({ db }) =>
     db
@@ -130,7 +130,7 @@ export async function markLeft({ write }: Pick<Database, 'write'>, url: string, 
   );
 }
 
-/** Deletes every account. */
+/** Deletes all accounts. */
 export async function forgetAccounts(database: Database): Promise<void> {
   await database.write(async (transaction) => {
     await transaction.db.deleteFrom('relay_accounts').execute();
@@ -158,7 +158,7 @@ export async function storeNewKey(database: Database, url: string, sealed: strin
   });
 }
 
-/** Replaces the former key with the new key in every process. */
+/** Replaces the former key by the new key in every process. */
 export async function adoptNewKey(
   database: Database,
   { url, sealed, now }: { url: string; sealed: string; now: number },

@@ -1,13 +1,13 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** Table of the accounts that commands created at relays. Instants in Unix milliseconds. */
+/** The relay accounts that commands created. Instants are in Unix milliseconds. */
 export interface RelayAccountTables {
   /** One row per relay. At most one is `enabled`. */
   relay_accounts: {
     /** Base URL of the relay. */
     url: string;
-    /** UUID that identifies this server at the relay; chosen here. */
+    /** UUID that identifies this server at the relay. The server chooses it. */
     server_id: string;
     /**
      * - `joining`: the relay has not confirmed the registration; a repeat sends the same id and key
@@ -19,9 +19,9 @@ export interface RelayAccountTables {
     /** The host name of this server at the relay, with a port if it is not 443. */
     hostname: string;
     contact_email: string;
-    /** Result of `sealServerKey`. */
+    /** The server key, encrypted by `sealServerKey`. */
     sealed_key: string;
-    /** Stored before it is sent to the relay; `null` unless a rotation has begun. */
+    /** The new key of an unfinished rotation, stored before it is sent to the relay; otherwise `null`. */
     sealed_new_key: string | null;
     /** The relay's signing key, in base64; `null` for a relay that publishes no key list. */
     signing_public_key: string | null;

@@ -4,15 +4,15 @@ import type { Secret } from '@waxwing/service/config';
 import type { PushRealm } from '../server-push-options.js';
 
 /**
- * Describes an organization in the form that relays expect. Stock relays require every field.
- * @param secretKey encrypts server keys in the database.
+ * Describes an organization in the format that relays expect. Stock relays require all these fields.
+ * @param secretKey the key that encrypts server keys in the database
  */
 export function describeRealm({ uuid, url, name }: PushRealm, secretKey: Secret<Uint8Array>): JsonObject {
   return {
     id: 1,
     uuid,
-    // Stock relays store this secret on the first report, so it must not change. No rotation changes the values that it
-    // is derived from.
+    // Stock relays store this secret on the first report, so it must never change. It is derived from values that no
+    // rotation changes.
     uuid_owner_secret: createHmac('sha256', secretKey.reveal()).update(`realm ${uuid}`).digest('hex'),
     host: new URL(url).host,
     url,

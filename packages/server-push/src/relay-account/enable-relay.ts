@@ -35,7 +35,7 @@ export interface RelayAccountOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly realm: PushRealm;
   readonly network: RelayNetwork;
-  /** 32 bytes that encrypt server keys in the database. */
+  /** The 32-byte key that encrypts server keys in the database. */
   readonly secretKey: Secret<Uint8Array>;
   readonly sodium: Sodium;
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export interface EnabledRelay {
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  // A server that has joined before may have been deactivated since, so ask for reactivation.
+  // If this server joined before, the relay may have deactivated it since, so ask for reactivation.
   const asked = { ...request, reactivate: stored.state !== 'joining' };
   const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);
@@ -104,7 +104,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   await withAccountLink({ relay, realm, clock }, async (link) => {
     let rotated = await link.join({ ...registration, newKey });
     if (isRefused(rotated)) {
-      // An earlier attempt may have rotated the key, and the relay may have forgotten the former key: try the new one.
+      // An earlier attempt may have rotated the key, and the relay may have forgotten the former key since. Try the new key.
       link.useServerKey(newKey);
       const repeated = await link.join(registration);
       if (repeated.kind === 'accepted') rotated = repeated;
@@ -116,8 +116,8 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
 }
 
 /**
- * Adopts the new key of an unfinished rotation if the relay has accepted it, because the relay may have forgotten the
- * former key since. Returns the row in that case.
+ * If the relay has accepted the new key of an unfinished rotation, adopts it, because the relay may have forgotten the
+ * former key since. Returns the account with the key to use.
  */
 async function finishRotation(
   options: RelayAccountOptions,
@@ -135,7 +135,7 @@ async function finishRotation(
   return rotated;
 }
 
-/** Decrypts the key of a stored account. @throws PushAccountError if it was encrypted with another secret key. */
+/** Decrypts the key of a stored account. @throws PushAccountError if the key was encrypted with a different secret key. */
 export function openAccount(
   { secretKey, network, names }: Pick<RelayAccountOptions, 'secretKey' | 'network' | 'names'>,
   row: StoredAccount,
@@ -146,7 +146,7 @@ export function openAccount(
   return { kind: 'configured', url, serverId, serverKey, network };
 }
 
-/** Whether the relay has decided, with a refusal. */
+/** Whether the relay has answered with a refusal. */
 function isRefused(outcome: RelayOutcome<unknown>): boolean {
   if (outcome.kind !== 'retry') return outcome.kind === 'refused-for-good';
   return outcome.cause === 'admin-must-act';
@@ -173,7 +173,7 @@ async function prepareAccount(
   return { url, server_id: serverId, sealed_key, changed_at, ...fresh, ...named };
 }
 
-/** Returns the organization's push status; `undefined` if the relay answers none. */
+/** Reports the organization to the relay. Returns its push status, or `undefined` if the answer contains none. */
 async function reportRealm(
   { realm, secretKey }: RelayAccountOptions,
   link: RelayLink,

@@ -7,16 +7,16 @@ import { z } from 'zod';
 import type { ServerPushContext } from '../context.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** The time for which relays accept the secret. */
+/** How long relays accept the secret. */
 const lifetimeMilliseconds = 10_000;
 
-/** A relay's secret. This server shows it under a random token to prove that it runs at its host. */
+/** A relay's secret. This server shows it at a path with a random token, to prove that it runs at its host. */
 export interface HostChallenge {
   readonly accessToken: Secret<string>;
   readonly verificationSecret: Secret<string>;
 }
 
-/** Shows the secret in every process for ten seconds. Replaces any other secret. */
+/** Makes every process show the secret for ten seconds. Replaces an earlier secret. */
 export async function showSecret(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>,
   { accessToken, verificationSecret }: HostChallenge,
@@ -33,7 +33,7 @@ export async function showSecret(
   });
 }
 
-/** Stops showing the secret. */
+/** Makes every process stop showing the secret. */
 export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>): Promise<void> {
   await database.write(({ db }) => db.deleteFrom('host_challenges').execute());
 }
@@ -42,8 +42,8 @@ export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTable
  * `GET /api/v1/zulip-services/verify/{access_token}/` (docs/protocol.md#remotesserverregistertransfer): for ten
  * seconds, shows the relay the secret of a transfer that `push enable --transfer` has begun.
  *
- * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED if there is no secret, the token is another one, or ten
- * seconds have passed.
+ * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED if there is no secret, the token is wrong, or ten seconds
+ * have passed.
  */
 export const showHostChallenge = operation({
   method: 'GET',
@@ -65,7 +65,7 @@ export const showHostChallenge = operation({
   },
 });
 
-/** Hashed before the lookup, so that timing does not reveal how much of a guessed token is correct. */
+/** The token is hashed before the lookup, so that timing does not reveal how much of a guessed token is correct. */
 function hashToken(accessToken: string): string {
   return createHash('sha256').update(accessToken).digest('base64url');
 }

@@ -10,8 +10,8 @@ export type LeaveRelayOptions = Pick<
 >;
 
 /**
- * Deactivates this server at a relay. Idempotent: it also succeeds if the server is already deactivated, or unknown to
- * the relay. Returns why it failed, as the end of a sentence; `undefined` on success.
+ * Deactivates this server at a relay. Idempotent: also succeeds if the server is already deactivated, or if the relay
+ * does not know it. Returns `undefined` on success, and otherwise the reason for the failure, as the end of a sentence.
  */
 export async function leaveRelay(
   options: LeaveRelayOptions,
@@ -32,7 +32,7 @@ function whyNotLeft(
 ): string | undefined {
   if (outcome.kind === 'accepted') return undefined;
   if (outcome.kind === 'refused-for-good') {
-    // The address is not that of a relay, so this server never joined there.
+    // There is no relay at this address, so this server never joined it.
     return state === 'joining' && outcome.code === 'NOT_FOUND' ? undefined : outcome.message;
   }
   const hasLeft = outcome.httpStatus === 401 && /deactivated|is not registered/.test(outcome.reason);

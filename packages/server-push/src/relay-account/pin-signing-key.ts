@@ -2,14 +2,16 @@ import { type KeyListAnswer, type KeyListRefusal, verifyKeyList } from '@waxwing
 import type { Sodium } from '@waxwing/sodium';
 
 /**
- * - `verified`: `signingPublicKey` signs the list, and endorsements lead from the pinned key, if there is one, to it
- * - `refused`: the reason, as phones would name it
+ * Result of {@link verifyPinned}.
+ *
+ * - `verified`: `signingPublicKey` signed the list, and endorsements lead to it from the pinned key, if there is one
+ * - `refused`: the reason, as phones would report it
  */
 export type PinnedKeyList =
   | { readonly kind: 'verified'; readonly signingPublicKey: string; readonly expiresAtSeconds: number }
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
-/** Verifies a relay's key list against the pinned signing key. Without a pinned key, the list's own key is trusted. */
+/** Verifies a relay's key list against the pinned signing key. If no key is pinned, trusts the list's own key. */
 export function verifyPinned(
   answer: KeyListAnswer,
   pinned: string | undefined,

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 
-/** The account that a stored key belongs to. */
+/** The account to which a stored key belongs. */
 export interface KeyOwner {
   readonly url: string;
   readonly serverId: string;
@@ -12,8 +12,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated data:
- * if its URL is changed in the database, the key does not decrypt, so it cannot be sent to another relay.
+ * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated as
+ * additional data: if someone changes its URL in the database, the key can no longer be decrypted, so it is not sent to
+ * another relay.
  */
 export function sealServerKey(
   secretKey: Secret<Uint8Array>,
@@ -26,7 +27,10 @@ export function sealServerKey(
   return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString('base64');
 }
 
-/** Decrypts a stored server key. Returns `undefined` for a wrong secret key, a wrong account or a modified text. */
+/**
+ * Decrypts a stored server key. Returns `undefined` if the secret key or the account is wrong, or if the text was
+ * modified.
+ */
 export function openServerKey(
   secretKey: Secret<Uint8Array>,
   owner: KeyOwner,

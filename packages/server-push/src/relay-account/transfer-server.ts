@@ -10,10 +10,11 @@ import { hideSecret, showSecret } from './host-challenge.js';
 import { sealServerKey } from './seal-server-key.js';
 
 /**
- * Takes over the relay's existing registration of this server's host, with a new key: for a server that moved, or lost
+ * Takes over the relay's existing registration of this server's host, with a new key, after the server moved or lost
  * its credentials. A running process of this server must answer at the host. Stores the credentials, but does not put
  * them into use.
- * @throws PushAccountError with a sentence for the admin; the former keys then stay valid, unless the answer was lost.
+ * @throws PushAccountError with a sentence for the admin. The former keys then stay valid, unless only the answer was
+ * lost.
  */
 export async function transferServer(options: RelayAccountOptions, request: JoinRequest): Promise<void> {
   const { database, network, realm, clock } = options;

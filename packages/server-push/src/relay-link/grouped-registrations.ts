@@ -12,23 +12,26 @@ interface Forwarded<Registration> {
 
 type Outcomes<Registered> = readonly RelayOutcome<Registered>[];
 
-/** Registrations sent in one request, and the outcome of each. */
+/** Registrations that were sent in one request, with the outcome of each. */
 interface Part<Registration, Registered> {
   readonly group: readonly Forwarded<Registration>[];
   readonly outcomes: Outcomes<Registered>;
 }
 
-/** Maximum requests per group while the relay fails at all of them: the whole, its halves and its quarters (7). */
+/**
+ * Maximum requests per group while the relay fails for all registrations: the whole group, its halves and its quarters
+ * (7).
+ */
 const maximumFailedRequests = 8;
 /**
- * Maximum requests per group if the relay accepts some parts: enough to isolate two bad registrations in the largest
- * group.
+ * Maximum requests per group if the relay accepts some registrations. This is enough to isolate two bad registrations
+ * in the largest group.
  */
 const maximumRequests = 32;
 
-/** If the relay does not know the batch request, it is not sent again for this long. */
+/** How long no batch request is sent after the relay answered that it does not know batch requests. */
 const oneByOneMilliseconds = 60 * 60_000;
-// Overhead per request: the realm and the field names around the list.
+// Size of the request around the registrations: the realm and the field names.
 const charactersAround = 256;
 
 /**
@@ -54,7 +57,7 @@ export class GroupedRegistrations<Registration, Registered> {
     this.#clock = clock;
   }
 
-  /** False if the relay is known to be a stock one. */
+  /** False if the relay is known to be a stock relay. */
   get comparesTokens(): boolean {
     return !this.#link.kind.isStock;
   }
@@ -67,7 +70,7 @@ export class GroupedRegistrations<Registration, Registered> {
 
   #sendsSingly(): boolean {
     if (this.#link.kind.isStock) return true;
-    // A negative age means that the clock was set back. It must not delay the next attempt.
+    // A negative age means that the clock was set back, which must not delay the next attempt.
     const since = this.#foundUnknownAt === undefined ? -1 : this.#clock() - this.#foundUnknownAt;
     return since >= 0 && since < oneByOneMilliseconds;
   }
@@ -80,7 +83,7 @@ export class GroupedRegistrations<Registration, Registered> {
 
   /**
    * Sends a group in one request. If the relay fails, bisects the group to isolate the registrations that cause the
-   * failure. If the relay fails at everything, the relay itself is at fault, and all registrations are retried later.
+   * failure. If the relay fails for all registrations, the relay itself is at fault, and all are retried later.
    */
   async #ask(group: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
     let parts = [await this.#askPart(group)];
@@ -112,7 +115,8 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // After a refusal of the whole batch, each registration is sent alone, so that only the bad one is refused.
+    // After a refusal of the whole batch, each registration is sent in a request of its own, so that only the bad one
+    // is refused.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );
@@ -120,8 +124,8 @@ export class GroupedRegistrations<Registration, Registered> {
 }
 
 /**
- * Whether the relay failed at all of them with a 500 and no `Retry-After`. It does so for a registration that it cannot
- * handle.
+ * Whether the relay failed for all registrations with a 500 without `Retry-After`, as it does for a registration that
+ * it cannot handle.
  */
 function isInTrouble({ outcomes }: Pick<Part<unknown, unknown>, 'outcomes'>): boolean {
   return outcomes.every(
@@ -134,7 +138,7 @@ function isToBeHalved(part: Part<unknown, unknown>): boolean {
   return part.group.length > 1 && isInTrouble(part);
 }
 
-/** Splits into as few groups as the relay's limits allow, in order. */
+/** Splits registrations into as few groups as the relay's limits allow, and keeps their order. */
 function groupsOf<Registration>(
   forwarded: readonly Forwarded<Registration>[],
   { charactersOf }: Pick<RegistrationFormat<Registration, unknown>, 'charactersOf'>,

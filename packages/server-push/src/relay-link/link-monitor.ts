@@ -6,21 +6,21 @@ import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** Last known state of the relay link; instants in Unix milliseconds. */
+/** Last known state of the link to the relay. Instants are in Unix milliseconds. */
 export interface RelayLinkStatus {
   readonly state: 'untested' | 'working' | 'failing';
   readonly lastSuccessAt: number | undefined;
-  /** Start of the current outage; `undefined` if there is none. */
+  /** Start of the current outage; `undefined` if there is no outage. */
   readonly failingSince: number | undefined;
-  /** The newest error, even if it is over. */
+  /** The newest error, even if it no longer occurs. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;
-  /** The newest time at which the relay did not notify a device, with the reason. */
+  /** When the relay last did not notify a device, with the reason. */
   readonly lastRejection: { readonly at: number; readonly reason: string } | undefined;
 }
 
 /**
- * Reads the state that the server processes last stored, for the admin. `untested` if none has sent a request to the
- * relay yet.
+ * Reads the state that server processes last stored, for the admin. It is `untested` if no process has sent a request
+ * to the relay yet.
  */
 export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
   const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
@@ -43,13 +43,13 @@ export interface LinkMonitorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Called when the relay answers again after an outage, to run waiting jobs at once. */
+  /** Called when the relay answers again after an outage. Runs pending jobs at once. */
   onRecovery(): Promise<void>;
 }
 
-// Minimum interval between writes of an unchanged state: a commit per exchange would be wasteful.
+// Minimum interval between writes of an unchanged state, because a commit for each request would be wasteful.
 const rewriteAfterMilliseconds = 60_000;
-// Shorter failures do not count as an outage: a busy relay refuses now and then.
+// A shorter failure is not an outage, because a busy relay refuses requests now and then.
 const outageMilliseconds = 30_000;
 
 function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
@@ -57,7 +57,7 @@ function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
   return outcome.kind === 'retry' ? outcome.reason : outcome.trouble;
 }
 
-/** Stores the state of the relay link for the admin, and logs its changes. */
+/** Stores the state of the link to the relay for the admin, and logs its changes. */
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
   readonly #exchanges;
@@ -86,7 +86,7 @@ export class LinkMonitor {
     this.#isUp.remove();
   }
 
-  /** Records the outcome of an exchange. Never rejects: the exchange matters more than its record. */
+  /** Records the outcome of a request. Never rejects, because the request matters more than its record. */
   async report(outcome: RelayOutcome<unknown>): Promise<void> {
     this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
     const now = this.#options.clock();
@@ -102,14 +102,14 @@ export class LinkMonitor {
     try {
       const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
-      // Not awaited: the exchange that detected the recovery must not wait for the jobs to be brought forward.
+      // Not awaited, because the request that detected the recovery must not wait until the jobs are rescheduled.
       if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
     }
   }
 
-  /** Never rejects. */
+  /** Runs pending jobs at once. Never rejects. */
   async #recover(): Promise<void> {
     try {
       await this.#options.onRecovery();
@@ -122,7 +122,8 @@ export class LinkMonitor {
   }
 
   async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
-    // The failure is read from the database if another process saw it, or this process before a restart.
+    // If this process saw no failure, another process may have seen one, or this process before a restart: read it from
+    // the database.
     const failingSince =
       seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;

@@ -6,14 +6,14 @@ import { type RealmPushStatus, readRealmPushStatus } from './realm-push-status.j
 
 export interface PublishedPushStatusOptions
   extends Pick<ServerPushOptions, 'database' | 'log' | 'publishPushStatus'> {
-  /** Whether this process has a relay. */
+  /** Whether this process has a relay configured. */
   isConfigured(): boolean;
 }
 
 /**
- * Publishes changes of the push status to the organization's clients, once each: the relay switches push on or off, or
- * the organization gets, changes or loses its relay. The last published status is stored, so that a restart with other
- * settings publishes the change, and processes on one database do not repeat it.
+ * Publishes each change of the push status once to the organization's clients. The status changes if the relay switches
+ * push on or off, or if the organization gets, changes or loses its relay. The last published status is stored, so that
+ * a change of settings is published after a restart, and processes on one database do not publish a change twice.
  */
 export class PublishedPushStatus {
   readonly #options: PublishedPushStatusOptions;
@@ -22,15 +22,15 @@ export class PublishedPushStatus {
     this.#options = options;
   }
 
-  /** The status that clients read: notifications are sent if there is a relay that has not switched push off. */
+  /** Returns the status that clients read. Notifications are sent if a relay is configured and has not switched push off. */
   async current(db: Kysely<ServerPushTables>): Promise<RealmPushStatus> {
     const { canPush, endTimestamp } = await readRealmPushStatus(db);
     return { canPush: canPush && this.#options.isConfigured(), endTimestamp };
   }
 
   /**
-   * Publishes the current status if clients have another one. `before` is theirs if none was ever published. Never
-   * rejects; the next call catches up.
+   * Publishes the current status if it differs from the last published one. If none was ever published, `before` is
+   * compared instead. Never rejects; after a failure the next call catches up.
    */
   async update(before: RealmPushStatus): Promise<void> {
     const { database, log, publishPushStatus } = this.#options;
@@ -44,7 +44,7 @@ export class PublishedPushStatus {
     }
   }
 
-  /** Like {@link update}, in a transaction. */
+  /** Like {@link update}, in the caller's transaction. */
   async publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void> {
     const { db } = transaction;
     const { publishPushStatus } = this.#options;
@@ -54,7 +54,7 @@ export class PublishedPushStatus {
       .values({ id: 1, ...columnsOf(before) })
       .onConflict((conflict) => conflict.doNothing())
       .execute();
-    // Read with a lock, so that a concurrent process sees this change and does not publish it again.
+    // Reads with a lock, so that a concurrent process sees this change and does not publish it again.
     const published = (await this.#published(db, true)) ?? before;
     const current = await this.current(db);
     if (isSame(published, current)) return;

@@ -1,9 +1,9 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** Table of the push status that was last published to clients. */
+/** The push status that was last published to clients. */
 export interface PushStatusTables {
-  /** A single row with `id` 1: the status in the last event to clients. No row before the first event. */
+  /** The status in the last event to clients, in a single row with `id` 1. Before the first event there is no row. */
   published_push_status: {
     id: number;
     /** 1 if notifications are sent, otherwise 0. */

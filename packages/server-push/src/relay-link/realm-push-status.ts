@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** Whether the relay delivers for the organization, according to its last answer. */
+/** Whether the relay delivers for the organization, according to the relay's last answer. */
 export interface RealmPushStatus {
   readonly canPush: boolean;
   /** When the relay expects to switch push off, in Unix seconds; `null` if it does not. */
@@ -18,7 +18,7 @@ export type RealmPushStatusChange = Partial<RealmPushStatus>;
 
 const initial: RealmPushStatus = { canPush: true, endTimestamp: null };
 
-/** Reads the relay's last report to any process. If there is none, the relay is assumed to deliver. */
+/** Reads the status that the relay last reported to any process. Without a report, the relay is assumed to deliver. */
 export async function readRealmPushStatus(db: Kysely<ServerPushTables>): Promise<RealmPushStatus> {
   const row = await db
     .selectFrom('relay_link')
@@ -32,14 +32,14 @@ export interface RealmPushStatusOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Publishes a change of the `before` status to the organization's clients, in its transaction. */
+  /** Publishes a change from the status `before` to the organization's clients, in the transaction of the change. */
   publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void>;
 }
 
-/** Another process may have stored a different status in the meantime. */
+/** After this time the stored status is read again, because another process may have stored a different one. */
 const rereadAfterMilliseconds = 60_000;
 
-/** Stores the relay's push status for the organization, and has changes published. */
+/** Stores the relay's push status for the organization, and publishes changes. */
 export class RealmPushStatusRecord {
   readonly #options: RealmPushStatusOptions;
   readonly #troubleLog = new TroubleLog();
@@ -72,7 +72,7 @@ export class RealmPushStatusRecord {
     }
   }
 
-  /** Makes the next report compare its status with the status that other processes stored. */
+  /** Makes the next report compare its status with the stored status, which another process may have changed. */
   forget(): void {
     this.#seen = undefined;
   }
@@ -112,7 +112,7 @@ export class RealmPushStatusRecord {
   }
 }
 
-/** The status in an answer. If the answer contains none, the relay delivers. */
+/** Returns the status in an answer. If the answer contains none, the relay delivers. */
 export function realmPushStatusOf({
   realm_push_status: status,
 }: Pick<RelayNotifyAnyAnswer, 'realm_push_status'>): RealmPushStatus {
@@ -120,7 +120,7 @@ export function realmPushStatusOf({
   return { canPush: status.can_push, endTimestamp: status.expected_end_timestamp };
 }
 
-/** The status in the outcome of a notify request; `undefined` if it contains none. */
+/** Returns the status in the outcome of a notify request; `undefined` if it contains none. */
 export function statusIn(outcome: RelayOutcome<RelayNotifyAnyAnswer>): RealmPushStatus | undefined {
   if (outcome.kind === 'accepted') return realmPushStatusOf(outcome.answer);
   return outcome.code === 'PUSH_NOTIFICATIONS_DISALLOWED'

@@ -1,21 +1,21 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** The request and answer format for registrations of one generation. */
+/** The request and answer formats for registrations of one generation. */
 export interface RegistrationFormat<Registration, Registered> {
-  /** Form of one registration. */
+  /** Builds the form for one registration. */
   form(realmUuid: string, registration: Registration): Record<string, string>;
-  /** Body for many registrations. */
+  /** Builds the body for many registrations. */
   body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
-  /** Number of characters of a registration in that body, rounded up. */
+  /** Returns the number of characters that a registration takes in that body, rounded up. */
   charactersOf(registration: Registration): number;
   /** The relay's answer to one successful registration. */
   readonly answer: z.ZodType<Registered>;
-  /** The relay's answer for `count` registrations. */
+  /** Returns the schema of the relay's answer for `count` registrations. */
   manyAnswer(count: number): z.ZodType<{ readonly results: readonly RegistrationResult<Registered>[] }>;
 }
 
-/** Result of one registration of a batch. */
+/** Result of one registration in a batch. */
 export type RegistrationResult<Registered> =
   | { readonly result: 'success'; readonly registered: Registered }
   | RefusedRegistration;
@@ -33,7 +33,7 @@ interface Succeeded {
 
 const refused = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Completes a format with the answers for many registrations. */
+/** Completes a format with the schemas of answers for many registrations. */
 export function registrationFormat<Registration, Registered>(
   described: Omit<RegistrationFormat<Registration, Registered>, 'manyAnswer'>,
 ): RegistrationFormat<Registration, Registered> {
@@ -43,7 +43,7 @@ export function registrationFormat<Registration, Registered>(
     .transform((registered) => ({ result: 'success' as const, registered }));
   const results = z.array(z.union([succeeded, refused]));
   const answerFor = (count: number) => z.object({ results: results.length(count) });
-  // Schemas are cached per count, because building one is slow.
+  // Schemas are cached by count, because building one is slow.
   const answers = new Map<number, ReturnType<typeof answerFor>>();
   return {
     ...described,

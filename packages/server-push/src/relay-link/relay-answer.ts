@@ -12,23 +12,23 @@ import { type RetryCause, relayCodeOf, relayCodes } from './relay-codes.js';
 
 export interface RelayRefusal {
   readonly kind: 'refused-for-good';
-  /** The relay's error code; `BAD_REQUEST` if it gave none. */
+  /** The relay's error code; `BAD_REQUEST` if the answer had none. */
   readonly code: string;
   readonly message: string;
-  /** One sentence for the admin, if only an admin can fix it. */
+  /** One sentence for the admin, if only an admin can fix the problem. */
   readonly trouble?: string;
 }
 
 export interface RelayRetry {
   readonly kind: 'retry';
-  /** The relay's error code, if a refusal is retried. */
+  /** The relay's error code, if this is a refusal that may be retried. */
   readonly code?: string;
   readonly cause: RetryCause;
-  /** One sentence for the admin; identical for identical faults. */
+  /** One sentence for the admin. It is identical for identical faults. */
   readonly reason: string;
   /** From the relay's `Retry-After`; `undefined` if absent. */
   readonly retryAfterSeconds: number | undefined;
-  /** Status of the answer, or of one result in a batch; `undefined` if there was no answer. */
+  /** HTTP status of the answer, or of one result in a batch; `undefined` if there was no answer. */
   readonly httpStatus: number | undefined;
 }
 
@@ -48,9 +48,10 @@ export interface ReceivedAnswer {
 const maximumMessageCharacters = 300;
 
 /**
- * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). 200 is success. Two kinds of refusals
- * are final: a final code of `relayCodes` with its status, and an unknown code with 400. Everything else is retried: a
- * proxy or another service at the relay's address must not fail a registration for good.
+ * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). Status 200 is success. Two kinds of
+ * refusal are final: a code that `relayCodes` marks as final, with one of its statuses, and an unknown code with status
+ * 400. Everything else is retried, because a proxy or another service at the relay's address must not make a
+ * registration fail for good.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -78,8 +79,8 @@ export const notKnown: RelayRefusal = {
 };
 
 /**
- * Whether a relay of this project answers that it does not know the operation. A 404 from a proxy, or from another
- * service at the relay's address, does not have the protocol's form.
+ * Whether the answer says, in the form of the protocol, that the relay does not know the operation. A 404 from a proxy
+ * or from another service at the relay's address does not have this form.
  */
 export function isUnknownOperation({ status, body }: ReceivedAnswer): boolean {
   if (status !== 404 && status !== 405) return false;
@@ -118,7 +119,7 @@ function retry(
   };
 }
 
-/** `said` is the message of an answer in the protocol's form. */
+/** Explains why the request is retried. `said` is the message of an answer in the form of the protocol. */
 function whyToRetry(status: number, said: string | undefined): [RetryCause, string] {
   if (status === 200) return ['admin-must-act', 'answered 200 with a body that does not come from a relay'];
   if (status >= 500) return ['relay-error', `answered ${status}`];
@@ -132,7 +133,7 @@ function whyToRetry(status: number, said: string | undefined): [RetryCause, stri
   return ['admin-must-act', `answered ${status}${hint}; is its address right?`];
 }
 
-/** Interprets the refusal of one registration of a batch as if it were the answer to a single registration. */
+/** Interprets the refusal of one registration in a batch like the answer to a single registration. */
 export function interpretRefusal(result: RefusedRegistration): RelayOutcome<never> {
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
@@ -142,7 +143,7 @@ function isSuccess(body: JsonValue | undefined): boolean {
   return isJsonObject(body) && body.result === 'success';
 }
 
-/** Reads an error in the protocol's form; `undefined` for another body. */
+/** Reads an error in the form of the protocol. Returns `undefined` for any other body. */
 function readError(body: JsonValue | undefined): RelayError | undefined {
   if (!isJsonObject(body) || body.result !== 'error' || typeof body.msg !== 'string') return undefined;
   const { code, msg } = body;
@@ -150,7 +151,7 @@ function readError(body: JsonValue | undefined): RelayError | undefined {
   return { code: isCode ? code : 'BAD_REQUEST', message: printable(msg) };
 }
 
-/** Shortens a relay's text, and removes characters that could forge lines of a log or a terminal. */
+/** Shortens a relay's text, and replaces characters that could forge log lines or control a terminal. */
 export function printable(text: string): string {
   return text.slice(0, maximumMessageCharacters).replace(/[\p{Control}\p{Surrogate}]/gu, ' ');
 }

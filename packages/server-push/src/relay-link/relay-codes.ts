@@ -1,17 +1,17 @@
-/** The reason for a retry: no answer, an error of the relay, overload, or a fault that an admin must fix. */
+/** Why a request is retried: the relay did not answer, failed or is overloaded, or an admin must fix a fault. */
 export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-act';
 
 /** The `error_code` of a device whose registration failed. */
 export type DeviceErrorCode = 'BAD_REQUEST' | 'INVALID_BOUNCER_PUBLIC_KEY' | 'REQUEST_EXPIRED';
 
-/** The check in `push status` that reports a refusal and its remedy. */
+/** The check in `push status` that reports a refusal and how to fix it. */
 type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
 
 /** How this server handles one error code of a relay. */
 export interface RelayCode {
-  /** The statuses with which a relay sends the code. With another status, it is another service's answer. */
+  /** HTTP statuses with which a relay sends the code. With another status, the answer comes from another service. */
   readonly statuses: readonly number[];
-  /** `final`: a retry would be refused, too. Otherwise the reason for which it is retried. */
+  /** `final`: a retry would also be refused. Otherwise the cause to record for the retry. */
   readonly taken: 'final' | Extract<RetryCause, 'busy' | 'admin-must-act'>;
   /** Error code of a device if the relay refused its registration with this code, or if retries failed for a day. */
   readonly deviceCode: DeviceErrorCode;
@@ -42,7 +42,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   REQUEST_CONFUSING_VAR: final('BAD_REQUEST'),
   INVALID_REMOTE_PUSH_DEVICE_TOKEN: final('BAD_REQUEST'),
   PAYLOAD_TOO_LARGE: final('BAD_REQUEST', 413),
-  // Final, because only the relay's operator can move the organization. Phones register again afterwards.
+  // Final, because only the relay's operator can move the organization. Phones register again after that.
   REMOTE_REALM_SERVER_MISMATCH_ERROR: { ...final('BAD_REQUEST', 403), check: 'realm' },
   MISSING_REMOTE_REALM: retried('realm', [403]),
   PUSH_NOTIFICATIONS_DISALLOWED: retried('permission', [400]),
@@ -53,13 +53,13 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   METHOD_NOT_ALLOWED: retried('relay', [405]),
 };
 
-/** The row for a code and status of the relay; `undefined` if there is none. */
+/** Returns the row for a code and status of the relay; `undefined` if there is none. */
 export function relayCodeOf(code: unknown, status: number): RelayCode | undefined {
   const row = typeof code === 'string' && Object.hasOwn(relayCodes, code) ? relayCodes[code] : undefined;
   return row?.statuses.includes(status) === true ? row : undefined;
 }
 
-/** The `error_code` of a device whose registration the relay refused for good. */
+/** Returns the `error_code` of a device whose registration the relay refused for good. */
 export function deviceErrorCode(code: string): DeviceErrorCode {
   return (Object.hasOwn(relayCodes, code) ? relayCodes[code] : undefined)?.deviceCode ?? 'BAD_REQUEST';
 }

@@ -28,7 +28,7 @@ export interface RelayLinkOptions {
   readonly pushStatus: Pick<RealmPushStatusRecord, 'report'>;
 }
 
-/** A received HTTP answer and its `Date` header. */
+/** A received HTTP answer, with its `Date` header. */
 export interface ProbeAnswer extends ReceivedAnswer {
   readonly date: string | undefined;
 }
@@ -39,16 +39,17 @@ export interface Exchange {
   readonly isFresh?: boolean;
   /** Sends no credentials, because the operation needs none. */
   readonly isAnonymous?: true;
-  /** POST body. Absent: a GET. */
+  /** POST body. If absent, the request is a GET. */
   readonly content?: RequestContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Statuses which mean that the relay does not know the operation. They are final and say nothing about the health of
-   * the link.
+   * Statuses with which a relay says that it does not know the operation. They are final and say nothing about the
+   * health of the link.
    */
   readonly finalStatuses?: readonly number[];
   /**
-   * Accepts `finalStatuses` only from an answer of {@link isUnknownOperation}, because the relay is known to be ours.
+   * Whether `finalStatuses` count only in an answer that {@link isUnknownOperation} accepts, because the relay is known
+   * to be ours.
    */
   readonly isFormRequired?: boolean;
 }
@@ -56,7 +57,7 @@ export interface Exchange {
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
 
-/** Exchanges requests and answers with the relay, with this server's credentials. */
+/** Sends requests to the relay, with this server's credentials, and receives the answers. */
 export class RelayExchange {
   readonly #options: RelayLinkOptions;
   #serverKey: Secret<string>;
@@ -66,7 +67,7 @@ export class RelayExchange {
     this.#serverKey = options.relay.serverKey;
   }
 
-  /** This server's id and the key in use. */
+  /** This server's id and its current key. */
   get credentials(): { readonly serverId: string; readonly serverKey: Secret<string> } {
     return { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
   }
@@ -83,7 +84,7 @@ export class RelayExchange {
   ): Promise<RelayOutcome<z.infer<Schema>>> {
     const outcome = await this.ask(exchange, schema);
     const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
-    // An abort by this server says nothing about the relay.
+    // A request that this server aborted says nothing about the relay.
     if (isReporting && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
     return outcome;
   }

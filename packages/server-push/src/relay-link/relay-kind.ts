@@ -1,7 +1,7 @@
 /**
- * Whether the relay is this project's or a stock one, learned from its answers to notify requests: only ours reports a
- * result for each device. A stock relay has no batch requests. If a request names two devices, it may answer 500 after
- * it has delivered.
+ * Learns from the answers to notify requests whether the relay is ours (of this project) or a stock relay: only ours
+ * reports a result for each device. A stock relay has no batch requests, and may answer 500 after it has delivered if a
+ * request names two devices.
  */
 export class RelayKind {
   #kind: 'ours' | 'stock' | undefined;
@@ -11,7 +11,7 @@ export class RelayKind {
     return this.#kind === 'ours';
   }
 
-  /** Whether it is useless to send requests that only this project's relay knows. */
+  /** Whether the relay is known not to support requests that only this project's relay knows. */
   get isStock(): boolean {
     return this.#kind === 'stock';
   }

@@ -89,8 +89,8 @@ export class RelayLink {
   }
 
   /**
-   * Asks the relay to deliver notifications. The caller keeps the request within the relay's body limit, and includes
-   * only one device unless {@link RelayKind.isOurs}.
+   * Asks the relay to deliver notifications. The caller must keep the request within the relay's body limit, and must
+   * include only one device unless {@link RelayKind.isOurs}.
    */
   async notify(
     requests: readonly WrittenPushRequest[],
@@ -106,7 +106,7 @@ export class RelayLink {
     return outcome;
   }
 
-  /** Asks for the outcome of up to 200 queued notifications. Stock relays do not know the request. */
+  /** Fetches the receipts of up to 200 queued notifications. Stock relays do not know the request. */
   async fetchReceipts(notificationIds: readonly string[]) {
     const path = `${relayReceiptsPath}?ids=${notificationIds.join(',')}`;
     return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayReceiptsAnswer);
@@ -126,7 +126,7 @@ export class RelayLink {
     return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
-  /** Forwards a phone's sealed revocation. A relay that does not know the request refuses it for good. */
+  /** Forwards a phone's sealed revocation. A relay that does not know the request finally refuses it. */
   async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
@@ -137,15 +137,13 @@ export class RelayLink {
     );
   }
 
-  /**
-   * Sends a notify request without notifications, and returns the raw answer. Does not report the answer to the monitor.
-   */
+  /** Sends a notify request without notifications, and returns the raw answer. The answer is not reported to the monitor. */
   async probe(): Promise<ProbeAnswer | ConnectTrouble> {
     const content = jsonOf(encodeRelayNotifyRequest(this.#realmUuid, []));
     return this.#exchange.probe({ path: relayNotifyPath, isFresh: true, content });
   }
 
-  /** Registers this server with an id and a key that the server has chosen. Idempotent for the same id and key. */
+  /** Registers this server with an id and a key that the server chose. Idempotent for the same id and key. */
   async join(registration: ServerRegistration): Promise<RelayOutcome<{ readonly created: boolean }>> {
     const content = formOf(encodeRegistration(this.#exchange.credentials, registration));
     return this.#exchange.ask(
@@ -154,19 +152,19 @@ export class RelayLink {
     );
   }
 
-  /** Requests the secret with which this server's host proves that it is the registered one. */
+  /** Requests the secret with which this server proves that it runs at the registered host. */
   async startTransfer(hostname: string): Promise<RelayOutcome<Secret<string>>> {
     const content = formOf({ hostname });
     return this.#exchange.ask({ path: serverTransferPath, content, isAnonymous: true }, transferAnswer);
   }
 
-  /** Makes the relay read the secret at this server's host. Returns the server's id and its new key. */
+  /** Asks the relay to read the secret at this server's host. Returns the server's id and its new key. */
   async verifyChallenge(hostname: string, accessToken: Secret<string>) {
     const content = formOf({ hostname, access_token: accessToken.reveal() });
     return this.#exchange.ask({ path: serverVerifyPath, content, isAnonymous: true }, verifiedAnswer);
   }
 
-  /** Ends this server's registration. A relay that does not know the request refuses it for good. */
+  /** Deactivates this server at the relay. A relay that does not know the request finally refuses it. */
   async deactivate(): Promise<RelayOutcome<unknown>> {
     const content = jsonOf({});
     return this.#exchange.ask(
@@ -176,7 +174,7 @@ export class RelayLink {
   }
 
   /**
-   * Reports the server's organization, so that the relay knows it as this server's. The answer contains the
+   * Reports the server's organization, so that the relay assigns it to this server. The answer contains the
    * organization's push status.
    */
   async reportRealm(realm: JsonObject): Promise<RelayOutcome<z.output<typeof analyticsAnswer>>> {
@@ -185,15 +183,15 @@ export class RelayLink {
     return this.#exchange.ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
 
-  /** Asks for the apps of the organization to which the relay can deliver. Stock relays do not know the request. */
+  /** Fetches the organization's apps to which the relay can deliver. Stock relays do not know the request. */
   async fetchApps(): Promise<RelayOutcome<RelayAppsAnswer>> {
     const path = `${relayAppsPath}?realm_uuid=${this.#realmUuid}`;
     return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);
   }
 
   /**
-   * Fetches the relay's signed key list without credentials. A relay without key lists, such as a stock relay, refuses
-   * it for good.
+   * Fetches the relay's signed key list, without credentials. A relay without key lists, such as a stock relay, finally
+   * refuses the request.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#exchange.ask(
@@ -202,7 +200,7 @@ export class RelayLink {
     );
   }
 
-  /** How the relay refuses an operation that stock relays do not know. */
+  /** How a relay answers an operation that stock relays do not know. */
   get #ofExtension(): Pick<Exchange, 'finalStatuses' | 'isFormRequired'> {
     return { finalStatuses: [400, 404, 405], isFormRequired: this.kind.isOurs };
   }

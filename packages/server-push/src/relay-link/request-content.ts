@@ -1,6 +1,6 @@
 import { type JsonValue, stringifyJson } from '@waxwing/protocol';
 
-/** The body of a request, and its media type. */
+/** The body of a request, with its media type. */
 export interface RequestContent {
   readonly type: string;
   readonly body: string;

@@ -17,7 +17,7 @@ export interface RelayError {
 
 const firstRetryMilliseconds = 1000;
 
-/** Schedules the next attempt of a job: exponential backoff with jitter, and not before the relay's `Retry-After`. */
+/** Schedules the next attempt of a job with exponential backoff and jitter, but not before the relay's `Retry-After`. */
 export function retryLater(
   { attempt }: Job,
   { reason, retryAfterSeconds = 0 }: RelayError,

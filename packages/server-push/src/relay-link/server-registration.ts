@@ -2,16 +2,16 @@ import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { RealmPushStatus } from './realm-push-status.js';
 
-/** The data that a server sends to a relay when it registers. */
+/** What a server sends to a relay when it registers. */
 export interface ServerRegistration {
-  /** With a port if it is not 443. */
+  /** Host name, with a port if it is not 443. */
   readonly hostname: string;
   readonly contactEmail: string;
   /** An invitation code, if the relay requires one. */
   readonly invitation?: Secret<string> | undefined;
-  /** Replaces the key that authenticates the request. */
+  /** A new key, which replaces the key that authenticates the request. */
   readonly newKey?: Secret<string> | undefined;
-  /** Lets a server return after it deactivated itself. Stock relays ignore it. */
+  /** Lets a server return after it has deactivated itself. Stock relays ignore this field. */
   readonly reactivate?: boolean;
 }
 
@@ -26,7 +26,7 @@ export const verifiedAnswer = z
     serverKey: new Secret(answer.zulip_org_key),
   }));
 export const deactivateAnswer = z.object({});
-/** The push status of each reported organization; `undefined` for one in another form. */
+/** The push status of each reported organization; `undefined` for a status in an unknown form. */
 export const analyticsAnswer = z.object({
   realms: z.record(
     z.string(),
@@ -41,7 +41,7 @@ export const analyticsAnswer = z.object({
   ),
 });
 
-/** The form that registers a server. */
+/** Builds the form that registers a server. */
 export function encodeRegistration(
   { serverId, serverKey }: { readonly serverId: string; readonly serverKey: Secret<string> },
   { hostname, contactEmail, invitation, newKey, reactivate }: ServerRegistration,

@@ -1,4 +1,7 @@
-/** Aborted when any signal of the group is. Usually all share one signal. `undefined` if the group has none. */
+/**
+ * Returns a signal that is aborted when any signal of the group is. Usually all requests share one signal. `undefined`
+ * if no request has a signal.
+ */
 export function signalOfAll<Signal extends AbortSignal | undefined>(
   group: readonly { readonly signal: Signal }[],
 ): Signal {

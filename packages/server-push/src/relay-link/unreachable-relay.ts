@@ -2,7 +2,7 @@ import { type ConnectTrouble, findConnectTrouble } from '@waxwing/service/lifecy
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayRetry } from './relay-answer.js';
 
-/** The path to the relay, for messages. */
+/** How this server reaches the relay, for messages. */
 export interface WayToRelay {
   readonly url: string;
   readonly network: RelayNetwork;
@@ -16,7 +16,7 @@ export function findRelayTrouble(
 ): ConnectTrouble {
   const { proxyUrl, proxySetting = 'the setting of the proxy', authoritiesSetting } = network;
   const trouble = findConnectTrouble(error, authoritiesSetting) ?? otherTrouble(error, timeoutMilliseconds);
-  // The failed connection may be the one to the proxy.
+  // The connection that failed may be the one to the proxy.
   if (proxyUrl === undefined || trouble.step === 'tls') return trouble;
   return { ...trouble, remedy: `${trouble.remedy}; check also the proxy in ${proxySetting}` };
 }
@@ -35,7 +35,7 @@ function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTroub
   return { step: 'connection', what: `the proxy answers ${status}`, remedy: `check ${access}` };
 }
 
-/** The outcome of a request to the relay that got no answer. */
+/** Returns the outcome of a request to the relay that got no answer. */
 export function unreachableRelay(error: unknown, way: WayToRelay): RelayRetry {
   const { what, remedy } = findRelayTrouble(error, way);
   return {

@@ -1,9 +1,9 @@
-/** Work in flight per signal. Each signal gets a single listener, because Node warns above ten listeners. */
+/** Work in flight, by signal. Each signal gets only one listener, because Node warns if there are more than ten. */
 const underWay = new WeakMap<AbortSignal, Set<AbortController>>();
 
 /**
- * Runs `work` with a signal that aborts when `signal` does, or with a TimeoutError after `milliseconds`. Removes its
- * listener afterwards, unlike `AbortSignal.any`, whose signals Node keeps referenced as long as their sources live.
+ * Runs `work` with a signal that is aborted when `signal` is, or with a TimeoutError after `milliseconds`. Removes its
+ * listener afterwards. Signals of `AbortSignal.any`, in contrast, stay in memory as long as their sources do.
  */
 export async function whileAllowed<Result>(
   signal: AbortSignal | undefined,

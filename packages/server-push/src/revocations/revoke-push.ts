@@ -26,13 +26,13 @@ type Context = Pick<
 const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
 /**
- * `POST /api/v1/mobile_push/revoke`, an extension (docs/protocol.md#sealed-revocation): forwards a phone's sealed
- * revocation to the relay. A job, enqueued in the same transaction, forwards it. The server cannot open it, and deletes
- * none of its own rows.
+ * `POST /api/v1/mobile_push/revoke`, an extension (docs/protocol.md#sealed-revocation): accepts a phone's sealed
+ * revocation. The same transaction enqueues a job that forwards it to the relay. The server cannot decrypt it, and
+ * deletes none of its own rows.
  *
- * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; PUSH_SERVICE_NOT_CONFIGURED; BAD_REQUEST for
- * a bot, an invalid key, and a revocation that is too long; RATE_LIMIT_HIT above the user's hourly limit of
- * registrations.
+ * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; with PUSH_SERVICE_NOT_CONFIGURED; with
+ * BAD_REQUEST for a bot, an invalid key, or a revocation that is too long; with RATE_LIMIT_HIT above the user's hourly
+ * limit of registrations.
  */
 export const revokePush = operation({
   method: 'POST',

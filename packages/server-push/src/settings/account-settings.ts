@@ -4,34 +4,34 @@ import type { EnvironmentReader, Secret } from '@waxwing/service/config';
 import { readProxyUrl } from '@waxwing/service/http-settings';
 import type { AdminNames } from '../admin-names.js';
 
-/** The relay's settings, before the key file is read. */
+/** The settings of the relay. The key file is not read yet. */
 export type RelaySettings =
   | {
       readonly kind: 'configured';
       readonly url: string;
       readonly serverId: string;
-      /** Contains the server key that `waxwing-relay servers add` printed. Must be readable only by its owner. */
+      /** File with the server key that `waxwing-relay servers add` printed. Only its owner may be able to read it. */
       readonly serverKeyFile: string;
     }
   | { readonly kind: 'not-configured' };
 
-/** Settings of the relay account that `push enable` keeps in the database. */
+/** Settings for the relay account that `push enable` stores in the database. */
 export interface PushAccountSettings {
-  /** Holds the key that encrypts the account's key in the database; `undefined` without a setting on PostgreSQL. */
+  /** File with the key that encrypts the account's key in the database; `undefined` on PostgreSQL if no setting names it. */
   readonly keyFile: string | undefined;
-  /** Whether plain HTTP is allowed for requests to a relay on another machine. */
+  /** Whether a relay on another machine may be reached by plain HTTP. */
   readonly allowsPlainHttp: boolean;
 }
 
-/** Settings of the network path to the relay. */
+/** Settings for the network path to the relay. */
 export interface RelayNetworkSettings {
   /** PEM file with certificates of additional authorities. */
   readonly caFile: string | undefined;
-  /** A secret, because it may hold a password. */
+  /** URL of the proxy. A secret, because it may contain a password. */
   readonly proxyUrl: Secret<string> | undefined;
 }
 
-/** Settings that select the relay and the path to it. */
+/** Settings for the relay and the path to it. */
 export interface AccountSettings {
   readonly relay: RelaySettings;
   readonly pushAccount: PushAccountSettings;
@@ -102,7 +102,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   };
 }
 
-/** Whether requests to this URL cross a network unencrypted. */
+/** Whether requests to this URL cross a network without encryption. */
 export function isPlainToOthers({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

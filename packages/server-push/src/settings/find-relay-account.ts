@@ -18,7 +18,7 @@ export interface FoundAccount {
 }
 
 /**
- * Finds the relay account in use: the account of the RELAY_ settings, else the account that `push enable` stored.
+ * Finds the relay account in use: the account in the RELAY_ settings, otherwise the account that `push enable` stored.
  * @throws ConfigurationError if a key file cannot be used.
  */
 export async function findRelayAccount(

@@ -16,7 +16,10 @@ export async function readRelayKey(settings: RelaySettings, { prefix }: AdminNam
   return { kind, url, serverId, serverKey: new Secret(key) };
 }
 
-/** Finds a key of our relay, even next to its label or in quotes. A text of one line may be a key of another relay. */
+/**
+ * Finds a key of our relay in a text, even beside its label or in quotes. Without one, a single word may be the key of
+ * another relay.
+ */
 function findKey(text: string): string | undefined {
   const keys = text.match(/(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi) ?? [];
   if (keys.length === 1) return keys[0];

@@ -3,7 +3,10 @@ import type { AdminNames } from '../admin-names.js';
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayNetworkSettings } from './account-settings.js';
 
-/** Reads the network path to the relay. @throws ConfigurationError if the file of authorities contains none. */
+/**
+ * Reads the network path to the relay. @throws ConfigurationError if the file of certificate authorities contains no
+ * certificate.
+ */
 export async function readRelayNetwork(
   { caFile, proxyUrl }: RelayNetworkSettings,
   { prefix }: AdminNames,

@@ -11,7 +11,7 @@ import type { PushAccountSettings } from './account-settings.js';
 
 /**
  * Reads the key that encrypts secrets in the database: 32 bytes as 64 hexadecimal digits.
- * @throws ConfigurationError if there is none, its file is not private, or it holds something else.
+ * @throws ConfigurationError if there is no key file, it is not private, or it contains something else.
  */
 export async function readSecretKey(
   { keyFile }: PushAccountSettings,
@@ -29,7 +29,10 @@ export async function readSecretKey(
   return new Secret(new Uint8Array(Buffer.from(text, 'hex')));
 }
 
-/** Reads the key. If its file is missing, creates it with mode 0600. @throws ConfigurationError as readSecretKey does. */
+/**
+ * Reads the key, and first creates its file with mode 0600 if it is missing. @throws ConfigurationError as
+ * readSecretKey does.
+ */
 export async function readOrCreateSecretKey(
   settings: PushAccountSettings,
   names: AdminNames,

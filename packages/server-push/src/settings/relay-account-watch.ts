@@ -16,10 +16,10 @@ export interface RelayAccountWatchOptions {
   readonly serverPush: { useRelay(account: RelayAccount): Promise<void> };
 }
 
-/** Needed because a signal is lost if a command ends right after its commit. */
+/** The account is also read at this interval, because a signal is lost if a command ends right after its commit. */
 const readEveryMilliseconds = 10_000;
 
-/** Puts each change of the relay account into use in this process, without a restart. */
+/** Applies each change of the relay account in this process, without a restart. */
 export class RelayAccountWatch {
   readonly #options: RelayAccountWatchOptions;
   readonly #troubleLog = new TroubleLog();
@@ -31,7 +31,7 @@ export class RelayAccountWatch {
     this.#options = options;
   }
 
-  /** Puts the account into use. @throws ConfigurationError if it cannot be used. */
+  /** Reads the account and uses it from then on. @throws ConfigurationError if the account cannot be used. */
   static async open(options: RelayAccountWatchOptions): Promise<RelayAccountWatch> {
     const watch = new RelayAccountWatch(options);
     await watch.read();
@@ -45,7 +45,7 @@ export class RelayAccountWatch {
   /** Reads the account now. @throws ConfigurationError if it cannot be used; the former stays in use. */
   read(): Promise<void> {
     const { settings, names, database, serverPush } = this.#options;
-    // Serialized: an earlier, slower read must not restore a former account.
+    // Reads are serialized: an earlier, slower read must not restore a former account.
     const reading = this.#last.then(async () => {
       const { account } = await findRelayAccount(database, settings, names);
       await serverPush.useRelay(account);

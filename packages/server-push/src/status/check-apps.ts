@@ -4,7 +4,7 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 const vendors = { fcm: 'Google', apns: 'Apple', webpush: 'The push service' } as const;
 
-/** Checks that the relay can deliver to the apps of the organization's devices. */
+/** Checks that the relay can deliver to the apps that the organization's devices use. */
 export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<PushCheck[]> {
   const outcome = await link.fetchApps();
   if (outcome.kind === 'refused-for-good') {

@@ -21,7 +21,7 @@ export interface CheckConfiguredPushOptions {
   readonly clock: Clock;
 }
 
-/** Checks push from the configuration to the phones. Each failed check names its remedy. */
+/** Checks push end to end, from the configuration to the phones. Each failed check says how to fix the problem. */
 export async function checkConfiguredPush({
   database,
   settings,

@@ -3,7 +3,7 @@ import type { ServerPushTables } from '../tables.js';
 import { countDevices } from './count-devices.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 
-/** Counts the organization's devices by state. Fails if registrations failed and no phone is registered. */
+/** Counts the organization's devices by state. The check fails if registrations have failed and no phone is registered. */
 export async function checkDevices(db: Kysely<ServerPushTables>): Promise<PushCheck[]> {
   const counted = await countDevices(db);
   const total = (state: 'active' | 'pending' | 'failed') =>

@@ -7,8 +7,8 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Reports the running server's last result with the relay. An old failure is not a fault if the relay `answersNow`: the
- * server sends its next request only when there is something to send.
+ * Reports the last result that the running server had with the relay. If the relay `answersNow`, an old failure is no
+ * fault: the server sends its next request only when there is something to send.
  */
 export async function checkHistory(
   db: Kysely<ServerPushTables>,
@@ -43,7 +43,7 @@ function checkExchange(
   return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);
 }
 
-/** An older rejection may have been fixed since. */
+/** Fails only for a recent rejection, because an older one may have been fixed since. */
 function checkRejection({ lastRejection }: RelayLinkStatus, { push }: AdminNames, now: number): PushCheck {
   if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
   const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;

@@ -4,12 +4,12 @@ import { pushJobKinds } from '../push-job-kinds.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 
-/** If a job is overdue for longer than this, no process runs it, or too few processes run. */
+/** If a job is overdue for longer than this, no process runs jobs, or too few processes do. */
 const maximumDelayMilliseconds = 2 * 60_000;
 const maximumListed = 1000;
 const dayMilliseconds = 86_400_000;
 
-/** Checks that the server's jobs for the relay run, and that no job was given up. */
+/** Checks that the server's jobs for the relay run, and that no job was given up recently. */
 export async function checkJobs(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
   names: AdminNames,
@@ -19,7 +19,7 @@ export async function checkJobs(
     const listed = pushJobKinds.map((kind) => jobs.list({ kind, state, limit: maximumListed }));
     return (await Promise.all(listed)).flat();
   };
-  // Includes jobs of all kinds, because a notification begins as the job of its message.
+  // Includes jobs of all kinds, because a notification starts as a job about its message.
   const due = await jobs.list({ state: 'due', limit: maximumListed });
   const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
   return [checkQueue({ due, ofPush }, names, now), checkDead(await list('dead'), names, now)];
@@ -33,7 +33,7 @@ function checkQueue(
   now: number,
 ): PushCheck {
   const count = (many: number, verb: string) => `${many} ${many === 1 ? `job ${verb}s` : `jobs ${verb}`}`;
-  // Registrations are dated in the past for fairness, so their age counts from their creation.
+  // Registrations are dated in the past for fairness, so the age of their jobs counts from creation.
   const oldest = Math.min(...due.map(({ at, createdAt }) => Math.max(at, createdAt)));
   if (now - oldest > maximumDelayMilliseconds) {
     return failed(
@@ -48,7 +48,7 @@ function checkQueue(
   return failed('jobs', `${count(ofPush.length, 'wait')} for the relay, since ${reason}.`, remedy);
 }
 
-/** Jobs stay listed for 14 days after they were given up, so only the last day indicates a problem. */
+/** Fails only for jobs that were given up within a day, because jobs stay listed for 14 days after that. */
 function checkDead(dead: Listed, { program }: AdminNames, now: number): PushCheck {
   const newest = dead.toSorted((one, other) => other.at - one.at)[0];
   if (newest === undefined) return passed('given-up jobs', 'No job was given up.');

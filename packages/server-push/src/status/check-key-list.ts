@@ -15,14 +15,14 @@ export interface KeyListCheckOptions {
   readonly sodium: Sodium;
   /** Unix milliseconds. */
   readonly now: number;
-  /** The pinned signing key of the relay; `undefined` if none was pinned. */
+  /** The relay's pinned signing key; `undefined` if no key is pinned. */
   readonly pinned: string | undefined;
   readonly names: AdminNames;
 }
 
 const askOperator = "Ask the relay's operator to run waxwing-relay keys verify, and to read what it says.";
 
-/** Checks that the relay publishes a list of its keys, signed by the pinned key, that phones can follow. */
+/** Checks that the relay publishes a key list that phones can follow, and that the pinned key signs it. */
 export async function checkKeyList(
   link: Pick<RelayLink, 'fetchKeyList'>,
   options: KeyListCheckOptions,
@@ -46,7 +46,7 @@ function checkList(answer: KeyListAnswer, { sodium, now }: KeyListCheckOptions):
   return passed('key list', `The relay's key list is valid until ${until}.`);
 }
 
-/** Works for a list of any age: even an expired list shows the signer. */
+/** Checks who signed the list. Works for a list of any age, because even an expired list shows its signer. */
 function checkSigner(answer: KeyListAnswer, { sodium, pinned, names }: KeyListCheckOptions): PushCheck {
   const signer = `The relay signs with ${answer.signing_public_key}`;
   if (pinned === undefined) return passed('signing key', `${signer}; no key is pinned.`);

@@ -15,12 +15,12 @@ import type { PushCheck } from './push-check.js';
 
 export interface CheckPushOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** `undefined` if there is none, or it cannot be used: then the checks that need it are omitted. */
+  /** The relay; `undefined` if there is none or it cannot be used. The checks that need it are then omitted. */
   readonly relay: ConfiguredRelay | undefined;
-  /** Whether settings name the relay; otherwise `enable` joined it. */
+  /** Whether settings name the relay. If not, `enable` joined it. */
   readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
-  /** The pinned signing key of the relay; `undefined` if none was pinned. */
+  /** The relay's pinned signing key; `undefined` if no key is pinned. */
   readonly pinnedSigningKey: string | undefined;
   readonly sodium: Sodium;
   readonly clock: Clock;
@@ -28,8 +28,8 @@ export interface CheckPushOptions {
 }
 
 /**
- * Checks push end to end: first the relay, then the state in this server's database. Each failed check names its
- * remedy.
+ * Checks push end to end: first the relay, then the state in this server's database. Each failed check says how to fix
+ * the problem.
  */
 export async function checkPush(options: CheckPushOptions): Promise<PushCheck[]> {
   const { database, relay, isFromSettings, realm, clock, sodium, names } = options;

@@ -18,17 +18,17 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 export interface CheckRelayOptions {
   readonly relay: ConfiguredRelay;
-  /** Whether settings name the relay; otherwise `enable` joined it. */
+  /** Whether settings name the relay. If not, `enable` joined it. */
   readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
   readonly clock: Clock;
   readonly names: AdminNames;
 }
 
-/** An aspect to check once the relay has accepted this server and its organization. */
+/** A check that runs once the relay has accepted this server and its organization. */
 export type FurtherCheck = (link: RelayLink) => Promise<readonly PushCheck[]>;
 
-/** The relay accepts registrations for a day by their timestamp, but a clock error this large is a fault anyway. */
+/** The relay accepts the timestamp of a registration for a day, but a clock error of this size is a fault anyway. */
 const maximumClockErrorMilliseconds = 5 * 60_000;
 
 /**
@@ -150,7 +150,7 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   return [accepted, active, quota, realm, checkPermission(relayNotifyAnyAnswer.parse(body))];
 }
 
-/** What an admin does if the relay has switched push off. */
+/** What an admin should do if the relay has switched push off. */
 export const offRemedy =
   "Ask the relay's operator why, or look at this server's plan there. The server asks every five minutes, and sends again once the relay allows it.";
 
@@ -167,13 +167,13 @@ function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
   );
 }
 
-/** The timestamp comes from the relay, so it may be invalid. */
+/** Formats a timestamp from the relay, which may be invalid. */
 function instantOf(seconds: number): string {
   const instant = new Date(seconds * 1000);
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
 }
 
-/** Names only what is in use: the settings, or the account that `enable` made. */
+/** Says how to fix refused credentials. Names only what is in use: the settings, or the account that `enable` created. */
 function remedyOfCredentials({
   relay: { url, serverId },
   isFromSettings,

@@ -1,7 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 
-/** Devices of one token kind by state. A device with a new registration in progress counts as active and as pending. */
+/**
+ * Numbers of devices of one token kind, by state. A device with a new registration in progress counts as active and as
+ * pending.
+ */
 export interface DeviceCounts {
   /** `fcm`, `apns` or a later kind; empty for a device without a token. */
   readonly kind: string;
@@ -10,7 +13,7 @@ export interface DeviceCounts {
   readonly failed: number;
 }
 
-/** Counts the organization's devices of both generations by token kind, in the order of the kinds. Reads every device. */
+/** Counts the organization's devices of both generations by token kind, sorted by kind. Reads all devices. */
 export async function countDevices(db: Kysely<ServerPushTables>): Promise<DeviceCounts[]> {
   const { rows } = await sql<Record<keyof DeviceCounts, string>>`
     select kind, sum(active) as active, sum(pending) as pending, sum(failed) as failed from (

@@ -1,17 +1,17 @@
 import { capitalized } from '../capitalized.js';
 
-/** Result of one check of push, for the admin. */
+/** Result of one check of push, to show to the admin. */
 export interface PushCheck {
   /** Short name, such as `credentials`. */
   readonly check: string;
   readonly ok: boolean;
-  /** The result; one sentence. */
+  /** The result, as one sentence. */
   readonly cause: string;
-  /** What to do; `null` if nothing is wrong. */
+  /** What to do; `null` if the check found no problem. */
   readonly remedy: string | null;
 }
 
-/** A check that found no problem. */
+/** Returns a check that found no problem. */
 export const passed = (check: string, cause: string): PushCheck => ({
   check,
   ok: true,
@@ -19,7 +19,7 @@ export const passed = (check: string, cause: string): PushCheck => ({
   remedy: null,
 });
 
-/** A check that found a problem. `cause` and `remedy` are sentences. */
+/** Returns a check that found a problem. `cause` and `remedy` are sentences. */
 export const failed = (check: string, cause: string, remedy: string): PushCheck => ({
   check,
   ok: false,
@@ -27,12 +27,12 @@ export const failed = (check: string, cause: string, remedy: string): PushCheck 
   remedy,
 });
 
-/** Makes a sentence from a clause. */
+/** Makes a sentence of a clause. */
 export function sentenceOf(text: string): string {
   return `${capitalized(text)}${text.endsWith('.') ? '' : '.'}`;
 }
 
-/** Converts a problem to a check. The part after the last colon says what to do. */
+/** Converts a problem to a failed check. The part after the last colon is the remedy. */
 export function asCheck(problem: string, check = 'configuration'): PushCheck {
   const colon = problem.lastIndexOf(': ');
   const [cause, remedy] = colon < 0 ? [problem, ''] : [problem.slice(0, colon), problem.slice(colon + 2)];
