@@ -4,9 +4,9 @@ import { CommandError } from './command-error.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Runs the checks of a start one after the other, and prints the result of each.
- * @param hide replaces secrets in a text.
- * @throws CommandError if any failed.
+ * Runs the start checks one after the other, and prints the result of each.
+ * @param hide replaces secrets in a text
+ * @throws CommandError if a check failed
  */
 export async function checkStart(
   checks: readonly StartCheck[],

@@ -1,4 +1,4 @@
-/** Why a command failed: one sentence for the user, with what to do. */
+/** Why a command failed: one sentence for the user that also says what to do. */
 export class CommandError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -7,20 +7,20 @@ import { completionName } from './completion.js';
 import { refuseSecrets } from './refuse-secrets.js';
 import type { Terminal } from './terminal.js';
 
-/** A program's sources of settings besides the environment. */
+/** Where a program's settings come from besides the environment. */
 export interface ProgramSettings {
-  /** Prefix of their names, such as `RELAY_`. */
+  /** Prefix of the settings' names, such as `RELAY_`. */
   readonly prefix: string;
-  /** Read if the environment has no settings of the program and the file exists. */
+  /** Settings file that is read if it exists and the environment has no settings of the program. */
   readonly defaultFile: string;
 }
 
-/** An environment file that was read. */
+/** An environment file that has been read. */
 interface SettingsFile extends ParsedEnvironment {
   readonly path: string;
 }
 
-/** Variables that the PostgreSQL driver reads from the process, such as PGPASSWORD and PGPASSFILE. */
+/** Variables that the PostgreSQL driver reads from the process's environment, such as PGPASSWORD and PGPASSFILE. */
 const driverVariable = /^PG[A-Z]+$/;
 
 /** The terminal of one command. */
@@ -29,13 +29,13 @@ export interface CommandTerminal extends Terminal {
    * Reads the environment file before the command runs. Variables of the environment take precedence over the file.
    */
   begin(command: Command, settings: ProgramSettings): Promise<void>;
-  /** Adds file and line to the problems of settings that are in the environment file. Returns other errors unchanged. */
+  /** Adds file and line to problems with settings from the environment file. Returns other errors unchanged. */
   located(error: unknown): unknown;
   /** Prints which database the command has changed, unless its output is JSON. */
   printDatabase(): void;
 }
 
-/** Extends a program's terminal for the command to run. */
+/** Extends a program's terminal for the command that runs. */
 export function commandTerminal(terminal: Terminal): CommandTerminal {
   let environment = terminal.environment;
   let file: SettingsFile | undefined;
@@ -82,9 +82,9 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
 }
 
 /**
- * Reads the file of `--env-file`.
- * @throws ConfigurationError if neither it nor the environment has a setting of the program: its defaults would name
- * another database than the one that is meant.
+ * Reads the file that `--env-file` names.
+ * @throws ConfigurationError if neither the file nor the environment has a setting of the program: with its defaults,
+ * the program would use the wrong database.
  */
 async function readNamed(
   { environment }: Terminal,
@@ -92,7 +92,7 @@ async function readNamed(
   path: string,
 ): Promise<SettingsFile> {
   const file = await readSettings(path);
-  // `/dev/null` stands for an empty file, so it needs no setting of this program.
+  // `/dev/null` means an empty file, so it needs no setting of this program.
   if (path === '/dev/null') return file;
   const names = Object.keys({ ...file.values, ...environment });
   if (names.some((name) => name.startsWith(prefix))) return file;

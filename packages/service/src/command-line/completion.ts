@@ -56,8 +56,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Shell code that collects the commands before the cursor in `place`. The variable cannot be named `path`, because zsh's
- * `path` is the list of `PATH`.
+ * Returns shell code that collects the commands before the cursor in the variable `place`. The variable cannot be named
+ * `path`, because zsh's `path` is the list in `PATH`.
  */
 function findPath(candidates: readonly Candidates[], words: string): string {
   const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));

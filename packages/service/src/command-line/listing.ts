@@ -3,18 +3,18 @@ import type { OutputFlags } from './output.js';
 import { type TableRow, tablePieces } from './table.js';
 import type { Terminal } from './terminal.js';
 
-/** The rows that a command lists. */
+/** The rows that a command prints. */
 export interface Listing<Row> {
   /** The JSON field that contains the rows. */
   readonly name: string;
-  /** Read page by page while printing, so that memory never holds all rows. */
+  /** The rows, read page by page while printing, so that memory never holds all of them. */
   readonly pages: AsyncIterable<readonly Row[]>;
-  /** A row in the JSON. */
+  /** Returns a row as it appears in the JSON. */
   machines(row: Row): object;
   readonly head: readonly string[];
-  /** A row's cells in the table. */
+  /** Returns a row's cells in the table. */
   people(row: Row): TableRow;
-  /** Printed instead of a table without rows. Default: the table's head. */
+  /** Printed instead of an empty table. Default: the table's head. */
   readonly none?: string;
 }
 
@@ -50,7 +50,10 @@ async function* mapped<Row, Written>(
   for await (const page of pages) yield page.map(write);
 }
 
-/** Delays each row until the next one is read, because a comma may follow only if there is one. */
+/**
+ * Yields the JSON in pieces. Delays each row until the next is read, because a comma may follow only if there is
+ * another row.
+ */
 async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   let last = `{${JSON.stringify(name)}:[`;
   let separator = '';
@@ -63,7 +66,7 @@ async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>
   yield `${last}]}`;
 }
 
-/** `--limit` for a command that lists rows: a whole number; without it, all rows are listed. */
+/** Returns the option `--limit` of commands that list rows: a whole number. Without it, all rows are listed. */
 export function limitOption(): Option {
   return new Option('--limit <count>', 'maximum to list (default: all)').argParser((text) => {
     if (!/^[1-9]\d{0,8}$/.test(text)) {

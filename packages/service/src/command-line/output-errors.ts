@@ -8,7 +8,7 @@ export function watchOutput(name: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') return;
     process.stderr.write(`${name}: The result cannot be written: ${fileTrouble(error)}.\n`);
-    // Set at exit, so that the status that the command sets itself does not replace this one.
+    // Set at exit, so that a status that the command sets does not replace this one.
     process.once('exit', () => {
       process.exitCode = 1;
     });

@@ -15,7 +15,7 @@ interface TakesOptions<Self> {
   option(flags: string, description: string): Self;
 }
 
-/** Adds `--json`. */
+/** Adds the option `--json`. */
 export function withJson<Command extends TakesOptions<Command>>(command: Command): Command {
   return command.option('--json', 'print JSON');
 }
@@ -38,7 +38,7 @@ export function printResult(
   terminal.print(json ? JSON.stringify(machines) : people);
 }
 
-/** Formats rows as aligned columns, without lines. */
+/** Formats rows as aligned columns without borders. */
 export function formatColumns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows

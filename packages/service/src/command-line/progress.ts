@@ -1,19 +1,19 @@
 const silentMilliseconds = 2000;
 
-/** Tells the user of a terminal that a slow command is still running. */
+/** Shows a person at a terminal that a slow command is still running. */
 export interface Progress {
   /**
    * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "at work".
    */
   begin(what: string, doing?: string): void;
-  /** Returns the user's answer to a question. Stops the timer meanwhile. */
+  /** Waits for the user's answer to a question, and returns it. The timer is stopped meanwhile. */
   asking<Answer>(answer: Promise<Answer>): Promise<Answer>;
   end(): void;
 }
 
 /**
- * Prints one line after two seconds, and again two seconds after each answered question. The timer does not keep the
- * process alive.
+ * Prints one line if the command runs for longer than two seconds, and again two seconds after each answered question.
+ * The timer does not keep the process alive.
  */
 export function createProgress(say: (text: string) => void): Progress {
   let line: string | undefined;

@@ -9,27 +9,27 @@ import {
 } from '../config/misplaced-secret.js';
 import { CommandError } from './command-error.js';
 
-/** The value of an option or an argument, and the kind of value that it takes, such as `path`. */
+/** The value of an option or argument, with the kind of value that it takes, such as `path`. */
 interface Given {
-  /** As a person typed it, such as `--to` or `<file>`. */
+  /** The name as a person types it, such as `--to` or `<file>`. */
   readonly name: string;
   readonly kind: string;
   readonly value: string;
 }
 
-/** Takes `database` or `file:PATH`. */
+/** Kind of value that is `database` or `file:PATH`. */
 const placeKind = 'place';
 const pathKinds: readonly string[] = ['file', 'path', placeKind];
 const textKinds: readonly string[] = ['name', 'text', 'value'];
-/** A name with an extension, such as `relay.ndjson`. */
+/** Matches a name with an extension, such as `relay.ndjson`. */
 const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
-/** Takes a path where nothing may exist yet. */
+/** Kinds of value that are paths at which nothing may exist yet. */
 const outputKinds: readonly string[] = ['dir', 'new-file'];
-/** Takes a secret. */
+/** Kind of value that is a secret. */
 const codeKind = 'code';
 
 /**
- * Refuses secrets that were given as something else, before a message can show them.
+ * Refuses secrets that were given as another kind of value, before a message can show them.
  * @throws CommandError
  */
 export function refuseSecrets(command: Command): void {

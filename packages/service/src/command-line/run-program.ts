@@ -13,7 +13,7 @@ import { printUsageErrors } from './usage-errors.js';
 export interface CommandGroup {
   readonly name: string;
   readonly description: string;
-  /** Adds the subcommands. Called only if the arguments name the group, so that other commands do not load its code. */
+  /** Adds the subcommands. Called only if the arguments name the group, so other commands do not load the group's code. */
   add(group: Command): Promise<void>;
 }
 
@@ -21,16 +21,16 @@ export interface CommandGroup {
 export interface Program {
   readonly name: string;
   readonly description: string;
-  /** The output of --version. */
+  /** Returns the output of `--version`. */
   version(): string;
   /** `run` resolves once the service listens. */
   readonly serve?: {
     readonly description: string;
     run(terminal: Terminal): Promise<void>;
-    /** Returns the checks of `serve --check`. @throws ConfigurationError that lists wrong settings. */
+    /** Returns the checks that `serve --check` runs. @throws ConfigurationError that lists wrong settings. */
     checks(terminal: Terminal): Promise<readonly StartCheck[]>;
   };
-  /** Adds commands that are in no group. Called for every command: load their code when they run. */
+  /** Adds commands that belong to no group. Called for every command, so load a command's code only when it runs. */
   addCommands?(program: Command, terminal: Terminal): void;
   groups(terminal: Terminal): readonly CommandGroup[];
   readonly settings: ProgramSettings;
@@ -39,8 +39,8 @@ export interface Program {
 const usageErrorStatus = 2;
 
 /**
- * Runs one command. Command groups get a terminal that includes the settings of the environment file. Returns the exit
- * status: 0 on success, 1 if the command failed, 2 for a usage error.
+ * Runs one command. Command groups get a terminal whose environment includes the settings of the environment file.
+ * Returns the exit status: 0 on success, 1 if the command failed, 2 for a usage error.
  */
 export async function runProgram(
   program: Program,
@@ -82,7 +82,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Wraps lines in narrow terminals too, which would otherwise break them within words.
+    // Also wraps lines in narrow terminals, which would otherwise break lines within words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({
@@ -115,7 +115,7 @@ async function commandOf(
   return command;
 }
 
-/** Returns a function that hides arguments and settings in a message that may be secrets by mistake. */
+/** Returns a function that hides arguments and settings in a message if they may be misplaced secrets. */
 function hiding({ settings }: Program, argv: readonly string[], terminal: Terminal) {
   return (message: string): string => {
     const given = Object.entries(terminal.environment).filter(([name]) => name.startsWith(settings.prefix));

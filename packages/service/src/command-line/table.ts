@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Terminal } from './terminal.js';
 
-/** Cells may be multi-line. */
+/** The cells of a row. A cell may have several lines. */
 export type TableRow = readonly (string | number)[];
 
 export interface TableContent {
@@ -34,18 +34,18 @@ export async function formatTable(terminal: TableTerminal, { head, rows }: Table
   return pieces.join('\n');
 }
 
-/** Rows that are formatted while they are read. */
+/** A table whose rows are formatted while they are read. */
 export interface StreamedTable {
   readonly head: readonly string[];
   readonly pages: AsyncIterable<readonly TableRow[]>;
-  /** Printed instead of a table without rows. */
+  /** Printed instead of an empty table. */
   readonly none?: string | undefined;
 }
 
 /**
- * Like {@link formatTable}, in pieces of whole lines, one for each page. The first page determines the column widths.
- * On a terminal, a wider cell of a later page is wrapped. Elsewhere it widens its column, so that `grep` finds it in
- * one line.
+ * Like {@link formatTable}, but yields pieces of whole lines, one for each page. The first page determines the column
+ * widths. On a terminal, a wider cell on a later page is wrapped. Elsewhere it widens its column, so that `grep` finds
+ * the cell in one line.
  */
 export async function* tablePieces(
   { columns, isColoured = false }: TableTerminal,
@@ -71,9 +71,9 @@ export async function* tablePieces(
 }
 
 interface Layout {
-  /** Whether a column is colored by state. */
+  /** Whether each column is colored by state. */
   readonly colours: readonly boolean[];
-  /** Includes one space on each side. */
+  /** Column widths, including one space on each side. */
   readonly widths: readonly number[];
 }
 
@@ -101,11 +101,11 @@ function writeRow(row: TableRow, { colours, widths }: Layout): string {
 
 function coloured(state: string): string {
   const colour = stateColours[state];
-  // The caller has already decided about colors, so Node need not check the stream.
+  // The caller has already decided whether to use colors, so Node need not check the stream.
   return colour === undefined ? state : styleText(colour, state, { validateStream: false });
 }
 
-/** The lines of a cell, none wider than `room` columns. */
+/** Splits a cell into lines of at most `room` columns. */
 function linesOf(cell: string | number, room: number): string[] {
   return String(cell)
     .split('\n')
@@ -125,11 +125,11 @@ function wrapped(line: string, room: number): string[] {
   return [...lines, current];
 }
 
-// One space on each side.
+// Each cell has one space on each side.
 const cellPadding = 2;
 const narrowestCell = 4 + cellPadding;
 
-/** Column widths. Shrinks the widest column until the table fits. */
+/** Computes the column widths. Shrinks the widest column until the table fits. */
 function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   const widths = head.map((title, column) => {
     const lines = [title, ...rows.flatMap((row) => String(row[column] ?? '').split('\n'))];
@@ -144,7 +144,7 @@ function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   }
 }
 
-/** The number of terminal columns that a text takes: two for each wide character. */
+/** Returns the number of terminal columns that a text takes: two for each wide character. */
 function widthOf(text: string): number {
   return text.length + (text.match(wideCharacter)?.length ?? 0);
 }

@@ -7,12 +7,12 @@ import { type Clock, systemClock } from '../lifecycle/clock.js';
 import { CommandError } from './command-error.js';
 import { createProgress, type Progress } from './progress.js';
 
-/** A command's environment, input and output. */
+/** The environment, input and output of a command. */
 export interface Terminal {
   readonly environment: Environment;
   /**
-   * Sets variables of this process, for libraries that read its environment. Absent if `environment` is not that of the
-   * process.
+   * Sets variables of this process, for libraries that read the process's environment. Absent if `environment` is a
+   * different one.
    */
   readonly setVariables?: ((variables: Environment) => void) | undefined;
   readonly clock: Clock;
@@ -26,15 +26,18 @@ export interface Terminal {
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;
-  /** Called with the location of a database that a command has changed. The location is printed after the result. */
+  /** Called with the location of a database that a command has changed. It is printed after the result. */
   readonly noteChange?: ((location: string) => void) | undefined;
-  /** Asks a yes/no question; `undefined` without a terminal. */
+  /** Asks a yes/no question. Resolves to `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;
-  /** Reads a line without echo after `prompt`, or the first line of piped input; empty if there is none. */
+  /**
+   * Prints `prompt` and reads a line without echo, or reads the first line of piped input. The result is empty if there
+   * is no input.
+   */
   readSecret(prompt: string): Promise<Secret<string>>;
 }
 
-/** The terminal of this process. `environment` is the original object, not a copy: `setVariables` changes it. */
+/** Returns the terminal of this process. `environment` must be the original object, because `setVariables` changes it. */
 export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
   const say = (text: string) => void process.stderr.write(`${text}\n`);
   const progress = createProgress(process.stderr.isTTY ? say : () => undefined);
@@ -43,7 +46,8 @@ export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
     setVariables: (variables) => void Object.assign(environment, variables),
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    // `styleText` applies Node's rules for colors: whether the stream is a terminal, NO_COLOR and FORCE_COLOR.
+    // `styleText` follows Node's rules for colors, which depend on NO_COLOR, FORCE_COLOR and whether the stream is a
+    // terminal.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say,
@@ -80,8 +84,8 @@ async function readSecret(prompt: string): Promise<Secret<string>> {
 }
 
 /**
- * Asks for confirmation of an irreversible action, unless `yes` is set (--yes).
- * @throws CommandError if the answer is no, or there is no terminal.
+ * Asks for confirmation of an irreversible action, unless `yes` (the option `--yes`) is set.
+ * @throws CommandError if the answer is no, or if there is no terminal
  */
 export async function requireConsent(terminal: Terminal, question: string, yes = false): Promise<void> {
   if (yes) return;

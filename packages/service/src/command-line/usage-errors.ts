@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { hideSecrets } from '../config/misplaced-secret.js';
 
-/** Commander's messages, and our wording for each. */
+/** Commander's error messages, with our wording for each. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
   [/^unknown command '(.*)'$/s, 'there is no command "$1"'],
@@ -27,7 +27,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Rewords usage errors of a program and its commands: one sentence, with a pointer to --help. Hides each of the arguments
+ * Rewords the usage errors of a program and its commands to one sentence that points to `--help`. Hides each argument
  * in `argv` that may be a secret.
  */
 export function printUsageErrors(command: Command, argv: readonly string[], path = command.name()): void {

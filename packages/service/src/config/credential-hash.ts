@@ -1,12 +1,12 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from './secret.js';
 
-/** Generates an API key or server key: 256 random bits as 64 hexadecimal digits, the format of stock clients. */
+/** Generates an API key or server key: 256 random bits as 64 hexadecimal digits, as stock clients expect. */
 export function generateCredential(): Secret<string> {
   return new Secret(randomBytes(32).toString('hex'));
 }
 
-/** The stored form of a credential: its SHA-256 in hexadecimal. It needs no salt, because the credential is random. */
+/** Returns a credential's SHA-256 in hexadecimal, to be stored. It needs no salt, because the credential is random. */
 export function hashCredential(credential: string): string {
   return hash('sha256', credential, 'hex');
 }
@@ -14,8 +14,8 @@ export function hashCredential(credential: string): string {
 const unknownNameHash = hashCredential('the hash that is compared with when there is no such name');
 
 /**
- * Compares a credential with a stored hash in constant time. An `undefined` hash (an unknown name) takes as long as a
- * wrong credential.
+ * Compares a credential with a stored hash in constant time. For an unknown name, pass `undefined`: that takes as long
+ * as a wrong credential.
  */
 export function matchesCredential(credential: string, storedHash: string | undefined): boolean {
   const given = Buffer.from(hashCredential(credential), 'hex');

@@ -1,17 +1,17 @@
 import { holdsPassword, isSecretText } from './misplaced-secret.js';
 
 const authorityPattern = /^postgres(?:ql)?:\/\/([^/?#]*)([^?#]*)(.*)$/s;
-/** Parameters of the driver that may have an `@` in their value. */
+/** Parameters of the driver whose value may contain an `@`. */
 const parameterWithAt = /[?&](?:user|password)=[^@&#]*@[^@&#]*/g;
 
-/** The remedy for a PostgreSQL URL that cannot be read, as a clause. */
+/** What to do about a PostgreSQL URL that cannot be parsed, as a clause. */
 export const databaseUrlRemedy =
   'write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25';
 
 /**
- * Explains in one sentence why a database URL cannot be used, without showing it, and what to do. Finds URLs of which a
- * driver would take a part of the password for a host, a port, a database or a file. Returns `undefined` for a URL
- * without such a mistake.
+ * Explains in one sentence why a database URL cannot be used and what to do, without showing the URL. Also detects URLs
+ * of which a driver would take a part of the password for a host, port, database or file. Returns `undefined` if there
+ * is no such mistake.
  */
 export function describeDatabaseUrlMistake(url: string): string | undefined {
   const [, scheme] = /^([a-z]*):/.exec(url) ?? [];
@@ -25,7 +25,7 @@ export function describeDatabaseUrlMistake(url: string): string | undefined {
   if (scheme === 'postgres' || scheme === 'postgresql') {
     return isPlainPostgresUrl(url) ? undefined : `The database URL cannot be read: ${databaseUrlRemedy}.`;
   }
-  // Omits the rest of the URL, which may contain a password.
+  // Omits the rest of the URL, because it may contain a password.
   return `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`;
 }
 

@@ -13,9 +13,9 @@ const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
 
 /**
- * Reads an environment file as systemd's `EnvironmentFile=` does, of at most 64 KiB. If the file contains
- * a secret, such as a database URL with a password, it must be private, as {@link readPrivateFile} requires.
- * @throws ConfigurationError, whose cause is the operating system's error if the file cannot be read.
+ * Reads an environment file of at most 64 KiB as systemd's `EnvironmentFile=` does. If the file contains a secret, such
+ * as a database URL with a password, the file must be private, as {@link readPrivateFile} requires.
+ * @throws ConfigurationError. If the file cannot be read, its cause is the operating system's error.
  */
 export async function readEnvironmentFile(path: string): Promise<ParsedEnvironment> {
   const subject = `The environment file ${path}`;

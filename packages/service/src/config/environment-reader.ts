@@ -12,8 +12,8 @@ export interface IntegerRange {
 }
 
 /**
- * Reads the environment variables of one prefix, and collects problems to report all of them at once. An empty variable
- * counts as unset. Call {@link finish} last.
+ * Reads the environment variables with one prefix. Collects problems, so that all are reported at once. An empty
+ * variable counts as unset. Call {@link finish} last.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -27,7 +27,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * The variable's text; `undefined` if unset. Reports a secret as a problem: settings name files that contain secrets.
+   * Returns the variable's text, or `undefined` if it is unset. A secret is a problem, because secrets belong into
+   * files that settings name.
    */
   optional(name: string): string | undefined {
     const isNew = !this.#known.has(name);
@@ -62,7 +63,7 @@ export class EnvironmentReader {
     return choice ?? fallback;
   }
 
-  /** An absolute http(s) URL, without trailing slashes. */
+  /** Reads an absolute http(s) URL. Trailing slashes are removed. */
   url(name: string, fallback: string): string {
     return this.optionalUrl(name) ?? fallback;
   }
@@ -87,7 +88,7 @@ export class EnvironmentReader {
     return text.replace(/\/+$/, '');
   }
 
-  /** The URL of a database. Secret, because a PostgreSQL URL contains a password. Problems do not show it. */
+  /** Reads a database URL. It is a secret, because a PostgreSQL URL contains a password. Problems do not show it. */
   databaseUrl(name: string, fallback: string): Secret<string> {
     const text = this.optional(name) ?? fallback;
     const mistake = text === '' ? undefined : describeDatabaseUrlMistake(text);
@@ -95,27 +96,27 @@ export class EnvironmentReader {
     return new Secret(text);
   }
 
-  /** The variable's name with the prefix. */
+  /** Returns the variable's name with the prefix. */
   fullName(name: string): string {
     return this.#prefix + name;
   }
 
-  /** Adds a problem, such as one that concerns several variables. Hides values that may be secrets. */
+  /** Adds a problem, for example one that concerns several variables. Hides values that may be secrets. */
   problem(sentence: string): void {
     const given = Object.entries(this.#environment).filter(([name]) => name.startsWith(this.#prefix));
     const values = given.map(([, value = '']) => value);
     this.#problems.push(hideSecrets(sentence, values));
   }
 
-  /** @throws ConfigurationError with every problem, including unknown variables with the prefix. */
+  /** Reports all problems, including unknown variables with the prefix. @throws ConfigurationError if there are any. */
   finish(): void {
     const problems = [...this.#problems, ...this.#unknownNames()];
     if (problems.length > 0) throw new ConfigurationError(problems);
   }
 
   /**
-   * Alternative to {@link finish} for a command that needs few of the settings: ignores problems of the others.
-   * @throws ConfigurationError with every unknown variable.
+   * Alternative to {@link finish} for a command that needs few settings. Ignores problems with known settings.
+   * @throws ConfigurationError that lists all unknown variables
    */
   refuseUnknown(): void {
     const problems = this.#unknownNames();

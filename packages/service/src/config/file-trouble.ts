@@ -14,7 +14,10 @@ export function isFileTrouble(error: unknown): boolean {
   return Object.hasOwn(plainWords, (error as NodeJS.ErrnoException).code ?? '');
 }
 
-/** Describes a file system error and what to do, as the end of a sentence. Falls back to the system's message. */
+/**
+ * Describes a file system error and what to do, as the end of a sentence. For unknown errors, returns the system's
+ * message.
+ */
 export function fileTrouble(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return plainWords[code] ?? message;

@@ -2,26 +2,27 @@ import { followTrustedLinks } from './follow-trusted-links.js';
 import { shownMode } from './shown-mode.js';
 import { type FileFacts, isTrustedOwner, ownUid } from './trusted-owner.js';
 
-/** The requirements for a private file. */
+/** Requirements for a private file. */
 export interface PrivateFileRule {
   /**
-   * The program writes the file itself, so the file's group needs no permission even if root owns it. Default: false.
+   * Whether the program writes the file itself. Then its group must have no permission, even if root owns the file.
+   * Default: false.
    */
   readonly isWrittenByProgram?: boolean;
-  /** The path as the operator gave it, if a folder was prepended since. Default: the path. */
+  /** The path as the operator gave it, if a folder has been prepended since. Default: the path. */
   readonly given?: string;
-  /** The user who may own the file besides root. Default: the effective user of this process. */
+  /** Id of the user who may own the file besides root. Default: the effective user of this process. */
   readonly own?: number;
 }
 
-/** The path of a private file without its links, or why it must not be used, as the rest of a sentence. */
+/** The resolved path of a private file, or the end of a sentence that says why the file must not be used. */
 export type FoundPrivateFile =
   | { readonly path: string; readonly problem?: undefined }
   | { readonly problem: string; readonly path?: undefined };
 
 /**
- * Checks a private file, and the links that lead to it, without opening it.
- * @throws the operating system's error, such as ENOENT.
+ * Checks a private file and the links that lead to it, without opening the file.
+ * @throws the operating system's error, such as ENOENT
  */
 export function findPrivateFile(path: string, rule: PrivateFileRule = {}): FoundPrivateFile {
   const found = followTrustedLinks(path, rule.own ?? ownUid);
@@ -38,11 +39,11 @@ interface FileKind {
 }
 
 /**
- * Explains why a file must not be used as a private one, as the rest of a sentence. It must be a regular file of one of
- * two kinds: the process's user owns it and others have no permission, or root owns it and at most its group may read
- * it. That is PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It admits secrets
- * that Kubernetes mounts with an fsGroup (root's, mode 0440) and credentials of systemd, where the group's bits are the
- * mask of an access control list (https://github.com/systemd/systemd/issues/29435).
+ * Explains why a file must not be used as a private file, as the end of a sentence. It must be a regular file. Either
+ * the process's user owns it and others have no permission, or root owns it and at most its group may read it. That is
+ * PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It admits secrets that
+ * Kubernetes mounts with an fsGroup (root's, mode 0440) and credentials of systemd, where the group's bits are the mask
+ * of an access control list (https://github.com/systemd/systemd/issues/29435).
  */
 export function describeUntrustedFile(
   path: string,

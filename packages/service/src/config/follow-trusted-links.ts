@@ -8,21 +8,21 @@ interface PathPosition<F extends FileFacts = FileFacts> {
   readonly facts: F;
 }
 
-/** The target of a path, without links; or why one of its links must not be followed, as the rest of a sentence. */
+/** The target of a path with all links followed, or the end of a sentence that says why a link must not be followed. */
 export type FollowedPath =
   | (PathPosition<Stats> & { readonly problem?: undefined })
   | { readonly problem: string };
 
-// The kernel's own limit for one path (path_resolution(7)).
+// The kernel's own limit for a path (path_resolution(7)).
 const maximumLinks = 40;
 
 /**
- * Follows the symbolic links of a path. A link is trusted only if it and its folder belong to the user `own` or root,
- * and no other user can replace it there.
- * @throws the operating system's error, such as ENOENT or ELOOP.
+ * Follows the symbolic links in a path. A link is trusted only if both it and its folder belong to root or the user
+ * `own`, and no other user can replace it.
+ * @throws the operating system's error, such as ENOENT or ELOOP
  */
 export function followTrustedLinks(path: string, own: number): FollowedPath {
-  // The path is not normalized first: only following the links reveals what `..` means behind one of them.
+  // The path is not normalized first: what `..` means after a link is known only once the link has been followed.
   const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
   let here = placeAt('/');
   let links = 0;
@@ -53,7 +53,7 @@ function tooManyLinks(path: string): Error {
   return Object.assign(new Error(message), { code: 'ELOOP', path });
 }
 
-/** Explains why a link must not be followed, as the rest of a sentence. */
+/** Explains why a link must not be followed, as the end of a sentence. */
 export function describeUntrustedLink(
   link: PathPosition,
   folder: PathPosition,

@@ -1,3 +1,3 @@
-/** Log levels, from most to least verbose. */
+/** Log levels, from the most to the least verbose. */
 export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];

@@ -1,40 +1,47 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-// Private keys in PEM, age identities, JSON key files, and 32 bytes in hexadecimal, such as server keys.
+// Matches private keys in PEM, age identities, JSON key files, and 32 bytes in hexadecimal, such as server keys.
 const secretShape = /-----BEGIN|AGE-SECRET-KEY-|^\s*\{|\n|^[0-9a-f]{64}$/i;
-/** The part of {@link secretShape} that is a secret in any text, such as a name or a message. */
+/** Matches those secrets of {@link secretShape} that are recognizable within a longer text, such as a name or a message. */
 const secretInText = /-----BEGIN [A-Z ]*PRIVATE KEY|AGE-SECRET-KEY-|"private_key"|\b[0-9a-f]{64}\b/i;
-/** A password in a URL, before its host or in a parameter, in libpq's keywords, or in a URL with a mistyped start. */
+/**
+ * Matches a password in a URL (before the host or in a parameter), in libpq's keywords, or in a URL with a mistyped
+ * start.
+ */
 const passwordShape = /^[\w+.-]+:\S+@|^[\w+.-]+:\/.*:.*@|password\s*=/is;
-/** Keys in base64, base64url or hexadecimal, and API keys. */
+/** Matches API keys, and keys in base64, base64url or hexadecimal. */
 const keyShape = /^(?=.*[a-zA-Z])(?=.*\d|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[\w+/=-]{20,}$/;
-/** Words and short numbers, such as `Organization-Settings-2026`. A random key has digits and both cases within a part. */
+/**
+ * Matches words and short numbers, such as `Organization-Settings-2026`. In a random key, one part mixes digits and
+ * both cases.
+ */
 const nameShape = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4})(?:[-_](?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4}))+$/;
-/** Four or more words, such as a passphrase of diceware. */
+/** Matches four or more words, such as a diceware passphrase. */
 const passphraseShape = /^[^\s:@/.-]+(?:[\s-]+[^\s:@/.-]+){3,}$/;
-/** Includes URLs with mistakes. */
+/** Also matches mistyped UUIDs. */
 const uuidShape = /^[0-9a-f]*(?:-[0-9a-f]*){3,5}$/i;
 const knownExtension = /\.(?:age|env|jsonl?|key|p8|pem|txt)$/i;
 
-/** Whether a text looks like a secret. Then it is not a path and must not be printed. */
+/** Whether a text looks like a secret. If so, it is not a path and must not be printed. */
 export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
-/** Whether a text contains a private key or a server key. People do not write one into a name or a message. */
+/** Whether a text contains a private key or a server key, which no one writes into a name or a message on purpose. */
 export function holdsSecret(text: string): boolean {
   return secretInText.test(text);
 }
 
-/** Whether a text is a URL with a password, or a connection string with one, also with mistakes. */
+/** Whether a text is a URL or connection string with a password, even a mistyped one. */
 export function holdsPassword(text: string): boolean {
   return passwordShape.test(text);
 }
 
 /**
- * Whether a text may be a secret: a private key, a URL with a password, an API key or a passphrase of four words. An error
- * message must not repeat it. UUIDs, e-mail addresses, host names, paths and names of words and short numbers are none.
+ * Whether a text may be a secret: a private key, a URL with a password, an API key, or a passphrase of four words.
+ * Error messages must not repeat it. UUIDs, e-mail addresses, host names, paths, and names made of words and short
+ * numbers do not count as secrets.
  */
 export function mayBeSecret(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return true;
@@ -44,8 +51,8 @@ export function mayBeSecret(text: string): boolean {
 }
 
 /**
- * Whether a text that names no existing file can be printed as a path: it has an extension of such files, or begins
- * with an existing folder. Anything else may be the secret that the file should contain, such as a passphrase.
+ * Whether a text that names no existing file can be printed as a path: it has an extension of such a file, or begins
+ * with an existing folder. Any other text may be the secret that the file should contain, such as a passphrase.
  */
 export function isPrintablePath(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return false;

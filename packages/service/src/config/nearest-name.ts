@@ -1,4 +1,4 @@
-/** The name that is most similar to a mistyped one; `undefined` if no name is similar enough to suggest. */
+/** Finds the name that is most similar to a mistyped one. Returns `undefined` if no name is similar enough to suggest. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
   // At least two, because two swapped letters count as two mistakes. With many more, a suggestion would be a guess.
@@ -13,7 +13,7 @@ export function nearestName(typed: string, names: Iterable<string>): string | un
   return nearest;
 }
 
-/** Levenshtein distance. */
+/** Computes the Levenshtein distance. */
 function countMistakes(typed: string, name: string): number {
   let row = Array.from({ length: name.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...typed].entries()) {

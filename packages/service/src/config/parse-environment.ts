@@ -1,13 +1,13 @@
 import { ConfigurationError } from './configuration-error.js';
 
-/** The variables of a file. */
+/** The variables in a file. */
 export interface ParsedEnvironment {
   readonly values: Readonly<Record<string, string>>;
   /** The line of each variable, from 1. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
-/** One variable, and the rest of the text after it. */
+/** The value of a variable, and the text after it. */
 interface Assignment {
   readonly value: string;
   readonly rest: string;
@@ -18,7 +18,7 @@ const beforeValue = /^([A-Za-z_]\w*)[ \t]*=[ \t]*/;
 const exportWord = /^export[ \t]+/;
 const singleQuoted = /^'([^']*)'[ \t]*/;
 const doubleQuoted = /^"((?:[^"\\]|\\[\s\S])*)"[ \t]*/;
-/** Up to the end of the line; a backslash continues it, or takes the character after it literally. */
+/** Matches up to the end of the line. A backslash continues the line, or makes the next character literal. */
 const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
 
 /**
@@ -56,7 +56,7 @@ export function parseEnvironment(text: string, subject: string): ParsedEnvironme
   return { values, lines };
 }
 
-/** Reads a value: quoted parts, then text without quotes. `undefined` if a quote is not closed. */
+/** Reads a value: quoted parts, then text without quotes. Returns `undefined` if a quote is not closed. */
 function readValue(text: string): Assignment | undefined {
   let value = '';
   let rest = text;
@@ -71,7 +71,7 @@ function readValue(text: string): Assignment | undefined {
   if (/^["']/.test(rest)) return undefined;
   const [line = ''] = unquoted.exec(rest) ?? [];
   const trimmed = line.trimEnd();
-  // White space at the end is trimmed, but a space after a backslash belongs to the value.
+  // White space at the end is trimmed, except for a space after a backslash, which belongs to the value.
   const kept = /(?<!\\)(?:\\\\)*\\$/.test(trimmed) ? line.slice(0, trimmed.length + 1) : trimmed;
   return { value: value + kept.replace(/\\([\s\S])/g, unescapeOne), rest: rest.slice(line.length) };
 }
@@ -80,7 +80,7 @@ function unescapeOne(_escape: string, character: string): string {
   return character === '\n' ? '' : character;
 }
 
-/** Within double quotes a backslash escapes only these characters, and joins lines. */
+/** Removes backslashes: within double quotes, a backslash escapes only these characters, and joins lines. */
 function unescapeQuoted(text: string): string {
   return text.replace(/\\(["\\$`\n])/g, unescapeOne);
 }

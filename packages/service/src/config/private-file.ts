@@ -12,15 +12,16 @@ import { syncFolder } from './sync-folder.js';
 // O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Far more than any key, credential or key ring. A huge file would stop the program for seconds. */
+/** Far larger than any key, credential or key ring. Reading a huge file would block the program for seconds. */
 const maximumMebibytes = 16;
 const maximumBytes = maximumMebibytes * 1024 * 1024;
 
 /**
- * Reads a file that contains a secret: a regular file that belongs to this process's user or root, and that others can
- * neither read nor write. Root's file may be readable by its group, unless the program writes it. Links to it must be
- * equally safe. Returns its text without a byte-order mark.
- * @throws ConfigurationError if the file cannot be read, has more than 16 MiB, or other users could read or replace it.
+ * Reads a file that contains a secret. It must be a regular file that belongs to root or this process's user, and
+ * others must not be able to read or write it. If root owns it, its group may read it, unless the program writes it.
+ * Links to it must be equally safe. Returns its text without a byte-order mark.
+ * @throws ConfigurationError if the file cannot be read, has more than 16 MiB, or can be read or replaced by other
+ * users
  */
 export async function readPrivateFile(
   path: string,
@@ -33,7 +34,7 @@ export async function readPrivateFile(
     if (found.problem !== undefined) throw new ConfigurationError([`${subject} ${found.problem}.`]);
     const file = await open(found.path, openFlags);
     try {
-      // Check the open file: the path may have been replaced since the first check (TOCTOU race).
+      // Checks the open file, because the path may have been replaced since the first check (TOCTOU race).
       const facts = await file.stat();
       const problem = describeUntrustedFile(found.path, facts, rule) ?? describeSize(facts);
       if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
@@ -46,7 +47,7 @@ export async function readPrivateFile(
     if (!isPrintablePath(rule.given ?? path)) {
       const hidden = `What is given as the path of a file (${purpose}) names no file that can be read. It is not shown, as it may be the secret itself`;
       const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
-      // Only the code is kept, because the error's message and path contain the secret.
+      // Keeps only the code, because the error's message and path contain the secret.
       const cause = { code: (error as NodeJS.ErrnoException).code };
       throw new ConfigurationError([`${hidden}: ${remedy}.`], { cause });
     }
@@ -60,7 +61,7 @@ function describeSize({ size }: { readonly size: number }): string | undefined {
 }
 
 /**
- * Decodes UTF-8, or UTF-16 as written by PowerShell and editors on Windows. Drops the byte-order mark that Windows
+ * Decodes UTF-8, or UTF-16 as PowerShell and editors on Windows write it. Drops the byte-order mark that Windows
  * programs write first.
  */
 function decodeText(bytes: Uint8Array): string {

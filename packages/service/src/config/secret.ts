@@ -8,7 +8,7 @@ export class Secret<T> {
     this.#value = value;
   }
 
-  /** Returns the value. Call it only where the value is used. */
+  /** Returns the value. Call this only where the value is used. */
   reveal(): T {
     return this.#value;
   }

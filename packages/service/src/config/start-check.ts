@@ -1,10 +1,10 @@
-/** A check of something that a start needs, such as a file. Needs no running service. */
+/** A check of something that a start needs, such as a file. It does not need a running service. */
 export interface StartCheck {
-  /** Names it in output, and in metrics. */
+  /** Name of the check in output and metrics. */
   readonly name: string;
   /**
    * Resolves to a note for people, or to `undefined`.
-   * @throws ConfigurationError, or another error that a start would print, if the start would fail.
+   * @throws ConfigurationError, or the error that a start would print, if the start would fail
    */
   check(): Promise<string | undefined>;
 }

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 
-/** Syncs a folder's entries to disk, so that a new file in it survives a crash. */
+/** Syncs a folder's entries to disk, so that a new file in the folder survives a crash. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -28,8 +28,8 @@ interface Options {
 }
 
 /**
- * The sessions of the dashboard, in memory: at most 16, each for 8 hours. Above the maximum, evicts the oldest. A change
- * of the token file ends all sessions, and so does an unusable token file.
+ * The dashboard's sessions, in memory: at most 16, each for 8 hours. A session above the maximum evicts the oldest. If
+ * the token file changes or becomes unusable, all sessions end.
  */
 export class AdminSessions {
   readonly #options: Options;
@@ -40,8 +40,9 @@ export class AdminSessions {
   }
 
   /**
-   * Starts a session if the token is right. Resolves to its id, 256 random bits in hexadecimal, or `undefined`.
-   * @throws ProtocolError SERVICE_UNAVAILABLE if the token file cannot be used.
+   * Starts a session if the token is right, and resolves to its id: 256 random bits in hexadecimal. Resolves to
+   * `undefined` if the token is wrong.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the token file cannot be used
    */
   async start(token: string): Promise<Secret<string> | undefined> {
     if (!(await this.#followToken())) {
@@ -68,7 +69,7 @@ export class AdminSessions {
     return this.check(hashCredential(id));
   }
 
-  /** Resolves to the session with this hash, if it still runs. Reads the token file, if there is such a session. */
+  /** Resolves to the session with this hash if it has not ended. If there is such a session, reads the token file. */
   async check(hash: string): Promise<AdminSession | undefined> {
     if (this.#sessions.has(hash)) await this.#followToken();
     const session = this.#sessions.get(hash);

@@ -3,7 +3,7 @@ import { ConfigurationError, hashCredential, readPrivateFile } from '../config/i
 
 const minimumTokenCharacters = 24;
 
-/** The admin token in its file. Only its SHA-256 stays in memory. */
+/** The admin token in its file. Memory holds only its SHA-256. */
 export class AdminToken {
   readonly #path: string;
   #hash: string;
@@ -13,14 +13,17 @@ export class AdminToken {
     this.#hash = hash;
   }
 
-  /** @throws ConfigurationError if others may read the file, or the token is shorter than 24 characters. */
+  /**
+   * Reads the token. @throws ConfigurationError if others may read the file, or if the token is shorter than 24
+   * characters.
+   */
   static async open(path: string): Promise<AdminToken> {
     return new AdminToken(path, await readHash(path));
   }
 
   /**
-   * Reads the file again. Resolves to whether its token is still the same.
-   * @throws ConfigurationError for the same reasons as {@link open}.
+   * Reads the file again. Resolves to whether its token is unchanged.
+   * @throws ConfigurationError as {@link open} does
    */
   async isUnchanged(): Promise<boolean> {
     const before = this.#hash;

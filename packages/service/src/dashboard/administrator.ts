@@ -11,7 +11,7 @@ interface Context {
 const description =
   'The session cookie of the dashboard, which signing in with the admin token gives. A request that changes something is JSON, and comes from the page itself.';
 
-/** Actor kind of the operations that read: a signed-in operator. */
+/** Actor kind of operations that only read: a signed-in operator. */
 export const administrator: ActorKind<Context, AdminSession> = {
   name: 'administrator',
   description,
@@ -20,7 +20,7 @@ export const administrator: ActorKind<Context, AdminSession> = {
   authenticate: requireSession,
 };
 
-/** Actor kind of operations that a signed-in operator or an unauthenticated client may call. */
+/** Actor kind of operations that anyone may call, signed in or not. */
 export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
   name: 'administrator',
   description,
@@ -30,7 +30,7 @@ export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
   authenticate: findSession,
 };
 
-/** Actor kind of the operations that change something: a signed-in operator, from the dashboard's own page. */
+/** Actor kind of operations that change something: a signed-in operator who uses the dashboard's own page. */
 export const writingAdministrator: ActorKind<Context, AdminSession> = {
   name: 'administrator',
   description,
@@ -50,7 +50,10 @@ export function requireOwnPage(head: RequestHead): void {
   }
 }
 
-/** Browsers send `Sec-Fetch-Site` over TLS and to this machine, and `Origin` with every request that is no GET. */
+/**
+ * Whether the request comes from the dashboard's page. Browsers send `Sec-Fetch-Site` over TLS and to this machine, and
+ * send `Origin` with every request that is not a GET.
+ */
 function isFromOwnPage(head: RequestHead): boolean {
   const site = head.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin';
@@ -71,7 +74,7 @@ async function findSession({ sessions }: Context, head: RequestHead): Promise<Ad
   return session;
 }
 
-/** The session id among the cookies; `undefined` if absent or malformed. */
+/** Finds the session id among the cookies. Returns `undefined` if it is absent or malformed. */
 function cookieOf(header: string): string | undefined {
   return new RegExp(`(?:^|;\\s*)${sessionCookie}=([0-9a-f]{64})(?:;|$)`).exec(header)?.[1];
 }

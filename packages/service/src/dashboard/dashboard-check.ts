@@ -15,7 +15,10 @@ export function failedCheck(name: string, cause: string, remedy: string): Dashbo
   return { name, ok: false, cause, remedy };
 }
 
-/** Converts readiness checks. `remedies` has a sentence for each check that needs more than the log. */
+/**
+ * Converts readiness checks to dashboard checks. `remedies` has a sentence for each check for which reading the log is
+ * not enough.
+ */
 export function readinessChecks(
   states: ReadinessStates,
   remedies: Readonly<Record<string, string>>,
@@ -27,7 +30,7 @@ export function readinessChecks(
   });
 }
 
-/** Orders failed checks before others. */
+/** Sorts failed checks before passed checks. */
 export function failedFirst(checks: readonly DashboardCheck[]): DashboardCheck[] {
   return [...checks.filter(({ ok }) => !ok), ...checks.filter(({ ok }) => ok)];
 }

@@ -6,7 +6,7 @@ import { EventStreams } from './event-streams.js';
 import { loadPageFiles, type PageFiles } from './page-files.js';
 import { SignInLimit } from './sign-in-limit.js';
 
-/** Dependencies of the operations that every dashboard has. */
+/** What the operations that all dashboards share depend on. */
 export interface DashboardParts {
   readonly log: Log;
   readonly sessions: AdminSessions;
@@ -18,17 +18,17 @@ export interface DashboardParts {
 export interface DashboardPartsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** File with the token that signs in. */
+  /** File with the token for signing in. */
   readonly tokenFile: string;
-  /** Folder of the built page. */
+  /** Folder with the built page. */
   readonly pageFolder: string;
-  /** Reads the overview: the data of the next event. */
+  /** Reads the overview, which is the data of the next event. */
   read(): Promise<unknown>;
 }
 
 /**
- * Opens what every dashboard has. Sessions end when the closers run.
- * @throws ConfigurationError if the token file is unusable.
+ * Opens what all dashboards share. Sessions end when the closers run.
+ * @throws ConfigurationError if the token file is unusable
  */
 export async function openDashboardParts(
   { clock, log, tokenFile, pageFolder, read }: DashboardPartsOptions,

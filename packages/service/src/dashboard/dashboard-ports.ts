@@ -1,7 +1,7 @@
 import type { BoundOperation } from '../http/index.js';
 import type { DashboardConfiguration } from '../http-settings/index.js';
 
-/** The dashboard's operations for each port; none if it is off. */
+/** The dashboard's operations for each port; empty if the dashboard is off. */
 export interface DashboardPorts {
   readonly main: readonly BoundOperation[];
   readonly metrics: readonly BoundOperation[];
@@ -9,7 +9,7 @@ export interface DashboardPorts {
 
 export const noDashboard: DashboardPorts = { main: [], metrics: [] };
 
-/** Offers the operations on the configured port. */
+/** Assigns the operations to the configured port. */
 export function onPort(
   { port }: Extract<DashboardConfiguration, { kind: 'on' }>,
   operations: readonly BoundOperation[],

@@ -5,11 +5,11 @@ import type { DashboardParts } from './dashboard-parts.js';
 const headers = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // Stops nginx from buffering events.
+  // Keeps nginx from buffering the events.
   'x-accel-buffering': 'no',
 };
 
-/** Server-sent events: the overview, at once and then every five seconds, until the session ends. */
+/** Sends the overview as server-sent events: at once, and then every five seconds until the session ends. */
 export const followEvents = operation({
   method: 'GET',
   path: '/admin/api/events',

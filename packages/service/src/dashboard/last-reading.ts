@@ -4,18 +4,18 @@ import { answerWithin } from '../lifecycle/answer-within.js';
 // Long, because counting the rows of a large database takes seconds.
 const patienceMilliseconds = 10_000;
 
-/** Caches an overview's last data from the database, to describe a database that fails. */
+/** Caches the last data that an overview read from the database, to show while the database fails. */
 export class LastReading<Reading> {
   #last: Reading;
 
-  /** `beforeFirst` stands in until the database has been read. */
+  /** `beforeFirst` is returned until the database has been read. */
   constructor(beforeFirst: Reading) {
     this.#last = beforeFirst;
   }
 
   /**
-   * Calls `read`. Returns the last reading instead while the readiness check `database` fails, and if the database fails
-   * after its check, or takes longer than ten seconds; a late reading is the last one from then on.
+   * Calls `read` and returns its result. Returns the last reading instead if the readiness check `database` fails, or
+   * if reading fails or takes longer than ten seconds. A reading that finishes late is kept for the next call.
    */
   async read(states: ReadinessStates, read: () => Promise<Reading>): Promise<Reading> {
     if (typeof states.database === 'string') return this.#last;

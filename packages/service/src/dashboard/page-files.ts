@@ -1,13 +1,13 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { extname, join, sep } from 'node:path';
 
-/** One file of the dashboard's page. */
+/** A file of the dashboard's page. */
 export interface PageFile {
   readonly bytes: Buffer;
   readonly contentType: string;
 }
 
-/** The files of the page by path below `/admin/`, such as `assets/index-4f2a.js`. */
+/** The page's files by path below `/admin/`, such as `assets/index-4f2a.js`. */
 export type PageFiles = ReadonlyMap<string, PageFile>;
 
 const contentTypes: Readonly<Record<string, string>> = {
@@ -24,8 +24,8 @@ const maximumFiles = 200;
 const maximumFileBytes = 4 * 1024 * 1024;
 
 /**
- * Reads the built page into memory, so that a request can name no other file. Leaves out files of unknown types and above
- * 4 MiB. Returns an empty map if the folder does not exist.
+ * Reads the built page into memory, so that a request cannot name any other file. Skips files of unknown types and
+ * files above 4 MiB. Returns an empty map if the folder does not exist.
  */
 export async function loadPageFiles(folder: string): Promise<PageFiles> {
   const files = new Map<string, PageFile>();

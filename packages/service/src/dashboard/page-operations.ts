@@ -32,7 +32,7 @@ const notBuilt =
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);
 
-/** Redirects `/admin` to `/admin/`, to which the page's links are relative. */
+/** Redirects `/admin` to `/admin/`, because the page's links are relative to it. */
 export const redirectToPage = operation({
   method: 'GET',
   path: '/admin',
@@ -45,7 +45,7 @@ export const redirectToPage = operation({
     new RawAnswer(308, { ...securityHeaders, location: '/admin/' }, undefined),
 });
 
-/** Returns the page of the dashboard, or HTTP 503 with a sentence if it is not built. */
+/** Returns the dashboard's page, or HTTP 503 with an explanation if it is not built. */
 export const showPage = operation({
   method: 'GET',
   path: '/admin/',
@@ -63,7 +63,7 @@ export const showPage = operation({
   },
 });
 
-/** A file next to the page, such as its icon. */
+/** Returns a file next to the page, such as its icon. */
 export const showPageFile = operation({
   method: 'GET',
   path: '/admin/{file}',
@@ -77,7 +77,7 @@ export const showPageFile = operation({
     answerFile(pageFiles.get(file), 'no-cache'),
 });
 
-/** A script, style or picture of the page. */
+/** Returns a script, style or image of the page. */
 export const showPageAsset = operation({
   method: 'GET',
   path: '/admin/assets/{file}',

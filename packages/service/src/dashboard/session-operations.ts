@@ -17,11 +17,11 @@ const path = '/admin/api/session';
 const maximumTokenCharacters = 1000;
 
 interface Visitor {
-  /** `undefined` behind an undeclared proxy. */
+  /** Client address; `undefined` behind a proxy that no setting names. */
   readonly address: string | undefined;
 }
 
-/** Key of the limit for requests without a client address. */
+/** Rate limit key of requests without a known client address. */
 const unknownAddress = 'unknown';
 
 /** Actor kind of the sign-in: a client whose request comes from the dashboard's own page. */
@@ -37,9 +37,9 @@ const visitor: ActorKind<unknown, Visitor> = {
 };
 
 /**
- * Starts a session: sets its cookie. Limits attempts per client address. All clients behind an undeclared proxy share one
- * limit, so it counts only their wrong tokens: they could lock the operator out otherwise. Compares the token in constant
- * time.
+ * Starts a session and sets its cookie. Limits attempts per client address. All clients behind a proxy that no setting
+ * names share one limit. That limit counts only wrong tokens, because otherwise those clients could lock the operator
+ * out. Compares the token in constant time.
  */
 export const signIn = operation({
   method: 'POST',
@@ -74,7 +74,7 @@ export const signIn = operation({
   },
 });
 
-/** Returns when the session expires; `null` without a session, because browsers would log a 401 as an error. */
+/** Returns when the session expires. Without a session returns `null`, because browsers would log a 401 as an error. */
 export const showSession = operation({
   method: 'GET',
   path,
@@ -103,8 +103,9 @@ export const signOut = operation({
 });
 
 /**
- * Whether the browser's connection uses TLS, according to the first proxy. Believed from any peer: a false header affects
- * only its sender's own cookie, while a proxy that no setting names must not cost the cookie its protection.
+ * Whether the browser's connection uses TLS, according to the first proxy. The header is trusted from any peer: a false
+ * header affects only the cookie of its sender, but a proxy that no setting names must not cost the cookie its
+ * protection.
  */
 function arrivedOverTls(head: RequestHead): boolean {
   const [first = ''] = head.header('x-forwarded-proto')?.split(',') ?? [];

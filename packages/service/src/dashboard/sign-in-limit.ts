@@ -14,8 +14,8 @@ const minuteMilliseconds = 60_000;
 const maximumAddresses = 10_000;
 
 /**
- * Limits sign-in attempts by client address (token bucket). Remembers at most 10,000 addresses; the one that tried least
- * recently starts again with a full bucket.
+ * Limits sign-in attempts by client address (token bucket). Remembers at most 10,000 addresses. Evicts the address
+ * whose last attempt is the oldest, so it starts again with a full bucket.
  */
 export class SignInLimit {
   readonly #clock: Clock;
@@ -25,7 +25,7 @@ export class SignInLimit {
     this.#clock = clock;
   }
 
-  /** Charges one attempt. @throws ProtocolError RATE_LIMIT_HIT with HTTP 429 and Retry-After if none is left. */
+  /** Counts one attempt. @throws ProtocolError RATE_LIMIT_HIT with HTTP 429 and Retry-After if no attempt is left. */
   take(address: string): void {
     const now = this.#clock();
     const left = this.#leftOf(address, now);

@@ -12,7 +12,7 @@ const privateRanges = [
   'fe80::/10',
 ];
 
-/** More than an address, its zone, a port, brackets and quotes need. */
+/** Longer than an address with a zone, a port, brackets and quotes can be. */
 const maximumElementCharacters = 200;
 
 /** A set of IP addresses and ranges, IPv4 and IPv6. */
@@ -20,7 +20,7 @@ export class AddressRanges {
   readonly isEmpty: boolean;
   readonly #list = new BlockList();
 
-  /** @throws RangeError that names the entry if one is neither an address nor a range such as `10.0.0.0/8`. */
+  /** @throws RangeError that names an entry which is neither an address nor a range such as `10.0.0.0/8` */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0;
     for (const range of ranges) this.#add(range);
@@ -50,8 +50,8 @@ export class AddressRanges {
 export const privateAddresses = new AddressRanges(privateRanges);
 
 /**
- * The address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is one customer's
- * network.
+ * Returns the address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is one
+ * customer's network.
  */
 export function addressGroup(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
@@ -61,9 +61,9 @@ export function addressGroup(address: string): string {
 }
 
 /**
- * Finds the client's element of `X-Forwarded-For`: the last that is not a trusted proxy, or the first if all are
- * trusted. `undefined` if there is none. Ignores empty elements (RFC 9110, 5.6.1). Does not skip an unreadable element,
- * because the client may have invented the elements before it.
+ * Finds the client's element in `X-Forwarded-For`: the last one that is not a trusted proxy, or the first one if all
+ * are trusted. Returns `undefined` if there are no elements. Ignores empty elements (RFC 9110 section 5.6.1). Does not
+ * skip an unreadable element, because the client may have invented the elements before it.
  */
 export function forwardedElement(header: string, trusted: AddressRanges): string | undefined {
   const elements = header
@@ -75,10 +75,10 @@ export function forwardedElement(header: string, trusted: AddressRanges): string
 
 /**
  * Reads one element of `X-Forwarded-For`: an IPv4 or IPv6 address with or without quotes, brackets, port and zone.
- * `undefined` for anything else, such as `unknown`, `_hidden` and names.
+ * Returns `undefined` for anything else, such as `unknown`, `_hidden` and names.
  */
 export function readForwardedAddress(element: string): string | undefined {
-  // Long elements are refused, because the patterns below take quadratic time.
+  // Long elements are not read, because matching the patterns below takes quadratic time.
   if (element.length > maximumElementCharacters) return undefined;
   const text = /^"(.*)"$/.exec(element)?.[1] ?? element;
   const [, bracketed, bracketedPort = '0'] = /^\[([^\]]*:[^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -93,7 +93,7 @@ function isPort(digits: string): boolean {
   return Number(digits) <= 65_535;
 }
 
-/** The canonical spelling of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
+/** Returns the canonical form of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
 function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const [, address = text] = /^([^%]*:[^%]*)%.+$/.exec(text) ?? [];

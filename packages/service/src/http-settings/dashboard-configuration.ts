@@ -1,11 +1,11 @@
 import type { EnvironmentReader } from '../config/index.js';
 
-/** The dashboard: off, or the file with its token and the port that serves it. */
+/** The dashboard's configuration: off, or the file with its token and the port that serves it. */
 export type DashboardConfiguration =
   | { readonly kind: 'off' }
   | { readonly kind: 'on'; readonly tokenFile: string; readonly port: 'main' | 'metrics' };
 
-/** Reads the `ADMIN_…` variables and reports problems through `reader`. */
+/** Reads the `ADMIN_…` variables. Reports problems to `reader`. */
 export function readDashboardEnvironment(
   reader: EnvironmentReader,
   { hasMetricsPort }: { readonly hasMetricsPort: boolean },

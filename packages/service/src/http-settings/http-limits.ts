@@ -1,35 +1,38 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 import { AddressRanges } from './client-address.js';
 
-/** Limits of a process's HTTP side, in total and per client. Requests above a limit are refused. */
+/** Limits of a process's HTTP side, in total and per client. A request above a limit is refused. */
 export interface HttpLimits {
-  /** Open connections. Above this limit, the connection that has been idle longest is closed. */
+  /** Maximum open connections. Above it, the connection that has been idle the longest is closed. */
   readonly maximumConnections: number;
-  /** Open connections per address; an IPv6 /64 counts as one. */
+  /** Maximum open connections per address. An IPv6 /64 counts as one address. */
   readonly maximumConnectionsPerAddress: number;
   /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: AddressRanges;
-  /** In-flight requests: those of authenticated actors, and completely received ones of unauthenticated clients. */
+  /** Maximum in-flight requests in total. Requests of unauthenticated clients count once they are completely received. */
   readonly maximumRequestsInFlight: number;
-  /** In-flight requests per actor. */
+  /** Maximum in-flight requests per actor. */
   readonly maximumRequestsPerActor: number;
-  /** Latency target. An operation that exceeds it admits only as many requests as it can complete in that time. */
+  /**
+   * Latency target, in milliseconds. An operation that misses it admits only as many requests as it can complete in
+   * this time.
+   */
   readonly backlogMilliseconds: number;
-  /** In-flight requests per operation that are always admitted. */
+  /** Number of in-flight requests per operation that are always admitted. */
   readonly minimumBacklog: number;
-  /** Body bytes in memory, in total. One actor may use a quarter. */
+  /** Maximum body bytes in memory, in total. One actor may use a quarter of them. */
   readonly maximumBodyBytesInFlight: number;
-  /** Bytes of a request's path, query string and header fields. The header fields alone have at most 16 KiB. */
+  /** Maximum bytes of a request's path, query string and header fields. The header fields alone may have at most 16 KiB. */
   readonly maximumHeadBytes: number;
-  /** Time for the head of a request, from the start of the connection or request. */
+  /** Time limit for the head of a request, from the start of the connection or request. */
   readonly headTimeoutMilliseconds: number;
-  /** Time for a whole request, from its first byte to the end of its body. */
+  /** Time limit for a whole request, from its first byte to the end of its body. */
   readonly requestTimeoutMilliseconds: number;
-  /** Keep-alive time between requests. */
+  /** How long an idle connection stays open. */
   readonly idleTimeoutMilliseconds: number;
-  /** Time for the client to receive the whole response. */
+  /** Time limit for the client to receive the whole answer. */
   readonly answerTimeoutMilliseconds: number;
-  /** Time to receive the rest of a body after its request was answered. */
+  /** Time limit for the rest of a body after its request was answered. */
   readonly unreadBodyTimeoutMilliseconds: number;
   /** Interval at which the timeouts are checked. */
   readonly checkEveryMilliseconds: number;
@@ -53,7 +56,7 @@ export const defaultHttpLimits: HttpLimits = {
   checkEveryMilliseconds: 1000,
 };
 
-/** The name of a program's actors in its settings, and the default limit of in-flight requests per actor. */
+/** How a program's settings name its actors, and the default limit of in-flight requests per actor. */
 export interface ActorSetting {
   readonly actor: 'SERVER' | 'USER';
   readonly maximumRequests: number;

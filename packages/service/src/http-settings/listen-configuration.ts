@@ -1,19 +1,19 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 
-/** The addresses that a service listens on. */
+/** The addresses on which a service listens. */
 export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** How long a closing process keeps answering requests while it reports not ready. */
+  /** How long a closing process continues to answer requests while it reports that it is not ready. */
   readonly drainMilliseconds: number;
-  /** A second listener that serves /metrics, for the operator's network only. */
+  /** A second listener, which serves /metrics. It is meant only for the operator's network. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };
 }
 
-/** systemd and containers wait for the longest, and ten seconds more. */
+/** systemd and containers wait ten seconds longer than the maximum before they kill the process. */
 const drainSeconds = { minimum: 0, maximum: 60 } as const;
 const ports = { minimum: 0, maximum: 65_535 } as const;
 

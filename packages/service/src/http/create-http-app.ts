@@ -38,11 +38,11 @@ export interface HttpAppOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly operations: readonly BoundOperation[];
-  /** Checks that must pass for `/health/ready`. */
+  /** Checks that must pass before `/health/ready` succeeds. */
   readonly readiness: Readiness | ReadinessChecks;
   /** Missing limits default to {@link defaultHttpLimits}. */
   readonly limits?: Partial<HttpLimits>;
-  /** Prefix of the program's settings, such as `SERVER_`. Log lines name settings with it. */
+  /** Prefix of the program's settings, such as `SERVER_`. Log messages use it to name settings. */
   readonly settingsPrefix?: string;
   /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
@@ -78,7 +78,7 @@ function requestKinds(operations: readonly ServedOperation[]) {
   };
 }
 
-/** Shared by the hooks of one app. */
+/** State that the hooks of one app share. */
 interface AppParts {
   readonly options: HttpAppOptions;
   readonly operations: readonly ServedOperation[];
@@ -90,8 +90,8 @@ interface AppParts {
 }
 
 /**
- * Creates the HTTP side of a service: its operations, health and limits. Writes one log line per request, and converts
- * errors to answers in one place.
+ * Creates the HTTP side of a service: its operations, health checks and limits. Writes one log line per request, and
+ * converts errors to answers in one place.
  */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
   const { log, metrics } = options;
@@ -116,7 +116,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     requestsInFlight: caps.requestsInFlight,
     bodyBytesInFlight: caps.bodyBytesInFlight + connections.pipelinedBodyBytes,
   }));
-  // Loaded lazily, because commands also import this module and do not need Fastify.
+  // Loaded lazily, because commands also import this module but do not need Fastify.
   const { default: fastify } = await import('fastify');
   const app = fastify({
     logger: false,
@@ -129,7 +129,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
-    // Closes only idle connections: long polls in flight respond when the abort signal fires.
+    // Closes only idle connections. Long polls in flight answer when the abort signal fires.
     forceCloseConnections: 'idle',
     // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
     return503OnClosing: false,
@@ -148,8 +148,8 @@ function endRequests(
   { connections, options, readiness }: AppParts,
   closing: AbortController,
 ): void {
-  // Must precede the abort, so that the responses of long polls close their connections. Also ends connections without
-  // any request, which Node does not treat as idle.
+  // Must precede the abort, so that the answers of long polls close their connections. Also ends connections without
+  // any request, which Node does not count as idle.
   connections.endSoon();
   readiness.beginDraining();
   closing.abort();
@@ -191,8 +191,8 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     scheduler,
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
   };
-  // Listens to the exchange instead of Fastify's onSend and onResponse hooks, which cost each request more than this
-  // work.
+  // Listens on the exchange instead of using Fastify's onSend and onResponse hooks, which would cost each request more
+  // than this work.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, shared);
@@ -219,7 +219,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     } catch (error) {
       return next(error as Error);
     }
-    // Unknown paths are refused here, because Fastify's 404 handler runs only after the body is read.
+    // Refuses unknown paths here, because Fastify's 404 handler runs only after the body has been read.
     next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
 }
@@ -228,7 +228,7 @@ function operationOf(request: FastifyRequest): ServedOperation | undefined {
   return (request.routeOptions.config as { operation?: ServedOperation }).operation;
 }
 
-/** Responds to a request whose path the router cannot parse. Fastify runs no hooks for it. */
+/** Answers a request whose path the router cannot parse. Fastify runs no hooks for such a request. */
 function answerUnrouted(log: Log, { request, reply, thrown }: Failure): void {
   const error = toProtocolError(thrown);
   const code = refuseUnrouted(reply.raw, error);
@@ -262,16 +262,19 @@ function answerError({ options, connections }: AppParts, { request, reply, throw
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
-/** Whether the client may be guessing credentials: they are wrong, or it has tried too often to be known. */
+/**
+ * Whether the client may be guessing credentials: they are wrong, or the client is not authenticated and has tried too
+ * often.
+ */
 function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts): boolean {
   return httpStatus === 401 || (code === 'RATE_LIMIT_HIT' && received.actor === undefined);
 }
 
-/** Whether an error only reports that the client has disconnected. */
+/** Whether an error only means that the client has disconnected. */
 function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   const { name, code } = thrown as NodeJS.ErrnoException;
-  // ERR_STREAM_PREMATURE_CLOSE: the client of a streamed answer disconnected before the head was sent.
+  // ERR_STREAM_PREMATURE_CLOSE: the client disconnected before the head of a streamed answer was sent.
   const isEnd = name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   return isEnd && factsOf(request).received.exchange.isOver;
 }

@@ -36,21 +36,19 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError(code, { ...(message === undefined ? {} : { message }), cause: thrown });
 }
 
-/**
- * The refusal under overload: SERVICE_UNAVAILABLE with Retry-After of one second. `reason` appears only in the log.
- */
+/** Returns the refusal under overload: SERVICE_UNAVAILABLE with `Retry-After: 1`. `reason` appears only in the log. */
 export function unavailable(reason: string): ProtocolError {
   return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1, cause: reason });
 }
 
-/** Why a valid request was refused, for its log line: the limit, or the unavailable resource. */
+/** Returns why a valid request was refused, for its log line: the limit, or the unavailable resource. */
 export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
   if (typeof cause === 'string') return cause;
   if (httpStatus !== 503 && httpStatus !== 429) return undefined;
   return (cause instanceof Error ? cause.message : message).slice(0, maximumReasonCharacters);
 }
 
-/** Answers a request outside of Fastify. */
+/** Answers a request outside Fastify. */
 export function refuseUnrouted(response: ServerResponse, error: ProtocolError): ErrorCode {
   const answer = errorAnswer(error);
   response.writeHead(answer.httpStatus, wholeHeaders(answer)).end(answer.body);
@@ -58,22 +56,22 @@ export function refuseUnrouted(response: ServerResponse, error: ProtocolError): 
 }
 
 /**
- * Returns a function that sends the same error each time. It is serialized once, because load shedding needs cheap
- * refusals.
+ * Returns a function that sends the same error each time. The error is serialized only once, because load shedding
+ * needs cheap refusals.
  */
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  // A string body is sent in the same packet as the head, a buffer in a second one.
+  // A string body is sent in the same packet as the head. A buffer would be sent in a second packet.
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
-/** Adds `content-type` and `content-length` to an error's headers, for responses sent outside Fastify. */
+/** Adds `content-type` and `content-length` to an error's headers, for answers sent outside Fastify. */
 export function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** Serializes an error. Every error answer is created here. The message of a 500 is generic and hides the cause. */
+/** Serializes an error. All error answers are created here. The message of a 500 is generic, which hides the cause. */
 export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const { code, httpStatus, fields, message, retryAfterSeconds } = error;
   const headers: Record<string, string> = {};

@@ -1,17 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Created once: capturing a stack trace for each request would cost more than all other work at the request's end.
+// Created once, because capturing a stack trace for each request would cost more than all other work at the end of the
+// request.
 const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
 
-/** One request and its response, until the response is sent or the client has disconnected. */
+/** One request and its response, until the response is sent or the client disconnects. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether the connection is above the connection limit and may only request health. */
+  /** Whether the connection is above the connection limit. It may then only request health. */
   readonly isSurplus: boolean;
-  /** When the request was queued for its tick, by `performance.now()`. */
+  /** When the request was queued for an event-loop tick, by `performance.now()`. */
   receivedAt = performance.now();
-  /** The key for sharing event-loop time: the connection's authenticated actor, or else its address. */
+  /**
+   * Key by which clients share event-loop time: the authenticated actor of the connection, or its address if there is
+   * none.
+   */
   clientKey = '';
   /** The authenticated actor; `undefined` before authentication. */
   actor: string | undefined;
@@ -24,7 +28,7 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.isSurplus = isSurplus;
-    // Ends a request that came without a connection, such as one that a test injects.
+    // Ends a request that has no connection, such as one that a test injects.
     response.once('close', () => this.end());
   }
 
@@ -37,7 +41,7 @@ export class Exchange {
     if (this.#isOver) throw endOfExchange;
   }
 
-  /** Aborted when the exchange is over, or when {@link abort} requests the response now. */
+  /** Aborted when the exchange is over, or when {@link abort} asks the handler to finish now. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -46,7 +50,7 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Makes the handler finish early. Its response is still sent. */
+  /** Makes the handler finish early. Its answer is still sent. */
   abort(): void {
     this.#isAborted = true;
     this.#abort?.abort(endOfExchange);
@@ -54,14 +58,14 @@ export class Exchange {
 
   /**
    * Registers a listener for the end of the exchange. Listeners are called once, in reverse order. If the exchange is
-   * already over, calls it at once.
+   * already over, calls the listener at once.
    */
   onEnd(listener: () => void): void {
     if (this.#isOver) listener();
     else this.#endListeners.push(listener);
   }
 
-  /** Idempotent: `close` may fire on either stream first, or not at all. */
+  /** Ends the exchange. Idempotent, because `close` may fire on either stream first, or not at all. */
   end(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -14,7 +14,7 @@ export interface HttpService extends RunningService {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Operations for operators, which the metrics port serves. Default: none. */
+  /** Operations for operators, which the metrics port serves. Default: no operations. */
   readonly forOperators?: OperatorOperations;
 }
 
@@ -22,13 +22,14 @@ export interface ListeningService extends RunningService {
   readonly url: string;
   /** `undefined` if no metrics port is configured. */
   readonly metricsUrl: string | undefined;
-  /** Makes a later `close` close at once: a process that crashed must not serve on. */
+  /** Makes a later `close` close at once, because a process that crashed must not continue to serve. */
   skipDrain(): void;
 }
 
 /**
- * Starts the listeners of a service: its app and, if configured, its metrics. Closing drains the app first, as configured.
- * @throws the listener's error, such as EADDRINUSE, after closing the service.
+ * Starts the listeners of a service: its app and, if configured, its metrics. Closing first drains the app, as
+ * configured.
+ * @throws the listener's error, such as EADDRINUSE, after it has closed the service
  */
 export function listen(
   service: HttpService,

@@ -17,7 +17,7 @@ export interface MetricsListener {
   close(): Promise<void>;
 }
 
-/** Further operations of the listener, and the log for their unexpected errors. */
+/** Additional operations of the listener, and the log for their unexpected errors. */
 export interface OperatorOperations {
   readonly operations: readonly BoundOperation[];
   readonly log: Pick<Log, 'error'>;
@@ -65,7 +65,7 @@ export async function startMetricsListener(
 interface Sources {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Answers every other path. */
+  /** Answers all other paths. */
   others(): void;
 }
 

@@ -1,8 +1,8 @@
 import type { Exchange } from './exchange.js';
 
 /**
- * Aborts the signals of exchanges when the service closes. `AbortSignal.any` would do the same, but Node keeps a reference
- * from the closing signal to each signal derived from it, for the lifetime of the process.
+ * Aborts the signals of exchanges when the service closes. `AbortSignal.any` would do this too, but Node would keep a
+ * reference from the closing signal to each derived signal for the lifetime of the process.
  */
 export class ShutdownSignals {
   readonly #closing: AbortSignal;
@@ -16,12 +16,12 @@ export class ShutdownSignals {
     closing.addEventListener('abort', abortAll, { once: true });
   }
 
-  /** Number of exchanges that would be aborted on shutdown now. */
+  /** Number of exchanges that a shutdown would abort now. */
   get count(): number {
     return this.#exchanges.size;
   }
 
-  /** The exchange's signal, which is also aborted when the service closes. */
+  /** Returns the exchange's signal, which from now on is also aborted when the service closes. */
   signalOf(exchange: Exchange): AbortSignal {
     if (this.#closing.aborted) exchange.abort();
     else if (!this.#exchanges.has(exchange)) {

@@ -1,7 +1,8 @@
 /**
- * Returns the result of `work`, or `late` after a timeout. Ignores a later result or rejection.
+ * Returns the result of `work`, or `late` after a timeout. After the timeout, ignores the result or rejection of
+ * `work`.
  * @param milliseconds the timeout, 0 or more
- * @throws the rejection of `work` before the timeout.
+ * @throws the rejection of `work`, if it occurs before the timeout
  */
 export async function answerWithin<Answer>(
   milliseconds: number,

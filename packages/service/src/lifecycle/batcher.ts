@@ -8,24 +8,28 @@ interface Pending<Item, Result> {
 
 export interface BatcherOptions<Item> {
   /**
-   * - `end-of-tick` (default): dispatches the items of one event-loop tick, even if earlier batches are still running.
-   * - `when-idle`: runs one batch at a time, and dispatches the items that were added meanwhile.
+   * When to run a batch.
+   *
+   * - `end-of-tick` (default): runs the items of one event-loop tick as a batch, even if earlier batches are still
+   *   running.
+   * - `when-idle`: runs one batch at a time. Items that are added meanwhile form the next batch.
    */
   readonly dispatch?: 'end-of-tick' | 'when-idle';
   /** Maximum items per batch. Default: no limit. */
   readonly maximumItems?: number;
-  /** The number of leading items, at least 1, that fit into one batch. Default: all, up to `maximumItems`. */
+  /** Returns how many of the first items fit into one batch, at least 1. Default: all, up to `maximumItems`. */
   readonly countFitting?: (items: readonly Item[]) => number;
   /**
-   * Whether one item may have made a batch fail. The items then run one by one, in order, so that only the bad item is
-   * rejected. Default: never.
+   * Whether a single item may have made a batch fail. The items then run one by one, in order, so that only the bad
+   * item is rejected. Default: never.
    */
   readonly isolates?: (error: unknown) => boolean;
 }
 
 /**
- * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result per item,
- * in order. If it rejects, every item of the batch is rejected with the same reason, unless failures are isolated.
+ * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result per
+ * item, in order. If it rejects, all items of the batch are rejected with the same reason, unless failures are
+ * isolated.
  */
 export class Batcher<Item, Result> {
   readonly #run: (items: readonly Item[]) => Promise<readonly Result[]>;
@@ -41,7 +45,7 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Whether a `when-idle` batcher is running no batch. */
+  /** Whether a `when-idle` batcher currently runs no batch. */
   get isIdle(): boolean {
     return !this.#isRunning;
   }
@@ -83,8 +87,8 @@ export class Batcher<Item, Result> {
 }
 
 /**
- * Runs a batch and returns one outcome for each item, in order. If the batch fails and `isolates` reports that one item
- * may be the cause, runs the items one by one, so that only the bad item fails.
+ * Runs a batch and returns one outcome per item, in order. If the batch fails and `isolates` returns true for the
+ * error, runs the items one by one, so that only the bad item fails.
  */
 export async function settleBatch<Item, Result>(
   items: readonly Item[],

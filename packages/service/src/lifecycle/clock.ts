@@ -1,9 +1,9 @@
-/** Returns the time in milliseconds since the Unix epoch. Injected everywhere, so that tests can control it. */
+/** Returns the time in milliseconds since the Unix epoch. It is passed in everywhere, so that tests can control the time. */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();
 
-/** Whole Unix seconds, rounded down. */
+/** Converts Unix milliseconds to whole Unix seconds, rounded down. */
 export function unixSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }

@@ -33,7 +33,7 @@ const hangsUp: Trouble = {
   remedy: 'check the address, and that TLS is spoken on both sides or on neither',
 };
 
-// Codes of Node, OpenSSL (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and undici.
+// Error codes of Node, OpenSSL (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and undici.
 const troubles: Readonly<Record<string, Trouble>> = {
   CERT_HAS_EXPIRED: {
     step: 'tls',
@@ -71,7 +71,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** For certificates from an authority that this machine does not trust, which many codes report. */
+/** For certificates from an authority that this machine does not trust. Many error codes report this. */
 const untrusted: Trouble = {
   step: 'tls',
   what: 'its certificate is not from an authority that this machine trusts',
@@ -93,8 +93,8 @@ export interface ConnectTrouble {
 }
 
 /**
- * Finds why a connection failed; `undefined` if the error is not a connection error. `authoritiesSetting` names the
- * program's setting for certificates of additional authorities, if it has one.
+ * Finds why a connection failed. Returns `undefined` if the error is not a connection error. `authoritiesSetting` names
+ * the program's setting for certificates of additional certificate authorities, if it has one.
  */
 export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
@@ -113,7 +113,10 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
   return { step: trouble.step, what: `${trouble.what} (${detail})`, remedy };
 }
 
-/** {@link findConnectTrouble} as the end of a sentence: the problem, the error code to search for, and what to do. */
+/**
+ * Describes a failed connection as the end of a sentence: the problem, the error code to search for, and what to do.
+ * Returns `undefined` if the error is not a connection error.
+ */
 export function describeConnectTrouble(error: unknown, authoritiesSetting?: string): string | undefined {
   const trouble = findConnectTrouble(error, authoritiesSetting);
   return trouble && `${trouble.what}: ${trouble.remedy}`;

@@ -11,17 +11,15 @@ export function atEndOfTick(act: () => void): void {
 }
 
 /**
- * Calls `listener` before each early end of a tick, so that it can poll for messages that the event loop has not delivered
- * yet. Returns a function that unsubscribes it.
+ * Calls `listener` before a tick is ended early, so that it can poll for messages that the event loop has not delivered
+ * yet. Returns a function that unsubscribes the listener.
  */
 export function onEarlyTickEnd(listener: () => void): () => void {
   earlyEndListeners.add(listener);
   return () => void earlyEndListeners.delete(listener);
 }
 
-/**
- * Ends this tick early: runs everything that {@link atEndOfTick} has scheduled. Call it in a tick that lasts too long.
- */
+/** Ends this tick early: runs everything that {@link atEndOfTick} has scheduled. Call this in a tick that lasts too long. */
 export function endTick(): void {
   for (const listener of earlyEndListeners) listener();
   for (const once of [...scheduled]) once();

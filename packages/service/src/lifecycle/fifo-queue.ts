@@ -13,7 +13,7 @@ export class FifoQueue<Item> {
     return this.#count;
   }
 
-  /** The item that {@link take} returns next; `undefined` if the queue is empty. */
+  /** The item that {@link take} would return; `undefined` if the queue is empty. */
   get first(): Item | undefined {
     return this.#first?.item;
   }

@@ -4,7 +4,10 @@ interface ListenError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Describes why a process cannot listen, in one sentence with what to do; `undefined` for any other error. */
+/**
+ * Describes why a process cannot listen, in one sentence that also says what to do. Returns `undefined` for any other
+ * error.
+ */
 export function describeListenTrouble(error: unknown): string | undefined {
   const { code, syscall, address = '/', port, hostname } = error as ListenError;
   if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {

@@ -6,13 +6,13 @@ export interface MinuteWriterOptions {
   readonly log: Log;
   /** Writes what was counted since the last call. May reject; the counts of a failed write are lost. */
   readonly write: () => Promise<void>;
-  /** Logged as a warning when writes begin to fail, and as information when they succeed again. */
+  /** Log messages: a warning when writes begin to fail, and information when they succeed again. */
   readonly sentences: { readonly failing: string; readonly recovered: string };
 }
 
 const intervalMilliseconds = 60_000;
 
-/** Calls `write` once a minute, never twice at a time, and logs one warning per outage. */
+/** Calls `write` once a minute, never concurrently, and logs one warning per outage. */
 export class MinuteWriter {
   readonly #options: MinuteWriterOptions;
   readonly #troubleLog = new TroubleLog();
@@ -27,13 +27,13 @@ export class MinuteWriter {
     this.#timer = setInterval(() => void this.flush(), intervalMilliseconds).unref();
   }
 
-  /** Stops the timer and writes a last time, waiting at most `deadlineMilliseconds`. */
+  /** Stops the timer and writes one last time. Waits at most `deadlineMilliseconds` for that write. */
   async stop(deadlineMilliseconds: number): Promise<void> {
     clearInterval(this.#timer);
     await answerWithin(deadlineMilliseconds, this.flush(), undefined);
   }
 
-  /** Writes now, after a write in progress. Never rejects. */
+  /** Writes now, or after the write in progress. Never rejects. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flush());
     return this.#flushing;

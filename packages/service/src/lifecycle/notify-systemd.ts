@@ -6,9 +6,9 @@ import type { Log } from '../logging/create-logger.js';
 const timeoutMilliseconds = 5_000;
 
 /**
- * Sends systemd the state of this process (`sd_notify`), for units with `Type=notify`. Without `NOTIFY_SOCKET` in
- * `environment` it does nothing. Logs a failure. Runs `systemd-notify`, because Node has no Unix datagram sockets; the unit
- * therefore needs `NotifyAccess=all`.
+ * Sends systemd the state of this process (`sd_notify`), for units with `Type=notify`. Does nothing if `environment`
+ * has no `NOTIFY_SOCKET`. Only logs a failure. Runs `systemd-notify`, because Node has no Unix datagram sockets; the
+ * unit therefore needs `NotifyAccess=all`.
  */
 export async function notifySystemd(
   environment: Environment,

@@ -1,12 +1,12 @@
 import type { RunningService } from './run-process.js';
 
-/** Close functions, in the order in which the resources were opened. */
+/** Functions that close resources, in the order in which the resources were opened. */
 export type Closers = (() => Promise<void>)[];
 
 /**
- * Opens resources that depend on each other. `open` pushes a close function for each. They are closed in reverse order,
- * even if `open` fails halfway.
- * @throws the error of `open`.
+ * Opens resources that depend on each other. `open` pushes a close function for each. The resources are closed in
+ * reverse order, even if `open` fails halfway.
+ * @throws the error of `open`
  */
 export async function openInOrder<Opened extends object>(
   open: (closers: Closers) => Promise<Opened>,

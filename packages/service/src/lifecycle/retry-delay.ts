@@ -1,23 +1,23 @@
 export interface BackOff {
-  /** Number of attempts made so far; 1 after the first failure. */
+  /** Number of attempts made so far. It is 1 after the first failure. */
   readonly attempt: number;
   readonly firstMilliseconds: number;
   readonly capMilliseconds: number;
 }
 
 export interface RetryDelayOptions extends BackOff {
-  /** A random number in [0, 1). */
+  /** Returns a random number in [0, 1). */
   readonly random: () => number;
 }
 
-/** Exponential backoff in milliseconds: doubles from the first delay up to the cap. */
+/** Returns the exponential backoff in milliseconds. It doubles with each attempt, from the first delay up to the cap. */
 export function backOffMilliseconds({ attempt, firstMilliseconds, capMilliseconds }: BackOff): number {
   return Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(attempt - 1, 40));
 }
 
 /**
- * Exponential backoff with jitter, in milliseconds: a random delay between half of {@link backOffMilliseconds} and all
- * of it, so that many clients do not retry at the same time.
+ * Returns an exponential backoff with jitter, in milliseconds: a random delay from half of {@link backOffMilliseconds}
+ * to all of it, so that many clients do not retry at the same time.
  */
 export function retryDelayMilliseconds(options: RetryDelayOptions): number {
   const whole = backOffMilliseconds(options);

@@ -5,16 +5,16 @@ interface Client<Item> {
   readonly items: FifoQueue<Item>;
 }
 
-/** Round-robin queue over clients, FIFO within each. Each operation takes O(1). */
+/** Round-robin queue over clients, FIFO within one client. Each operation takes O(1). */
 export class RoundRobinQueue<Item> {
   /** Clients with at least one item. */
   readonly #clients = new Map<string, Client<Item>>();
   readonly #rotation = new FifoQueue<Client<Item>>();
   #count = 0;
-  /** The client whose queue was emptied last. Reused, because it is usually the next to add an item. */
+  /** The client whose queue was emptied last. It is reused, because that client is usually the next to add an item. */
   #last: Client<Item> | undefined;
 
-  /** Items of all clients. */
+  /** Number of items of all clients. */
   get count(): number {
     return this.#count;
   }
@@ -40,9 +40,9 @@ export class RoundRobinQueue<Item> {
   }
 
   /**
-   * Removes and returns the oldest item of the next client in the rotation; `undefined` if the queue is empty. Drops
-   * items for which `isOver` is true, without using up their client's turn. Skips clients for which `isPaused` is true;
-   * `undefined` if that is all of them.
+   * Removes and returns the oldest item of the next client in the rotation. Returns `undefined` if the queue is empty.
+   * Drops items for which `isOver` is true; they do not use up their client's turn. Skips clients for which `isPaused`
+   * is true, and returns `undefined` if all clients are paused.
    */
   take(
     isOver: (item: Item) => boolean = () => false,

@@ -24,8 +24,8 @@ export interface ProcessOptions<Service extends RunningService> {
   readonly drainMilliseconds?: number;
   start(): Promise<Service>;
   /**
-   * Reloads credentials on SIGHUP. Without it, SIGHUP shuts the service down, as when a terminal closes.
-   * @throws ConfigurationError if the former credentials stay in use.
+   * Reloads credentials on SIGHUP. If absent, SIGHUP shuts the service down, as it does when a terminal closes.
+   * @throws ConfigurationError if the new credentials cannot be used; the former ones then stay in use
    */
   reload?(service: Service): Promise<void>;
 }
@@ -34,8 +34,8 @@ const closeDeadlineMilliseconds = 10_000;
 
 /**
  * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP. A
- * signal during the start takes effect after the start, so that everything is closed. Exits with 1 if the start fails.
- * If the operator can fix the failure, prints it as plain sentences without a stack.
+ * signal during the start takes effect after the start, so that everything is closed. If the start fails, exits with 1.
+ * If the operator can fix the failure, prints it in plain sentences without a stack trace.
  */
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,
@@ -46,13 +46,13 @@ export async function runProcess<Service extends RunningService>(
   const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
-  // A listener exists if Node's heap snapshot option uses SIGUSR2. Otherwise the signal shuts down like the others.
+  // A listener exists if Node's option for heap snapshots uses SIGUSR2. Otherwise this signal shuts down like the others.
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');
     let reloading: Promise<void> = Promise.resolve();
     process.on('SIGHUP', () => {
-      // Serialized: an earlier, slower reload must not restore former credentials.
+      // Reloads are serialized: an earlier, slower reload must not restore former credentials.
       reloading = reloading.then(() => reload(options, started));
     });
   }
@@ -96,7 +96,7 @@ export function describeBootError(error: unknown): string {
   const listenTrouble = describeListenTrouble(error);
   if (listenTrouble !== undefined) return listenTrouble;
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE' || syscall === 'listen') return message;
-  // EEXIST: a file exists in place of a folder.
+  // EEXIST: there is a file where a folder should be.
   const cause = code === 'EEXIST' ? { code: 'ENOTDIR' } : error;
   if (path !== undefined && isFileTrouble(cause)) return `${path} cannot be used: ${fileTrouble(cause)}.`;
   return stack ?? String(error);

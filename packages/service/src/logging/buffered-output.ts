@@ -4,7 +4,7 @@ const flushMilliseconds = 100;
 const bufferedCharacters = 8192;
 const errorLevel = 50;
 
-/** A destination whose `lastLevel` pino sets before each line. */
+/** A destination. Before each line, pino sets its `lastLevel`. */
 interface LeveledDestination extends DestinationStream {
   readonly [needsMetadata]: true;
   lastLevel: number;
@@ -15,9 +15,9 @@ const needsMetadata: typeof pino.symbols.needsMetadataGsym = pino.symbols.needsM
 let output: LeveledDestination | undefined;
 
 /**
- * Buffered standard output, shared by the process, because a system call per line costs more than the line. Flushes at
- * 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even after an uncaught error.
- * SIGKILL loses the last 100 ms.
+ * Returns standard output with a buffer that the process shares, because a system call per line costs more than the
+ * line. Flushes at 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even after an
+ * uncaught error. SIGKILL loses the last 100 ms.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();

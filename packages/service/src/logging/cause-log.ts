@@ -1,6 +1,6 @@
 import type { Log } from './create-logger.js';
 
-/** The messages for the first line of a cause, and for lines with a count. */
+/** The messages for the first line about a cause, and for the lines with counts. */
 interface CauseWords {
   readonly first: string;
   readonly more: string;
@@ -10,23 +10,23 @@ export interface CauseLogOptions<Cause extends object> {
   readonly log: Log;
   readonly words: CauseWords;
   levelOf(cause: Cause): 'error' | 'info';
-  /** The cause that stands for further ones, once too many different ones have occurred. */
+  /** Returns the cause under which `cause` is counted once too many different causes have occurred. */
   other(cause: Cause): Cause;
 }
 
 interface Noted<Cause> {
   readonly cause: Cause;
-  /** Occurrences since the last line. */
+  /** Number of occurrences since the last line. */
   count: number;
 }
 
 const intervalMilliseconds = 60_000;
-// Bounded, because the texts may come from other systems, which can send any number of different ones.
+// Bounded, because the texts may come from other systems, which can send any number of different texts.
 const maximumCauses = 100;
 
 /**
- * Logs what occurs often: the first occurrence of each cause at once with its details, and further ones as one line per
- * minute with their count.
+ * Logs what occurs often. The first occurrence of each cause is logged at once with its details, and further
+ * occurrences as one line per minute with their count.
  */
 export class CauseLog<Cause extends object> {
   readonly #options: CauseLogOptions<Cause>;
@@ -37,7 +37,10 @@ export class CauseLog<Cause extends object> {
     this.#options = options;
   }
 
-  /** Returns whether it was logged at once. `details` are of this occurrence alone, and replace fields of the cause. */
+  /**
+   * Returns whether the occurrence was logged at once. `details` describe only this occurrence, and replace fields of
+   * the cause.
+   */
   note(exact: Cause, details: object): boolean {
     const { log, words, levelOf, other } = this.#options;
     const isFull = this.#noted.size >= maximumCauses && !this.#noted.has(keyOf(exact));
@@ -55,8 +58,8 @@ export class CauseLog<Cause extends object> {
   }
 
   /**
-   * Logs the count of each cause since the last flush. A cause without occurrences since then is logged at once the next
-   * time.
+   * Logs the count of each cause since the last flush. A cause that did not occur since then is logged at once the next
+   * time it occurs.
    */
   flush(): void {
     const { log, words, levelOf } = this.#options;

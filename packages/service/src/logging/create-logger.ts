@@ -20,7 +20,10 @@ export function createLogger(name: string, level: LogLevel, destination?: Destin
   return pino(options, destination ?? bufferedOutput());
 }
 
-/** Formats timestamps. Caches the text, because many lines fall into the same millisecond. */
+/**
+ * Returns a function that formats the current time. It caches the text, because many lines fall into the same
+ * millisecond.
+ */
 function writtenTime(): () => string {
   let writtenAt: number | undefined;
   let text = '';

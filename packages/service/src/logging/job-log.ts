@@ -7,15 +7,15 @@ interface LoggedJob {
   readonly kind: string;
 }
 
-/** Listener for a database's jobs and other background work. */
+/** Listeners for a database's jobs and other background work. */
 interface JobLog {
-  /** `job.kind` is `none` if the error is not about a particular job. */
+  /** Called with an unexpected error. `job.kind` is `none` if the error does not concern a particular job. */
   onJobError(error: unknown, job: LoggedJob): void;
-  /** Called when a job was given up and is kept as a dead letter with this reason. */
+  /** Called when a job was given up and has become a dead letter with this reason. */
   onJobGivenUp(job: LoggedJob, reason: string): void;
   /** Called when the database is reachable. */
   onAnswer(): void;
-  /** Logs the counts that have not been logged yet. */
+  /** Logs the counts that are not logged yet. */
   flush(): void;
 }
 
@@ -33,9 +33,8 @@ interface GivenUp {
 }
 
 /**
- * Logs unexpected errors of jobs, and jobs that were given up: one line per minute, kind and reason. Logs an outage of the
- * database once when it starts, and once when it ends. `program` is the name of the program whose command `queue` manages
- * the jobs.
+ * Logs unexpected errors of jobs, and jobs that were given up: one line per minute, kind and reason. Logs a database
+ * outage once when it starts and once when it ends. `program` is the program whose command `queue` manages the jobs.
  */
 export function createJobLog(log: Log, program: string): JobLog {
   const troubleLog = new TroubleLog();
@@ -85,7 +84,10 @@ export function createJobLog(log: Log, program: string): JobLog {
   };
 }
 
-/** All scheduled work is one group: a process that was away for long gives up all of it at once. */
+/**
+ * Returns the kind under which a job's errors are counted. All scheduled work is one group, because a process that was
+ * away for long gives up all of it at once.
+ */
 function kindGroup(kind: string): string {
   return kind.startsWith('schedule/') ? 'schedule/*' : kind;
 }

@@ -2,11 +2,11 @@ import type { DeliveryFault } from '@waxwing/protocol';
 import { CauseLog } from './cause-log.js';
 import type { Log } from './create-logger.js';
 
-/** The reason why a notification is not sent. */
+/** Why a notification is not sent. */
 export interface Rejection {
   readonly reason: string;
   readonly fault: DeliveryFault;
-  /** The app in question, if known. */
+  /** The bundle id of the app, if known. */
   readonly app?: string | undefined;
 }
 
@@ -16,8 +16,8 @@ const rejected = {
 };
 
 /**
- * Logs rejected notifications: the first of each reason at once with its device, and further ones as one line per
- * minute with their count. Logs faults for which `isError` is true as errors.
+ * Logs rejected notifications. The first rejection for each reason is logged at once with its device, and further
+ * rejections as one line per minute with their count. Faults for which `isError` is true are logged as errors.
  */
 export class RejectionLog {
   readonly #causes: CauseLog<Rejection>;
@@ -37,8 +37,8 @@ export class RejectionLog {
   }
 
   /**
-   * Logs the count of each reason since the last flush. A reason without rejections since then is logged at once the
-   * next time.
+   * Logs the count of each reason since the last flush. A reason that did not occur since then is logged at once the
+   * next time it occurs.
    */
   flush(): void {
     this.#causes.flush();

@@ -31,7 +31,7 @@ export class Metrics {
   readonly httpRefusals: Counter<'reason'>;
   /** Requests whose client disconnected before the answer. */
   readonly httpAborted: Counter;
-  /** Rows that clean-up removed. `kind` is the name of the rows in the schedule. */
+  /** Rows that a cleanup removed. `kind` names the kind of rows. */
   readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
@@ -57,7 +57,7 @@ export class Metrics {
 
   /**
    * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. If the count fails or takes longer
-   * than three seconds, the metric is missing, and the readiness checks report why.
+   * than three seconds, the metric is missing; the readiness checks then report the reason.
    */
   watchJobs(count: () => Promise<readonly JobCounts[]>): void {
     const gauge = this.gauge(
@@ -80,9 +80,7 @@ export class Metrics {
     });
   }
 
-  /**
-   * Reads the size of SQLite's write-ahead log at each scrape. The metric is missing for a database without one.
-   */
+  /** Reads the size of SQLite's write-ahead log at each scrape. For a database without one, there is no such metric. */
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
     const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");
@@ -110,8 +108,8 @@ export class Metrics {
   }
 
   /**
-   * Runs the readiness checks at each scrape: 1 if a check passes, 0 if it fails. A check that passes with a warning counts
-   * in a gauge of its own.
+   * Runs the readiness checks at each scrape, and sets a gauge to 1 if a check passes and to 0 if it fails. Another
+   * gauge says whether it passes with a warning.
    */
   watchReadiness(look: () => Promise<Readonly<Record<string, CheckResult>>>): void {
     const passes = this.gauge('waxwing_readiness_check', 'Readiness checks: passes (1) or fails (0)', [
@@ -130,7 +128,7 @@ export class Metrics {
     });
   }
 
-  /** Calls `look` before each scrape, which waits for it. It must not reject. */
+  /** Registers a function that runs before each scrape, which waits for it. It must not reject. */
   beforeScrape(look: () => Promise<void>): void {
     this.#beforeText.push(look);
   }
@@ -152,7 +150,7 @@ export class Metrics {
     return new Counter({ name, help, labelNames, collect, registers: [this.#registry] });
   }
 
-  /** @param buckets upper bounds in seconds, ascending. */
+  /** @param buckets upper bounds in seconds, in ascending order */
   secondsHistogram<L extends string>(
     name: string,
     help: string,
@@ -166,7 +164,7 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** All metrics in the Prometheus text format. */
+  /** Returns all metrics in the Prometheus text format. */
   async text(): Promise<string> {
     await Promise.all(this.#beforeText.map((look) => look()));
     return this.#registry.metrics();

@@ -17,9 +17,9 @@ export interface SpanOptions {
 }
 
 /**
- * Runs the work of an HTTP request in a span. It continues the trace of the request's `traceparent`, or starts one.
- * Without a tracer provider, runs the work alone.
- * @param isFault whether an error is the fault of this program, and not of the request.
+ * Runs the work of an HTTP request in a span, which continues the trace of the request's `traceparent` or starts a new
+ * trace. Without a tracer provider, only runs the work.
+ * @param isFault whether an error is a fault of this program rather than of the request
  */
 export function inRequestSpan<Result>(
   name: string,
@@ -34,8 +34,8 @@ export function inRequestSpan<Result>(
 }
 
 /**
- * Runs work in a span of the trace that `traceparent` names. Runs the work outside of any trace if it is `undefined`, so
- * that work on a timer does not join the trace of whatever started the timer.
+ * Runs work in a span of the trace that `traceparent` names. If it is `undefined`, runs the work outside any trace, so
+ * that work on a timer does not join the trace of the code that started the timer.
  */
 export function inSpanOf<Result>(
   traceparent: string | undefined,
@@ -51,7 +51,7 @@ export function inSpanOf<Result>(
   return record({ tracer, name, kind: spanKind, parent, attributes, isFault: () => true }, work);
 }
 
-/** Runs work outside of any trace. */
+/** Runs work outside any trace. */
 export function withoutTrace<Result>(work: () => Result): Result {
   return context.with(ROOT_CONTEXT, work);
 }
@@ -73,7 +73,7 @@ function record<Result>(
     try {
       return await work();
     } catch (error) {
-      // Only the code is set, because the error's message may contain data that must not be logged.
+      // Sets only the code, because the error's message may contain data that must not be exported.
       if (isFault(error)) span.setStatus({ code: SpanStatusCode.ERROR });
       throw error;
     } finally {
@@ -82,7 +82,7 @@ function record<Result>(
   });
 }
 
-/** Returns the tracer of the provider that this program or its host registered; `undefined` without one. */
+/** Returns the tracer of the provider that this program or its host has registered; `undefined` if there is no provider. */
 function findTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider

@@ -5,9 +5,12 @@ import type { RunningService } from '../lifecycle/run-process.js';
 
 /** Where spans are sent. */
 export interface TracingConfiguration {
-  /** OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; `undefined` sends none. */
+  /** OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`. `undefined`: no spans are sent. */
   readonly url: string | undefined;
-  /** Sampling rate of new traces, in percent. A trace that another program started is sampled as that program decided. */
+  /**
+   * Sampling rate of new traces, in percent. For a trace that another program started, that program's sampling decision
+   * counts.
+   */
   readonly percent: number;
   /** Name of the URL's setting. */
   readonly setting: string;

@@ -1,6 +1,6 @@
 import { context, isSpanContextValid, type SpanContext, TraceFlags, trace } from '@opentelemetry/api';
 
-/** `00-<trace id>-<parent id>-<flags>`, lowercase. https://www.w3.org/TR/trace-context/#traceparent-header */
+/** `00-<trace id>-<parent id>-<flags>` in lower case. https://www.w3.org/TR/trace-context/#traceparent-header */
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /** Returns the W3C `traceparent` of the current span; `undefined` outside of a trace or without a tracer provider. */
@@ -11,7 +11,7 @@ export function currentTraceparent(): string | undefined {
   return `00-${span.traceId}-${span.spanId}-${flags}`;
 }
 
-/** Parses a `traceparent`. Returns `undefined` for a malformed one, which then starts a new trace. */
+/** Parses a `traceparent`. Returns `undefined` if it is malformed; the caller then starts a new trace. */
 export function parseTraceparent(text: string): SpanContext | undefined {
   const [, traceId = '', spanId = '', flags = ''] = form.exec(text) ?? [];
   const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED;
@@ -19,7 +19,7 @@ export function parseTraceparent(text: string): SpanContext | undefined {
   return isSpanContextValid(span) ? span : undefined;
 }
 
-/** Makes `work` run in the current trace, although something else calls it later, such as a shared commit. */
+/** Binds `work` to the current trace, for work that other code calls later, such as a shared commit. */
 export function boundToTrace<Arguments extends unknown[], Result>(
   work: (...given: Arguments) => Result,
 ): (...given: Arguments) => Result {

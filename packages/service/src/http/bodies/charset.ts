@@ -1,13 +1,13 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { headerParameters } from './header-parameters.js';
 
-/** A field of HTML forms that names the form's charset (https://www.rfc-editor.org/rfc/rfc7578#section-4.6). */
+/** The field of an HTML form that names the form's charset (https://www.rfc-editor.org/rfc/rfc7578#section-4.6). */
 export const charsetField = '_charset_';
 
 /**
- * Requires text to be declared as UTF-8, or as its subset ASCII. Text in another charset would be misread as UTF-8. An
- * empty name counts as none.
- * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset.
+ * Requires that text is declared as UTF-8, or as its subset ASCII. Text in another charset would be misread as UTF-8.
+ * An empty name means that no charset is declared.
+ * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset
  */
 export function requireUtf8(charset: string): void {
   const name = charset.trim();
@@ -18,14 +18,17 @@ export function requireUtf8(charset: string): void {
 }
 
 /**
- * Requires a content type to name UTF-8 or no charset.
- * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset; BAD_REQUEST for a repeated parameter.
+ * Requires that a content type names UTF-8 or no charset.
+ * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset; BAD_REQUEST for a repeated parameter
  */
 export function requireUtf8Type(contentType: string): void {
   requireUtf8(headerParameters(contentType).get('charset') ?? '');
 }
 
-/** UTF-8 has several names, such as `utf8` (https://encoding.spec.whatwg.org/#names-and-labels). */
+/**
+ * Whether a charset name means UTF-8, which has several, such as `utf8`
+ * (https://encoding.spec.whatwg.org/#names-and-labels).
+ */
 function isNameOfUtf8(name: string): boolean {
   try {
     return new TextDecoder(name).encoding === 'utf-8';

@@ -1,7 +1,7 @@
 /** Parameters of one request by name. A repeated parameter keeps all its values. */
 export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 
-/** {@link RawParameters} during collection. */
+/** {@link RawParameters} while they are collected. */
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**
@@ -10,7 +10,7 @@ export type CollectedParameters = Map<string, string | string[]>;
  */
 export const undecodable = '\ud800';
 
-/** Adds a parameter's value from one source: form, multipart form or query string. */
+/** Adds the value of a parameter from a form, multipart form or query string. */
 export function addParameter(into: CollectedParameters, name: string, value: string): void {
   const known = into.get(name);
   if (known === undefined) into.set(name, value);

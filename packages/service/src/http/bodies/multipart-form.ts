@@ -8,12 +8,12 @@ import { attempt, checkParts, withoutName } from './part-heads.js';
 import { decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
 
-/** Includes empty parts. */
+/** Maximum number of fields, including empty parts. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Names and values of all fields next to a file. They stay in memory while the file is streamed. */
+/** Maximum size of the names and values of all fields sent with a file. They stay in memory while the file is streamed. */
 const maximumFieldBytes = 64 * 1024;
-/** The parser is fed in chunks, so that a refused form is not parsed to its end. */
+/** The parser is fed in chunks, so that a form is not parsed to its end after it was refused. */
 const chunkBytes = 4096;
 const withoutBoundary =
   'The Content-Type of a multipart form must name its boundary, of 1 to 70 characters: multipart/form-data; boundary=x';
@@ -22,7 +22,7 @@ const tooManyParts = `A multipart form has at most ${maximumMultipartFields} par
 const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
 const largeFields = 'The fields of a multipart form are too large';
 
-/** A form with its fields, and its file as a stream. */
+/** The fields of a form, and its file as a stream. */
 export interface UploadForm {
   readonly entries: CollectedParameters;
   readonly file: UploadedFile | undefined;
@@ -57,11 +57,11 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 }
 
 /**
- * Parses a streamed multipart form up to its file, and returns the file as a stream. Ignores fields after the file. The
- * stream fails with PAYLOAD_TOO_LARGE above `maximumFileBytes`, with BAD_REQUEST if a second file or an invalid field
- * follows, and with BAD_REQUEST if the connection ends first.
- * @throws ProtocolError for the same reasons as {@link parseMultipartForm}, and PAYLOAD_TOO_LARGE for fields of more than
- * 64 KiB in total.
+ * Parses a streamed multipart form up to its file, and returns the file as a stream. Fields after the file are ignored.
+ * The stream fails with PAYLOAD_TOO_LARGE above `maximumFileBytes`, and with BAD_REQUEST if a second file or an invalid
+ * field follows, or if the connection ends early.
+ * @throws ProtocolError as {@link parseMultipartForm} does, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in
+ * total
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -72,7 +72,7 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // A reader of the file gets the error, too. Without a reader and this listener, it would end the process.
+      // A reader of the file gets the error, too. Without this listener, it would end the process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {
@@ -96,12 +96,12 @@ export async function receiveUploadForm(
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
         // The file ends only when the whole form has been read, because a later part may still be invalid.
         stream.pipe(content, { end: false });
-        // Drains the rest if the reader stops early, so that the request can end. Runs after pipe's own `close`
+        // If the reader stops early, drains the rest so that the request can end. Runs after pipe's own `close`
         // listener, which pauses the stream.
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
-      // `pipeline` reports errors of the source as well as of the parser.
+      // `pipeline` reports errors of both the source and the parser.
       pipeline(source, parser, (error) => {
         if (error) {
           content.destroy(malformed(error));
@@ -116,7 +116,7 @@ export async function receiveUploadForm(
 
 interface FieldsToRead {
   readonly entries: CollectedParameters;
-  /** The sum over all fields. */
+  /** Maximum total size of all fields. */
   readonly maximumFieldBytes: number;
   readonly maximumFileBytes?: number;
   readonly reject: (error: Error) => void;
@@ -126,7 +126,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
   const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
-  // Refuses an empty boundary: the parser would then treat every line that starts with two hyphens as a boundary.
+  // Refuses an empty boundary, because the parser would then treat each line that starts with two hyphens as a boundary.
   if (!/^.{1,70}$/s.test(headerParameters(contentType).get('boundary') ?? '')) throw refused(withoutBoundary);
   const parser = new Busboy({
     headers,
@@ -136,7 +136,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   let bytesLeft = fieldSize;
-  // Rejects instead of throwing, because the parser calls this function from its events.
+  // Rejects instead of throwing, because the parser calls this function in its event handlers.
   const refuse = (error: Error): void => {
     reject(error);
     parser.destroy();
@@ -146,7 +146,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     if (name === undefined) return refuse(refused(withoutName));
     const nameBytes = Buffer.byteLength(name);
     bytesLeft -= nameBytes + value.length;
-    // The parser's own limit for names applies to urlencoded forms only.
+    // The parser's own limit for names applies only to urlencoded forms.
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
@@ -171,7 +171,7 @@ function malformed(cause: unknown): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
 }
 
-/** An error after the file becomes BAD_REQUEST, because PAYLOAD_TOO_LARGE would refer to the file itself. */
+/** Converts an error after the file to BAD_REQUEST, because PAYLOAD_TOO_LARGE would refer to the file itself. */
 function asBadRequest(cause: Error): ProtocolError {
   const { message } = malformed(cause);
   return new ProtocolError('BAD_REQUEST', { message, cause });

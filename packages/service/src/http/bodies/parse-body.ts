@@ -20,7 +20,7 @@ export type ReceivedBody =
   | { readonly kind: 'json'; readonly text: string }
   | { readonly kind: 'refused'; readonly error: ProtocolError };
 
-/** The headers that describe a body. */
+/** The headers that describe the body. */
 export type BodyHeaders = Pick<IncomingHttpHeaders, 'content-type' | 'content-encoding'>;
 
 /** Parses a buffered body by its media type. */
@@ -40,12 +40,12 @@ export function parseBody(headers: BodyHeaders, bytes: Buffer): ReceivedBody | P
   }
 }
 
-/** The text of a JSON body; `undecodable` if it is not UTF-8. */
+/** Returns the text of a JSON body; `undecodable` if it is not UTF-8. */
 export function decodeJsonText(bytes: Buffer): string {
   return decodeUtf8(bytes) ?? undecodable;
 }
 
-/** @throws ProtocolError BAD_REQUEST if the text is not JSON, or not UTF-8. */
+/** Parses the text of a JSON body. @throws ProtocolError BAD_REQUEST if it is not JSON, or not UTF-8. */
 export function parseJsonBody(text: string): JsonValue {
   if (text === undecodable) throw refused('The request body must be UTF-8');
   try {
@@ -89,7 +89,7 @@ async function refusing(read: () => Promise<ReceivedBody>): Promise<ReceivedBody
   }
 }
 
-/** The error of a check; `undefined` if the check passes. */
+/** Runs a check. Returns its error, or `undefined` if the check passes. */
 function refusal(check: () => void): ReceivedBody | undefined {
   try {
     check();
@@ -104,7 +104,7 @@ function asRefused(error: unknown): ReceivedBody {
   throw error;
 }
 
-/** Refuses compressed bodies, and text in another charset than UTF-8. */
+/** Refuses compressed bodies, and text in a charset other than UTF-8. Returns `undefined` for other bodies. */
 export function refuseUnreadable(headers: BodyHeaders): ReceivedBody | undefined {
   const { 'content-encoding': encoding = '', 'content-type': type = '' } = headers;
   if (/^\s*(?:identity)?\s*$/i.test(encoding)) return refusal(() => requireUtf8Type(type));

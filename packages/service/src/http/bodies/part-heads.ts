@@ -4,10 +4,10 @@ import { requireUtf8, requireUtf8Type } from './charset.js';
 import { headerParameters } from './header-parameters.js';
 import { decodeUtf8, percentDecode } from './percent-encoding.js';
 
-/** The headers of a part of a multipart form: names in lower case, values with one character per byte. */
+/** The headers of a part of a multipart form. Names are in lower case, and values have one character per byte. */
 type PartHeaders = Record<string, readonly string[] | undefined>;
 
-/** The stage of the parser that reads the headers of parts. The parser's own events leave the charset out. */
+/** The stage of the parser that reads part headers. The parser's own events omit the charset. */
 interface HeadParser {
   prependListener(event: 'part', listener: (part: NodeJS.EventEmitter) => void): this;
 }
@@ -38,7 +38,10 @@ export function checkParts(parser: BusboyInstance, refuse: (error: Error) => voi
   parser.on('finish', requireWholeHead);
 }
 
-/** Hands an error to `refuse`, because an error that is thrown from the parser's events ends the process. */
+/**
+ * Runs a check and passes its error to `refuse`, because an error thrown in one of the parser's events would end the
+ * process.
+ */
 export function attempt(check: () => void, refuse: (error: Error) => void): void {
   try {
     check();
@@ -66,7 +69,10 @@ function checkHead(headers: PartHeaders): void {
   delete headers['content-type'];
 }
 
-/** Checks a value with its charset, such as `UTF-8''caf%C3%A9.txt` (https://www.rfc-editor.org/rfc/rfc8187#section-3.2). */
+/**
+ * Checks a value that names its charset, such as `UTF-8''caf%C3%A9.txt`
+ * (https://www.rfc-editor.org/rfc/rfc8187#section-3.2).
+ */
 function checkExtendedValue(value: string): void {
   const [charset = '', _language, encoded] = value.split("'");
   requireUtf8(charset);

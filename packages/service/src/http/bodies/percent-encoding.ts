@@ -2,24 +2,27 @@ import { isUtf8 } from 'node:buffer';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
 
 const percent = 0x25;
-/** The value of each byte that is a hexadecimal digit; -1 for all others. */
+/** For each byte, its value as a hexadecimal digit, or -1 if it is not one. */
 const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
-/** `undefined` for bytes that are not UTF-8, including overlong forms and surrogates. Keeps a byte-order mark. */
+/**
+ * Decodes UTF-8 and keeps a byte-order mark. Returns `undefined` for invalid bytes, including overlong forms and
+ * surrogates.
+ */
 export function decodeUtf8(bytes: Buffer): string | undefined {
   return isUtf8(bytes) ? bytes.toString() : undefined;
 }
 
 /**
- * Percent-decodes a text with one character per byte, following the URL standard
- * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. `undefined` if
- * the bytes are not UTF-8.
+ * Percent-decodes a text with one character per byte, as the URL standard says
+ * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. Returns
+ * `undefined` if the bytes are not UTF-8.
  */
 export function percentDecode(text: string): string | undefined {
-  // Most texts contain nothing to decode, and a regular expression detects that faster than the loop.
+  // Most texts contain nothing to decode, which a regular expression detects faster than the loop.
   if (!/[%\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');
   let length = 0;
@@ -51,8 +54,8 @@ export function addUrlEncoded(into: CollectedParameters, text: string): void {
 }
 
 /**
- * Rewrites the path of a URL so that the router decodes each part of it as {@link percentDecode} does. The router refuses a
- * part that is not UTF-8.
+ * Rewrites the path of a URL so that the router decodes each part as {@link percentDecode} does. The router then
+ * refuses a part that is not UTF-8.
  */
 export function rewritePath(url: string): string {
   if (!url.includes('%') || !url.startsWith('/')) return url;

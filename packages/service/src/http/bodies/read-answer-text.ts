@@ -1,5 +1,5 @@
 /**
- * Reads the body of a peer's response as text. If it exceeds `maximumBytes`, returns `undefined` and closes the
+ * Reads the body of a peer's response as text. If the body exceeds `maximumBytes`, returns `undefined` and closes the
  * connection instead of reading the rest.
  */
 export async function readAnswerText(

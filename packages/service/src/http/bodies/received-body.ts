@@ -16,7 +16,7 @@ const multipartBytes = Symbol('multipartBytes');
 const multipartStream = Symbol('multipartStream');
 const unsupported = Symbol('unsupported');
 
-/** Adds parsers for the three kinds of body that operations accept. Discards a body of another type. */
+/** Adds parsers for the three kinds of body that operations accept. Bodies of other types are discarded. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -39,7 +39,7 @@ export function acceptBodies(app: FastifyInstance): void {
   });
 }
 
-/** Streams multipart forms in this scope, for operations that take a file. */
+/** Streams multipart forms in this scope, for operations that accept a file. */
 export function acceptFiles(part: FastifyInstance): void {
   part.removeContentTypeParser('multipart/form-data');
   part.addContentTypeParser('multipart/form-data', (_request, stream, done) => {
@@ -47,15 +47,21 @@ export function acceptFiles(part: FastifyInstance): void {
   });
 }
 
-/** Paths and query strings up to this length do not count as bytes in memory. */
+/** URLs up to this length do not count toward the bytes in memory. */
 const ordinaryUrlCharacters = 16 * 1024;
 
-/** Bytes in memory of a long URL, for example with a message's text in its query string; 0 for an ordinary URL. */
+/**
+ * Returns the bytes that a long URL takes in memory, for example one with a message's text in its query string. Returns
+ * 0 for an ordinary URL.
+ */
 export function longUrlBytes(url = ''): number {
   return url.length > ordinaryUrlCharacters ? url.length : 0;
 }
 
-/** Upper bound of the body's bytes in memory; 0 without a body, and for a body that is refused as too large. */
+/**
+ * Returns an upper bound of the body's bytes in memory. It is 0 without a body, and for a body that is refused as too
+ * large.
+ */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
   bodyLimitBytes: number,
@@ -66,7 +72,7 @@ export function expectedBodyBytes(
   return bytes <= bodyLimitBytes ? bytes : 0;
 }
 
-/** A body of this size takes less than a millisecond to parse. */
+/** A body up to this size takes less than a millisecond to parse. */
 const ordinaryBodyBytes = 64 * 1024;
 
 /** Whether a buffered body takes milliseconds to parse. */

@@ -12,15 +12,15 @@ import type { Log } from '../../logging/create-logger.js';
 interface ClientAddressesOptions {
   readonly limits: Pick<HttpLimits, 'trustedProxies'>;
   readonly log: Log;
-  /** The prefix of the program's settings, such as `RELAY_`. */
+  /** Prefix of the program's settings, such as `RELAY_`. */
   readonly settingsPrefix: string;
 }
 
-/** All requests with an unreadable forwarded address count as this one client. */
+/** Requests whose forwarded address is unreadable all count as this one client. */
 const unreadableClient = 'unreadable';
 const loggedCharacters = 100;
 
-/** Finds the client addresses of connections and requests. IPv6 addresses are grouped by /64. */
+/** Determines the client addresses of connections and requests. IPv6 addresses are grouped by /64. */
 export class ClientAddresses {
   readonly #options: ClientAddressesOptions;
   #hasWarnedOfProxy = false;
@@ -32,22 +32,22 @@ export class ClientAddresses {
   }
 
   /**
-   * The client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is probably a
-   * proxy that is missing from the settings.
+   * Returns the client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is
+   * probably a proxy that the settings do not name.
    */
   of(request: IncomingMessage): string | undefined {
     return this.forwardedBy(request) ?? this.limited(request.socket);
   }
 
-  /** Like {@link of}, but falls back to the address of the connection if the client's is unknown. */
+  /** Like {@link of}, but if the client's address is unknown, returns that of the connection. */
   nearest(request: IncomingMessage): string {
     return this.forwardedBy(request) ?? addressGroup(request.socket.remoteAddress ?? '');
   }
 
   /**
-   * The client that a trusted proxy names in `X-Forwarded-For`; `undefined` for requests over other connections. If a
-   * trusted proxy names none, it is the client itself. All unreadable addresses count as one client, so that no
-   * spelling escapes limits.
+   * Returns the client that a trusted proxy names in `X-Forwarded-For`; `undefined` for a request over any other
+   * connection. If the proxy names no client, it counts as the client itself. All unreadable addresses count as one
+   * client, so that no spelling escapes the limits.
    */
   forwardedBy({ headers, socket }: IncomingMessage): string | undefined {
     if (!this.isForwarding(socket)) return undefined;
@@ -73,8 +73,8 @@ export class ClientAddresses {
   }
 
   /**
-   * The address to which a connection's limits apply. `undefined` for a trusted proxy, and for a likely proxy that no
-   * setting names.
+   * Returns the address by which a connection is limited. `undefined` for a trusted proxy, and for a likely proxy that
+   * no setting names.
    */
   limited(socket: Socket): string | undefined {
     const { limits, log, settingsPrefix } = this.#options;

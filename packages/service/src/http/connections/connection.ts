@@ -3,7 +3,7 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 import { isUnread, type UnreadBody } from './unread-bodies.js';
 
-/** How long a connection above the limit may take for its one response. */
+/** How long a connection above the limit may take to get its one answer. */
 const surplusMilliseconds = 5000;
 
 /** An open connection, and the requests on it. */
@@ -14,19 +14,19 @@ export interface Connection {
   readonly address: string | undefined;
   serving: Exchange | undefined;
   readonly pipelined: Exchange[];
-  /** The actor of the last authenticated request. */
+  /** The actor of the last authenticated request on the connection. */
   actor: string | undefined;
-  /** The client key of that actor, built once. */
+  /** That actor's client key, built once. */
   clientKey: string | undefined;
-  /** The last answered request, until its whole body has arrived. */
+  /** The last answered request whose body has not completely arrived. */
   unread: UnreadBody | undefined;
-  /** When the response was completely written; reset once the client has received it. */
+  /** When the answer was completely written; `undefined` once the client has received it. */
   answeredAt: number | undefined;
-  /** Bytes received up to the end of the last request. */
+  /** Number of bytes received up to the end of the last request. */
   bytesBefore: number;
   /**
-   * When an unparsed request was refused. Further bytes from the client are discarded. If the socket were closed, it
-   * would reset the connection, and the client would lose the answer.
+   * When an unparsed request was refused. Bytes that follow are discarded. Closing the socket instead would reset the
+   * connection, and the client would lose the answer.
    */
   refusedAt: number | undefined;
 }

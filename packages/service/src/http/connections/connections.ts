@@ -37,11 +37,11 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Connections above a limit that stay open for one response each: the answer to a health check, or 503. A further one
+ * Maximum number of connections above a limit that stay open for one answer each: to a health check, or 503. One more
  * closes the oldest.
  */
 const maximumSurplusConnections = 100;
-/** The fraction of all body bytes that incomplete large heads may take. */
+/** Fraction of the limit on body bytes that incomplete large heads may take in memory. */
 const partialHeadsPartOfBytes = 1 / 4;
 // The exchange is a property of its request, because a WeakMap of all requests would slow down garbage collection.
 const exchangeKey = Symbol('exchange');
@@ -57,10 +57,10 @@ interface Start {
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  /** Connections without a request, longest idle first. */
+  /** Connections that serve no request, the longest idle first. */
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
-  /** Connections per address; behind a trusted proxy, requests per forwarded address. */
+  /** Number of connections per address. Behind a trusted proxy, number of requests per forwarded address. */
   readonly #perAddress = new FairShares();
   readonly addresses: ClientAddresses;
   readonly #pipelining: PipeliningCaps;
@@ -76,12 +76,12 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Body bytes of pipelined requests that are queued on their connections. */
+  /** Bytes of the bodies of pipelined requests that are queued on their connections. */
   get pipelinedBodyBytes(): number {
     return this.#pipelining.bodyBytes;
   }
 
-  /** Drains: closes idle connections, and the others after their responses. One that expects an answer gets a 503. */
+  /** Drains: closes idle connections at once, others after their answers. An idle one that expects an answer gets 503. */
   endSoon(): void {
     for (const connection of [...this.#idle]) {
       if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
@@ -102,7 +102,7 @@ export class Connections {
       // Node would refuse a request without a Host header with an empty body. A hook of the app refuses it instead.
       requireHostHeader: false,
     });
-    // Above this limit Node silently drops fields, perhaps Authorization. One more shows that there are too many.
+    // Above this limit Node silently drops fields, perhaps Authorization. Allowing one more makes an excess visible.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
@@ -126,21 +126,21 @@ export class Connections {
     return server;
   }
 
-  /** Answers an error that Node's HTTP parser reports instead of a request, and reports again for each further chunk. */
+  /** Answers an error that Node's HTTP parser reports instead of a request, and repeats for each further chunk. */
   refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     const isFirst = this.#open.get(socket)?.refusedAt === undefined;
     if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
     this.#refuse(socket, unparsedRefusal(error));
   }
 
-  /** The exchange of a request; a new one for an injected request, which has no connection. */
+  /** Returns the exchange of a request. Creates one for an injected request, which has no connection. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
     return (request as KnownMessage)[exchangeKey] ?? new Exchange(request, response);
   }
 
   /**
-   * Counts a request from a trusted proxy like a connection of the forwarded address, until it is over.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if that address has too many.
+   * Counts a request from a trusted proxy like a connection of the forwarded address, until the request is over.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if that address has too many
    */
   countForwarded(exchange: Exchange): void {
     const address = this.addresses.forwardedBy(exchange.request);
@@ -185,7 +185,7 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** Refuses a request on its connection, unless the client would take the answer for that of another request in flight. */
+  /** Refuses a request, or closes its connection if the client could take the answer for that of an earlier request. */
   #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.refusedAt !== undefined) return;
@@ -231,8 +231,8 @@ export class Connections {
   }
 
   /**
-   * The client key of a request before authentication. The request's own credentials are not verified yet, so they
-   * cannot count. Uses the connection's last actor, except behind a trusted proxy, which serves many clients.
+   * Returns the client key of a request before authentication, when its own credentials do not count yet. Uses the
+   * connection's last actor, except behind a trusted proxy, whose connections serve many clients.
    */
   #clientKeyOf({ clientKey }: Connection, request: IncomingMessage): string {
     const isOfOne = clientKey !== undefined && !this.addresses.isForwarding(request.socket);
@@ -251,7 +251,7 @@ export class Connections {
     if (!request.complete) connection.unread = this.#unread.begin(request);
     const next = connection.pipelined.shift();
     if (next !== undefined) this.#pipelining.remove(next.request);
-    // A connection that closes after this response serves no further requests.
+    // A connection that closes after this answer serves no more requests.
     if (next !== undefined && connection.socket.writable)
       this.#start(connection, { exchange: next, handle, isPipelined: true });
     else if (!connection.isSurplus) this.#idle.add(connection);
@@ -274,7 +274,7 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /** Closes connections that Node's timeouts do not cover: unread bodies, unread responses, surplus connections. */
+  /** Closes connections that Node's timeouts do not cover: with unread bodies or answers, and surplus ones. */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;

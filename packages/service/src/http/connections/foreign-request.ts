@@ -6,7 +6,7 @@ const everyAddress = ['0.0.0.0', '::'];
 /**
  * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns a
  * description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this
- * machine or the address that the listener is bound to. A listener that is bound to all addresses accepts any IP
+ * machine or the address to which the listener is bound. A listener that is bound to all addresses accepts any IP
  * address as `Host`, because DNS rebinding needs a name. `Origin` may always equal an accepted `Host`.
  */
 export function describeForeignRequest(
@@ -27,7 +27,7 @@ export function describeForeignRequest(
   return undefined;
 }
 
-/** The host name in lower case, without port and brackets; empty for an invalid URL. */
+/** Returns the host name in lower case, without port and brackets; empty for an invalid URL. */
 function nameIn(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
 }

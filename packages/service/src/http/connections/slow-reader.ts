@@ -1,15 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 
 const intervalMilliseconds = 10;
-/** libuv reads up to 2 MiB from a socket at once. A socket that had less lets the next one be read in the same round. */
+/**
+ * A socket that delivered fewer bytes lets another one be read in the same round. libuv reads up to 2 MiB from a socket
+ * at once.
+ */
 const fewBytes = 64 * 1024;
 
 /**
- * Reads the discarded rest of large request bodies slowly: once per 10 ms from one connection, in turn. Otherwise a client
- * that ignores refusals and sends megabytes on many connections would fill each event-loop tick with reading.
+ * Reads and discards the rest of large request bodies slowly: every 10 ms from one connection, round-robin. Otherwise a
+ * client that ignores refusals and sends megabytes on many connections would fill each event-loop tick with reading.
  */
 export class SlowReader {
-  /** Requests with a paused socket, the longest paused one first. */
+  /** Requests with a paused socket, the longest paused first. */
   readonly #requests = new Set<IncomingMessage>();
   #isReading = false;
 
@@ -25,7 +28,7 @@ export class SlowReader {
     setTimeout(() => this.#readNext(this.#requests.size), intervalMilliseconds).unref();
   }
 
-  /** Reads from up to `most` sockets in turn, and stops early after one that had many bytes. */
+  /** Reads from up to `most` sockets, one after the other. Stops early after a socket that delivered many bytes. */
   #readNext(most: number): void {
     const [request] = this.#requests;
     this.#isReading = request !== undefined;
@@ -34,7 +37,8 @@ export class SlowReader {
     const { socket } = request;
     const bytesBefore = socket.bytesRead;
     socket.resume();
-    // The event loop polls sockets before it runs immediates, so by then the socket has delivered what had arrived.
+    // The event loop polls sockets before it runs immediates, so by then the socket has delivered everything that had
+    // arrived.
     setImmediate(() => {
       if (!request.complete && !socket.destroyed) this.#pause(request);
       if (most > 1 && socket.bytesRead - bytesBefore < fewBytes) this.#readNext(most - 1);

@@ -5,17 +5,17 @@ import { errorAnswer, wholeHeaders } from '../error-answer.js';
 
 /** Limits memory: a head with thousands of tiny fields takes ten times its size. */
 export const maximumHeaderFields = 100;
-/** Limits the names and values of all fields together. The rest of a head is its path and query string. */
+/** Maximum length of the names and values of all header fields together. The path and query string do not count. */
 const maximumFieldCharacters = 16 * 1024;
 
-/** The errors of Node's HTTP parser, other than a malformed request. */
+/** Our codes for errors of Node's HTTP parser. Any other error means a malformed request. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADERS_TOO_LARGE',
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 'PAYLOAD_TOO_LARGE',
 };
 
-/** The refusal for an error that Node reports instead of a request, in its `clientError` event. */
+/** Returns the refusal for an error that Node reports in its event `clientError`, instead of a request. */
 export function unparsedRefusal({ code }: NodeJS.ErrnoException): ProtocolError {
   const known = codes[code ?? ''];
   return known === undefined ? refused('The request is not valid HTTP/1.1') : new ProtocolError(known);
@@ -32,7 +32,7 @@ export function answerUnparsed(socket: Socket, error: ProtocolError): void {
   socket.end(`${head.join('\r\n')}\r\n\r\n${answer.body}`);
 }
 
-/** Whether a head has more or longer fields than a server accepts. */
+/** Whether a head has more or longer fields than the server accepts. */
 export function hasTooManyFields({ rawHeaders }: IncomingMessage): boolean {
   if (rawHeaders.length > 2 * maximumHeaderFields) return true;
   let characters = 0;

@@ -2,15 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { atEndOfTick } from '../../lifecycle/end-of-tick.js';
 import { SlowReader } from './slow-reader.js';
 
-/** The rest of a body whose request was answered before all of it arrived. */
+/** The rest of a body whose request was answered before the whole body had arrived. */
 export interface UnreadBody {
-  /** Time by `performance.now()`. */
+  /** Time of the answer, by `performance.now()`. */
   readonly since: number;
   /** `undefined` once the whole body has arrived. */
   request: IncomingMessage | undefined;
 }
 
-/** The rest of a larger body is read slowly. */
+/** The rest of a body that is larger than this is read slowly. */
 const smallBodyBytes = 64 * 1024;
 
 /**
@@ -37,7 +37,7 @@ export class UnreadBodies {
   };
 }
 
-/** Whether part of the body has yet to arrive. */
+/** Whether a part of the body has not arrived yet. */
 export function isUnread(
   body: UnreadBody | undefined,
 ): body is UnreadBody & { readonly request: IncomingMessage } {
@@ -45,7 +45,7 @@ export function isUnread(
   return body?.request !== undefined;
 }
 
-/** Without a declared length, a body may be large. */
+/** Whether a body may be large. A body without a declared length may be. */
 function isLarge({ headers }: IncomingMessage): boolean {
   return !(Number(headers['content-length']) <= smallBodyBytes);
 }

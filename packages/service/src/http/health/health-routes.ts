@@ -6,12 +6,12 @@ const livePath = '/health/live';
 const readyPath = '/health/ready';
 const json = 'application/json; charset=utf-8';
 
-/** Whether a request is for health. Such requests are answered under any load. */
+/** Whether a request is a health request. Health requests are answered under any load. */
 export function asksForHealth({ is404, url }: FastifyRequest): boolean {
   return !is404 && isHealthPath(url);
 }
 
-/** Whether a request's URL, possibly with a query, has a health path. Matches as the router does. */
+/** Whether a URL, which may have a query, has a health path. Matches paths as the router does. */
 export function isHealthPath(url: string): boolean {
   if (!url.startsWith('/health/')) return false;
   const [path] = url.split(/[?#]/, 1);

@@ -3,19 +3,23 @@ import type { Log } from '../../logging/create-logger.js';
 import { TroubleLog } from '../../logging/trouble-log.js';
 import type { CheckResult } from '../../metrics/metrics.js';
 
-/** A problem that every process would have, such as refused credentials of one app. */
+/**
+ * A problem that does not make the process unready, because every process would have it. Example: refused credentials
+ * of one app.
+ */
 export interface ReadinessWarning {
   /** A sentence that says what is wrong. */
   readonly warning: string;
 }
 
 /**
- * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, or a
- * sentence that says why the process should get no requests. A check fails if it takes longer than three seconds.
+ * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, and a
+ * sentence if it fails, which says why the process should get no requests. A check that takes longer than three seconds
+ * fails.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<string | ReadinessWarning | undefined>>>;
 
-/** Result of each check by name: `undefined` if it passed. */
+/** Result of each check by name. `undefined` means that the check passed. */
 export type ReadinessStates = Readonly<Record<string, string | ReadinessWarning | undefined>>;
 
 const timeoutMilliseconds = 3000;
@@ -41,7 +45,7 @@ export class Readiness {
     return this.#isDraining;
   }
 
-  /** Makes the process unready for the rest of its life. */
+  /** Marks the process as draining. It then stays unready until it ends. */
   beginDraining(): void {
     this.#isDraining = true;
   }
@@ -55,7 +59,7 @@ export class Readiness {
     return this.#isDraining ? { process: 'closing', ...states } : states;
   }
 
-  /** Runs the checks each minute, so that changes are logged without a probe. Returns a function that stops that. */
+  /** Runs the checks every minute, so that changes are logged even if nothing probes. Returns a function that stops this. */
   watch(): () => void {
     const log = this.#log;
     const timer = setInterval(() => {
@@ -89,8 +93,8 @@ export class Readiness {
 }
 
 /**
- * The readiness answer: HTTP status and JSON body. A check that passes is `ok`, or with a warning `warning:
- * <sentence>`. A public answer hides the sentences, which may name paths or keys.
+ * Returns the HTTP status and JSON body of a readiness answer. A passed check is `ok`, or with a warning `warning:
+ * <sentence>`. A public answer omits the sentences, because they may name paths or keys.
  */
 export function readinessAnswer(
   states: ReadinessStates,
@@ -102,7 +106,7 @@ export function readinessAnswer(
   return { httpStatus: ready ? 200 : 503, body };
 }
 
-/** The result of each check as one word, without its sentence. */
+/** Returns the result of each check as one word, without its sentence. */
 export function checkResults(states: ReadinessStates): Record<string, CheckResult> {
   const results = Object.entries(states).map(([check, state]) => [check, resultOf(state)] as const);
   return Object.fromEntries(results);

@@ -25,9 +25,9 @@ export class StartFileWatch {
   readonly #options: StartFileWatchOptions;
   readonly #gauge: Gauge<'file'>;
   readonly #monotonic: () => number;
-  /** The sentence of each failed check, by its name. */
+  /** The sentence for each failed check, by name of the check. */
   readonly #problems = new Map<string, string>();
-  /** Monotonic milliseconds. Initially the start, which has just read all files. */
+  /** When the files were last read, in monotonic milliseconds. Initially the time of the start, which reads all files. */
   #lookedAt: number;
   #reading: Promise<void> = Promise.resolve();
 
@@ -43,14 +43,14 @@ export class StartFileWatch {
     for (const { name } of this.#all) this.#gauge.set({ file: name }, 0);
   }
 
-  /** Resolves to a warning that says what would stop the next start and what to do, or to `undefined`. */
+  /** Resolves to a warning that says what would make the next start fail and what to do, or to `undefined`. */
   async look(): Promise<ReadinessWarning | undefined> {
     const now = this.#monotonic();
     if (now - this.#lookedAt >= intervalMilliseconds) {
       this.#lookedAt = now;
       this.#reading = this.#readAll();
     }
-    // Waits only for a short time: a file system that hangs must not make the process unready.
+    // Waits only briefly: a file system that hangs must not make the process unready.
     await answerWithin(patienceMilliseconds, this.#reading, undefined);
     const sentences = this.#options.checks.flatMap(({ name }) => this.#problems.get(name) ?? []);
     if (sentences.length === 0) return undefined;

@@ -8,9 +8,9 @@ const folder = '#/components/schemas/';
 const besideReference = ['default', 'description', 'x-since-feature-level'] as const;
 
 /**
- * Replaces each schema that has a `schemaName` with a reference, and collects the schema in `schemas` under that name.
- * A zod schema gets a name with `meta({ schemaName: 'Message' })`.
- * @throws Error if two different schemas have the same name.
+ * Replaces each schema that has a `schemaName` by a reference, and collects these schemas by name in `schemas`. A zod
+ * schema gets a name by `meta({ schemaName: 'Message' })`.
+ * @throws Error if two different schemas have the same name
  */
 export function hoistSchemas(part: unknown, schemas: Record<string, Node>): unknown {
   if (Array.isArray(part)) return part.map((item) => hoistSchemas(item, schemas));
@@ -35,7 +35,7 @@ export function schemaReference(name: string): Node {
   return { $ref: `${folder}${name}` };
 }
 
-/** Sorts by name. */
+/** Sorts the properties by name. */
 export function inOrderOfNames<Part>(parts: Readonly<Record<string, Part>>): Record<string, Part> {
   return Object.fromEntries(Object.entries(parts).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

@@ -8,7 +8,7 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** HTTP statuses that differ from those of the error catalogue, by code. */
+  /** HTTP status by error code, where it differs from that in the error catalog. */
   readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
@@ -16,7 +16,7 @@ type Statuses = NonNullable<OpenApiInfo['statuses']>;
 
 const jsonSchemaDialect = 'https://json-schema.org/draft/2020-12/schema';
 
-/** Generates the OpenAPI 3.1 document from operations' declarations. Deterministic. */
+/** Generates the OpenAPI 3.1 document from the declarations of operations. Deterministic. */
 export function openApiDocument(
   { statuses = {}, ...info }: OpenApiInfo,
   operations: readonly AnyOperation[],
@@ -50,7 +50,7 @@ export function openApiDocument(
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
-/** An empty requirement means that no credentials are needed. */
+/** Describes the credentials that an operation needs. An empty requirement means that no credentials are needed. */
 function describeSecurity({ authenticate, isOptional = false, name }: AnyOperation['actor']): Node[] {
   if (authenticate === undefined) return [];
   return isOptional ? [{ [name]: [] }, {}] : [{ [name]: [] }];
@@ -174,7 +174,7 @@ function describeAnswer({ answer, answerType }: AnyOperation): Node {
   return { [answerType]: { schema: { type: 'string', format: 'binary' } } };
 }
 
-/** A parameter's aliases and the feature level that added it. */
+/** Describes a parameter's aliases, and the feature level that added it. */
 function describeHistory({ aliases = {}, since = {} }: AnyOperation, name: string): Node {
   const others = Object.keys(aliases).filter((alias) => aliases[alias] === name);
   const level = (since as Readonly<Record<string, number | undefined>>)[name];
@@ -190,7 +190,7 @@ function answerSchema(answer: z.ZodObject): Node {
   return { allOf: [success, toJsonSchema(answer, 'output')] };
 }
 
-/** Error responses by HTTP status. A status with a single code refers to `components`. */
+/** Describes error answers by HTTP status. If a status has only one code, refers to `components`. */
 function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   return Object.fromEntries(
     byStatus(codes, statuses).map(([status, [only, ...more]]) => {
@@ -200,7 +200,7 @@ function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   );
 }
 
-/** The `components` that {@link refusals} refers to. */
+/** Returns the `components` to which {@link refusals} refers. */
 function sharedRefusals(operations: readonly AnyOperation[], statuses: Statuses): Record<string, Node> {
   const all = operations.flatMap((declared) => byStatus(codesOf(declared), statuses));
   const alone = all.flatMap(([, [only, ...more]]) => (more.length === 0 ? [only] : []));
@@ -224,13 +224,13 @@ function byStatus(codes: readonly ErrorCode[], statuses: Statuses): [string, [Er
 }
 
 interface ParameterMeta {
-  /** JSON Schema of the value that the parameter's text encodes. */
+  /** JSON Schema of the value that the parameter's text represents. */
   readonly openApi?: Node;
   /** Schema of a JSON-encoded parameter. */
   readonly openApiJson?: z.ZodType;
 }
 
-/** A parameter's metadata, including metadata inside `optional` and `default`. */
+/** Returns a parameter's metadata, including metadata inside `optional` and `default`. */
 function metaOf(shape: z.ZodType): ParameterMeta {
   const meta = shape.meta();
   if (meta?.openApi !== undefined || meta?.openApiJson !== undefined) return meta as ParameterMeta;

@@ -3,24 +3,27 @@ import type { ErrorCode } from '@waxwing/protocol';
 import type { AnyOperation } from './operation.js';
 
 /**
- * The answer to one request, published on {@link answerChannelName}. For a streamed list, publishes the answer without
- * entries first, and then each chunk.
+ * The answer to one request, as published on {@link answerChannelName}. For a streamed list, the answer without entries
+ * is published first, and then each chunk.
  */
 export interface PublishedAnswer {
   readonly declared: AnyOperation;
   readonly httpStatus: number;
-  /** `undefined` for a success. */
+  /** Error code; `undefined` for a success. */
   readonly code: ErrorCode | undefined;
-  /** The fields of a success other than `result` and `msg`; `undefined` for an error, and for a raw answer without them. */
+  /**
+   * The fields of a success other than `result` and `msg`. `undefined` for an error, and for a raw answer without known
+   * fields.
+   */
   readonly fields: unknown;
 }
 
-/** Name of the diagnostics channel for answers. */
+/** Name of the diagnostics channel on which answers are published. */
 export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);
 
-/** Publishes an answer to subscribers in this process. Free without subscribers. */
+/** Publishes an answer to subscribers in this process. Costs nothing if there are none. */
 export function publishAnswer(answer: () => PublishedAnswer): void {
   if (answers.hasSubscribers) answers.publish(answer());
 }

@@ -3,9 +3,9 @@ import { RawAnswer, type RequestHead } from './operation.js';
 import { successBody } from './success-answer.js';
 
 export interface CacheableAnswer {
-  /** The ETag, without quotes: printable ASCII. */
+  /** The ETag without quotes, in printable ASCII. */
   readonly version: string;
-  /** `max-age` for public caches. */
+  /** `max-age` for public caches, in seconds. */
   readonly maximumAgeSeconds: number;
   /** The answer's fields other than `result` and `msg`. */
   readonly fields: JsonObject;
@@ -27,10 +27,10 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
 }
 
 /**
- * Headers that let a client keep its own copy of an answer and revalidate it before each use. `isCurrent`:
- * `If-None-Match` names this version, so respond with 304. The ETag is weak, because a streamed list can change while
- * it is sent.
- * @param version changes with everything that changes the answer, such as the client's permissions; printable ASCII
+ * Returns headers that let a client keep its own copy of an answer and revalidate it before each use. If `isCurrent`,
+ * `If-None-Match` names this version, so answer with 304. The ETag is weak, because a streamed list can change while it
+ * is sent.
+ * @param version changes whenever the answer may change, for example with the client's permissions; printable ASCII
  */
 export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {
   const etag = `"${version}"`;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
 
-/** A JSON value as UTF-8 bytes in chunks. Many answers can share it without copies. */
+/** A JSON value encoded as UTF-8, in chunks. Many answers can share it without copying. */
 export class EncodedJson<Value = unknown> {
   readonly chunks: readonly Uint8Array[];
 
@@ -14,7 +14,7 @@ export class EncodedJson<Value = unknown> {
   }
 }
 
-/** Encodes a list that arrives in pages, each page after the last. `write` converts each entry. */
+/** Encodes a list whose pages arrive one after the other. `write` converts each entry. */
 export async function encodePages<Read, Entry = Read>(
   pages: AsyncIterable<readonly Read[]>,
   write: (read: Read) => Entry = (read) => read as unknown as Entry,
@@ -28,8 +28,8 @@ export async function encodePages<Read, Entry = Read>(
 }
 
 /**
- * Encodes entries without brackets, after the character `begin`. Replaces the brackets in the bytes, because slicing and
- * joining long strings copies them.
+ * Encodes entries without brackets, after the character `begin`. Replaces the brackets in the encoded bytes, because
+ * slicing and joining long strings would copy them.
  */
 export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uint8Array {
   const bytes = Buffer.from(stringifyJson(entries as JsonValue));
@@ -37,7 +37,7 @@ export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uin
   return bytes.subarray(0, -1);
 }
 
-/** Fields, any of which may be encoded. */
+/** Fields of which each may already be encoded. */
 export type Encodable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | EncodedJson<Fields[Name]> };
 
 /** A success with fields that are encoded already. Its body is streamed, so clients that read slowly take no memory. */
@@ -48,7 +48,7 @@ export class EncodedAnswer<Fields extends object = object> {
     this.fields = fields;
   }
 
-  /** The fields as values. Slow: for tests, which compare them with the declaration. */
+  /** Returns the fields as values. Slow, and intended for tests, which compare them with the declaration. */
   decode(): Fields {
     const decoded = Object.entries(this.fields).map(([name, value]) => [
       name,
@@ -58,7 +58,7 @@ export class EncodedAnswer<Fields extends object = object> {
   }
 }
 
-/** The body of a success and its length in bytes. The `extra` fields follow the answer's own fields. */
+/** Returns the body of a success and its length in bytes. The `extra` fields follow the answer's own fields. */
 export function encodedBody(
   answer: EncodedAnswer,
   extra: JsonObject,

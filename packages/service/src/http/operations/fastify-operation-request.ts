@@ -49,7 +49,7 @@ export class FastifyOperationRequest extends ReceivedRequest {
     return this.#request.params as Record<string, string>;
   }
 
-  /** Fastify is configured to leave it unparsed. */
+  /** The query string, which Fastify is configured to leave unparsed. */
   protected get queryText(): string {
     return this.#request.query as string;
   }

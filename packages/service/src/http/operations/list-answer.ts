@@ -2,16 +2,16 @@ import { Readable } from 'node:stream';
 import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import { writeEntries } from './encoded-answer.js';
 
-/** A success with a long list, streamed in chunks. The other fields follow the list. */
+/** A success with a long list that is streamed in chunks. Its other fields follow the list. */
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
   /**
-   * The entries in order. Each chunk is produced in a separate tick, and should be small enough not to block the event
-   * loop; it may be empty.
+   * The entries in order. Each chunk is produced in a tick of its own, so it should be small enough not to block the
+   * event loop. A chunk may be empty.
    */
   readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
-  /** Headers in addition to the content type, such as an ETag. By default, the answer must not be stored. */
+  /** Headers besides the content type, such as an ETag. By default, clients must not store the answer. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -33,7 +33,7 @@ export interface Streaming {
   beginChunk(): Promise<void>;
   /** Called with each chunk before it is sent. */
   onChunk(chunk: readonly unknown[]): void;
-  /** Called when a chunk has been produced. The client may read it slowly. */
+  /** Called when a chunk has been produced. The client may still take long to read it. */
   endChunk(): void;
   /** Called after the last chunk. */
   onComplete(): void;
@@ -41,7 +41,7 @@ export interface Streaming {
 
 /**
  * Streams the answer's JSON. Its other fields and the `extra` fields follow the list. Writes nothing before the first
- * chunk, so that an earlier error still gets an error answer. The first chunk must have begun.
+ * chunk, so that an earlier error can still be answered. The first chunk must have begun.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
   return Readable.from(writeList(answer, extra, streaming), { objectMode: false });

@@ -21,7 +21,7 @@ export const defaultBodyLimitBytes = 64 * 1024;
 export interface OperationRoute {
   readonly operation: ServedOperation;
   readonly caps: InFlightCaps;
-  /** `undefined` for long polls, whose latency does not indicate load. */
+  /** The operation's concurrency limiter. `undefined` for long polls, because their latency does not indicate load. */
   readonly limiter: ConcurrencyLimiter | undefined;
 }
 
@@ -41,7 +41,7 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
     return this.head.file;
   }
 
-  /** Created lazily, because most handlers need no signal. */
+  /** Created lazily, because most handlers do not need a signal. */
   get signal(): AbortSignal {
     return this.head.signal;
   }
@@ -73,7 +73,7 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
   const { operation } = route;
   const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // Files are streamed and may be large. Bodies of other kinds are buffered, so their limit stays small.
+  // Files are streamed and may be large. All other bodies are buffered, so their limit stays small.
   const bufferedLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: servedMethods(declared.method),
@@ -89,7 +89,10 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
   });
 }
 
-/** A single function: each further async function would add a promise, which costs more than its work. */
+/**
+ * Handles a request. A single function, because each further async function would add a promise that costs more than
+ * its work.
+ */
 async function handle(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -128,7 +131,7 @@ async function handle(
     }
     if (answer instanceof ListAnswer) {
       endPiece?.();
-      // The first chunk is scheduled as a separate piece of work. After that, the request can no longer be refused.
+      // The first chunk is scheduled as a piece of work of its own. After that, the request can no longer be refused.
       const endChunk = await scheduler.beginPiece(exchange, true);
       isStreaming = true;
       return sendList(reply, operation, { answer, endChunk });
@@ -145,7 +148,7 @@ function isFault(error: unknown): boolean {
   return !(error instanceof ProtocolError) || error.httpStatus >= 500;
 }
 
-/** Authenticates and admits a request. Synchronous, without a promise, if `authenticate` is. */
+/** Authenticates and admits a request. If `authenticate` is synchronous, returns no promise. */
 function admit(
   request: FastifyRequest,
   route: OperationRoute,
@@ -247,7 +250,7 @@ function sendList(
   );
 }
 
-/** Answers HEAD like GET without the body. Does not read a streamed body. */
+/** Sends a body. For HEAD, sends the same answer without the body, and does not read a streamed body. */
 function sendBody(reply: FastifyReply, body: string | Readable | undefined): FastifyReply {
   if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
   body.destroy();

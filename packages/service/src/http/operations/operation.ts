@@ -11,25 +11,25 @@ export interface RequestHead {
   readonly id: string;
   /** The client's IPv4 address or IPv6 /64; `undefined` behind a proxy that is not configured as trusted. */
   readonly address: string | undefined;
-  /** The credentials of the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
+  /** Returns the credentials in the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
   basicCredentials(): BasicCredentials;
-  /** A request header, with repeated values joined by commas. `undefined` if absent. */
+  /** Returns a request header, with repeated values joined by commas; `undefined` if absent. */
   header(name: string): string | undefined;
-  /** A query parameter; `undefined` if absent or repeated. */
+  /** Returns a query parameter; `undefined` if absent or repeated. */
   queryParameter(name: string): string | undefined;
-  /** Sets the actor's id for the log line and for per-actor limits. Never an e-mail address. */
+  /** Sets the actor's id for the log line and for per-actor limits. It must not be an e-mail address. */
   setActor(actor: string): void;
 }
 
 /** A kind of actor, and how to authenticate it from the head of a request alone. */
 export interface ActorKind<Context, Actor> {
-  /** Names the kind in the OpenAPI document, such as `user`. */
+  /** Name of the kind in the OpenAPI document, such as `user`. */
   readonly name: string;
-  /** The credentials of the actor, for the OpenAPI document. */
+  /** Describes the actor's credentials in the OpenAPI document. */
   readonly description: string;
   /** The header that contains the credentials, if it is not `Authorization` (HTTP Basic). */
   readonly header?: string;
-  /** Whether requests without credentials are accepted, too. */
+  /** Whether requests without credentials are also accepted. */
   readonly isOptional?: boolean;
   /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
@@ -53,28 +53,28 @@ export interface OperationRequest<Parameters, Actor> {
   readonly actor: Actor;
   readonly parameters: Parameters;
   readonly head: RequestHead;
-  /** Aborted when the client disconnects, a newer request of the lane replaces this one, or the service closes. */
+  /** Aborted when the client disconnects, a newer request in the same lane replaces this one, or the service closes. */
   readonly signal: AbortSignal;
-  /** `undefined` if none was sent, or the operation takes none. */
+  /** `undefined` if no file was sent, or if the operation takes none. */
   readonly file: UploadedFile | undefined;
   /**
-   * Call it before an effect that a repeat of the request would have again, if work before it may take long. A client that
-   * has given up repeats its request.
-   * @throws AbortError if the client has disconnected.
+   * Call this before an effect that must not happen twice, if the work before it may take long: a client that gave up
+   * meanwhile sends its request again.
+   * @throws AbortError if the client has disconnected
    */
   requireClient(): void;
   /**
-   * Waits for the client's next tick of the fair scheduler. Call it outside transactions, before each piece of work
-   * that takes milliseconds of CPU time. Requests of other clients can begin between two ticks.
+   * Waits for the client's next tick of the fair scheduler. Call this outside transactions, before each piece of work
+   * that takes milliseconds of CPU time. Requests of other clients can start between two ticks.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is
-   * false.
+   * false
    */
   nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
   /**
-   * Runs `work` once the actor has a free slot, and returns its result. Long polls read the database this way, because only
-   * their waiting takes no slot. Other operations hold a slot anyway: they would wait for themselves.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded.
-   * @throws AbortError if the exchange ends before `work` starts.
+   * Runs `work` once the actor has a free slot, and returns its result. Long polls read the database this way, because
+   * they take no slot while they wait. Other operations already hold a slot, so they would wait for themselves.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded
+   * @throws AbortError if the exchange ends before `work` starts
    */
   runPiece<Result>(work: () => Promise<Result>): Promise<Result>;
 }
@@ -101,10 +101,10 @@ export class RawAnswer {
   }
 }
 
-/** An answer of a handler other than plain fields. */
+/** An answer of a handler that is not an object of plain fields. */
 export type SpecialAnswer = RawAnswer | ListAnswer | EncodedAnswer;
 
-/** An answer with these fields, one of which is a streamed list. */
+/** An answer with these fields, in which one field is a streamed list. */
 type ListOf<Fields> = {
   [Name in keyof Fields & string]: Fields[Name] extends readonly (infer Entry)[]
     ? ListAnswer<Name, Entry, Omit<Fields, Name>>
@@ -114,12 +114,12 @@ type ListOf<Fields> = {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The declaration of one HTTP method, path and handler. An app lists all its operations in one file. Parsing, 405
- * answers, the OpenAPI document and tests are derived from the declarations.
+ * Declares one HTTP method, path and handler. An app lists all its operations in one file. Parsing, 405 answers, the
+ * OpenAPI document and tests are derived from the declarations.
  */
 export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject> {
   readonly method: Method;
-  /** Has parameters in braces: `/api/v1/messages/{message_id}`. */
+  /** The path, with parameters in braces: `/api/v1/messages/{message_id}`. */
   readonly path: string;
   /** One sentence for the OpenAPI document. */
   readonly summary: string;
@@ -129,37 +129,40 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
    * `json`, the schema of that body, with the parameters of the path.
    */
   readonly parameters: Parameters;
-  /** Aliases of parameters, mostly former names: alias -> name. */
+  /** Aliases of parameters, mostly former names, as a map from alias to name. */
   readonly aliases?: Readonly<Record<string, string>>;
-  /** The API feature level that added a parameter: parameter -> level. */
+  /** The API feature level that added each parameter, as a map from parameter to level. */
   readonly since?: Readonly<Partial<Record<keyof NoInfer<Parameters>['shape'] & string, number>>>;
   /** The kind of body, a form by default. `file` is a multipart form whose last part is a file. */
   readonly body?: 'form' | 'json' | 'file';
-  /** Maximum size of the body in bytes, or of the file if `body` is `file`. Default 64 KiB. */
+  /** Maximum size of the body in bytes. If `body` is `file`, maximum size of the file. Default: 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** The answer's fields other than `result` and `msg`. */
   readonly answer: Answer;
   /** Content type of a success that is not JSON, such as `text/html`. Such an answer is a {@link RawAnswer}. */
   readonly answerType?: string;
-  /** Whether the answer has an ETag, so that a matching `If-None-Match` gets 304. */
+  /** Whether the answer has an ETag. A matching `If-None-Match` then gets 304. */
   readonly isCacheable?: boolean;
   /** Error codes of `handle`, in addition to those of authentication and parameters. */
   readonly codes: readonly ErrorCode[];
   /** Whether the latency depends on an external system, such as a vendor, or on a `BoundedQueue`. */
   readonly waitsForOthers?: boolean;
-  /** A newer request of the same actor and lane replaces the older one, for long polls. `undefined` for no lane. */
+  /**
+   * Returns the lane of a long poll: a newer request of the same actor and lane replaces the older one. `undefined`
+   * means no lane.
+   */
   lane?(head: RequestHead): string | undefined;
-  /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds it. */
+  /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds the limit. */
   charge?(context: Context, actor: Actor): void;
   /**
-   * Returns the answer's fields, some of them encoded, or one of them as a streamed list.
-   * @throws ProtocolError for an error answer.
+   * Returns the answer's fields. Some may be encoded, or one may be a streamed list.
+   * @throws ProtocolError for an error answer
    */
   handle(
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
   ): Promise<z.input<Answer> | RawAnswer | EncodedAnswer<z.input<Answer>> | ListOf<z.input<Answer>>>;
-  /** Never set. It exists for type checking: a context that lacks a needed part does not compile. */
+  /** Never set. It exists only for type checking: a context that lacks a required part does not compile. */
   readonly needs?: (context: Context) => void;
 }
 
@@ -171,7 +174,7 @@ export const noParameters = z.object({});
 /** An answer without fields. */
 export const noAnswer = z.object({});
 
-/** Declares an operation and infers its types. @throws Error if the path's parameters do not match the declaration. */
+/** Declares an operation and infers its types. @throws Error if a parameter in the path is not declared. */
 export function operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   declared: Operation<Context, Actor, Parameters, Answer>,
 ): Operation<Context, Actor, Parameters, Answer> {
@@ -182,7 +185,7 @@ export function operation<Context, Actor, Parameters extends z.ZodObject, Answer
   return declared;
 }
 
-/** The parameter names of a path, in order. */
+/** Returns the names of the parameters in a path, in order. */
 export function pathParameters(path: string): string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }

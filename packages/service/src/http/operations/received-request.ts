@@ -34,9 +34,9 @@ export abstract class ReceivedRequest implements RequestHead {
   }
 
   /**
-   * The operation's declared parameters, from path, query string and body.
-   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first invalid parameter;
-   * UNSUPPORTED_MEDIA_TYPE.
+   * Reads the operation's declared parameters from the path, query string and body.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first invalid
+   * parameter; UNSUPPORTED_MEDIA_TYPE for the wrong kind of body
    */
   parameters({ declared, reader }: ServedOperation): unknown {
     if (this.#body.kind === 'refused') throw this.#body.error;
@@ -68,7 +68,7 @@ export abstract class ReceivedRequest implements RequestHead {
     this.actor = actor;
   }
 
-  /** Names of parameters that the operation does not declare; empty for JSON bodies. */
+  /** Returns the names of parameters that the operation does not declare; empty for JSON bodies. */
   ignoredParameters(reader: ParameterReader): string[] {
     return this.#body.kind === 'json' ? [] : reader.ignored(this.#rawParameters());
   }

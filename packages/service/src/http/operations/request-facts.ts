@@ -3,18 +3,18 @@ import type { Permit } from '../overload/concurrency-limiter.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** Our state of a request, in addition to Fastify's. */
+/** Our state of a request, besides Fastify's. */
 export interface RequestFacts {
   readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
-  /** When the scheduler started it, by `performance.now()`. */
+  /** When the scheduler started the request, by `performance.now()`. */
   readonly beganAt: number;
   /** The result of the operation's `authenticate`. */
   actor: unknown;
   code: string | undefined;
-  /** The limit that refused it, or the unavailable resource. Set for each 429 and 503. */
+  /** Why the request was refused: the limit, or the unavailable resource. Set for each 429 and 503. */
   refused: string | undefined;
-  /** The client's address, set after a failed authentication that may be a guessed credential. */
+  /** The client's address, set after a failed authentication that may be a guess of credentials. */
   address: string | undefined;
   /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
   permit: Permit | undefined;
@@ -29,7 +29,7 @@ declare module 'fastify' {
   }
 }
 
-/** The facts of a request. The first `onRequest` hook sets them. */
+/** Returns the facts of a request, which the first `onRequest` hook has set. */
 export function factsOf(request: FastifyRequest): RequestFacts {
   const facts = request[factsKey];
   if (facts === null) throw new Error('a request was handled that has not passed the first hook');

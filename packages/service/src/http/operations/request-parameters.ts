@@ -10,17 +10,17 @@ import type { z } from 'zod';
 import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** The text parameters of a request: those of its path, and those of its form and query string combined. */
+/** The text parameters of a request: the parameters of its path, and those of its form and query string combined. */
 export interface RequestText {
   readonly path: Readonly<Record<string, string>>;
   readonly raw: RawParameters;
 }
 
-/** Parses the parameters of one operation. Resolves names and aliases once, in the constructor. */
+/** Parses the parameters of one operation. Names and aliases are resolved once, in the constructor. */
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Each accepted name, including aliases, and its parameter. */
+  /** Each accepted name, including aliases, with the parameter that it stands for. */
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
@@ -43,9 +43,9 @@ export class ParameterReader {
   }
 
   /**
-   * Checks presence and types in the schema's order, and refuses the first invalid parameter. Some clients send the
-   * text `null` for an optional parameter. It means "not given", unless the parameter's schema accepts it.
-   * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST.
+   * Checks presence and types in the order of the schema, and refuses the first invalid parameter. Some clients send
+   * the text `null` for an optional parameter. It means "not given", unless the parameter's schema accepts the text.
+   * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST
    */
   read({ path, raw }: RequestText): unknown {
     const single: Record<string, string> = {};
@@ -66,7 +66,7 @@ export class ParameterReader {
     throw refusal(single, sentAs, parsed.error);
   }
 
-  /** The names of parameters that the operation does not declare, sorted. */
+  /** Returns the names of parameters that the operation does not declare, sorted. */
   ignored(raw: RawParameters): string[] {
     const ignored: string[] = [];
     for (const name of raw.keys()) if (!this.#names.has(name)) ignored.push(name);
@@ -75,8 +75,8 @@ export class ParameterReader {
 }
 
 /**
- * Validates a JSON body together with the parameters of the path, which win over fields of the same names.
- * @throws ProtocolError BAD_REQUEST with the path of the first error.
+ * Validates a JSON body together with the parameters of the path, which take precedence over fields of the same names.
+ * @throws ProtocolError BAD_REQUEST that names the first invalid field
  */
 export function parseJsonParameters(
   schema: z.ZodObject,

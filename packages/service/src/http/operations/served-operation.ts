@@ -1,7 +1,7 @@
 import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
-/** A bound operation, with values that are computed from its declaration once. */
+/** A bound operation, with values that are computed only once from its declaration. */
 export interface ServedOperation extends BoundOperation {
   /** The operation's name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
@@ -18,13 +18,13 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
   });
 }
 
-/** The operations of a path, with any method. */
+/** Returns the operations of a path, with any method. */
 export function operationsAt(operations: readonly ServedOperation[], path: string): ServedOperation[] {
   const parts = path.split('/');
   return operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
 }
 
-/** The HTTP methods of a path; empty for an unknown path. */
+/** Returns the HTTP methods of a path; empty for an unknown path. */
 export function allowedMethods(operations: readonly ServedOperation[], path: string): string[] {
   return methodsOf(operationsAt(operations, path));
 }
@@ -33,12 +33,12 @@ export function methodsOf(operations: readonly ServedOperation[]): string[] {
   return [...new Set(operations.flatMap(({ declared }) => servedMethods(declared.method)))];
 }
 
-/** The HTTP methods that an operation serves. GET includes HEAD. */
+/** Returns the HTTP methods that an operation serves. GET includes HEAD. */
 export function servedMethods(method: Method): (Method | 'HEAD')[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
-/** A function that tells whether a request is a long poll, by its method and path. */
+/** Returns a function that tells, by method and path, whether a request is a long poll. */
 export function longPollsAmong(
   operations: readonly ServedOperation[],
 ): (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean {

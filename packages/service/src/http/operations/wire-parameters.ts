@@ -1,10 +1,10 @@
 import { type JsonValue, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
-// Parameters arrive as text. These schemas parse them. `openApi` in the schema's metadata describes their type for the
-// OpenAPI document.
+// Schemas for parameters, which arrive as text. `openApi` in a schema's metadata describes its type for the OpenAPI
+// document.
 
-/** An integer in at most 15 decimal digits, which a double represents exactly. */
+/** An integer of at most 15 decimal digits, which a double represents exactly. */
 export const integerParameter = z
   .string()
   .regex(/^-?\d{1,15}$/, 'must be an integer')
@@ -17,7 +17,7 @@ export const booleanParameter = z
   .transform((text) => text === 'true')
   .meta({ openApi: { type: 'boolean' } });
 
-/** A JSON-encoded value of a schema. `openApiJson` in its metadata describes it for the OpenAPI document. */
+/** A JSON-encoded value that a schema validates. `openApiJson` in the metadata describes it for the OpenAPI document. */
 export function jsonParameter<Schema extends z.ZodType>(schema: Schema) {
   return jsonText.pipe(schema as z.ZodType<z.output<Schema>, unknown>).meta({ openApiJson: schema });
 }
@@ -42,7 +42,7 @@ const jsonText = z.string().transform((text, context): unknown => {
   return z.NEVER;
 });
 
-/** Whether every database can store all strings in a value, and whether no object key sets a prototype. */
+/** Whether every database can store all strings in a value, and no object key in it would set a prototype. */
 function isStorable(value: JsonValue): boolean {
   if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value);
   if (typeof value !== 'object' || value === null) return true;

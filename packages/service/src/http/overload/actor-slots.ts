@@ -3,14 +3,14 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 interface Slots {
   taken: number;
   /**
-   * Duration of the actor's pieces of work: the maximum, which each shorter piece lowers by an eighth of the
+   * Duration of the actor's pieces of work: their maximum, which each shorter piece lowers by an eighth of the
    * difference.
    */
   milliseconds: number;
   readonly waiting: FifoQueue<() => void>;
 }
 
-/** An actor whose pieces of work take longer than this has one slot. */
+/** An actor whose pieces of work take longer than this gets only one slot. */
 const longMilliseconds = 20;
 const decay = 1 / 8;
 
@@ -21,14 +21,14 @@ const decay = 1 / 8;
  */
 export class ActorSlots {
   readonly #maximum: number;
-  /** Actors with at least one slot taken. */
+  /** Actors that hold at least one slot. */
   readonly #actors = new Map<string, Slots>();
 
   constructor(maximum: number) {
     this.#maximum = maximum;
   }
 
-  /** Takes a slot at once, or returns `undefined` if none is free. Call the returned function to release it. */
+  /** Takes a free slot and returns the function that releases it. Returns `undefined` if no slot is free. */
   take(actor: string): (() => void) | undefined {
     const slots = this.#actors.get(actor) ?? { taken: 0, milliseconds: 0, waiting: new FifoQueue() };
     if (slots.taken >= this.#maximumOf(slots)) return undefined;
@@ -37,7 +37,7 @@ export class ActorSlots {
     return this.#releaseOf(actor, slots);
   }
 
-  /** Takes a slot as soon as one is free. */
+  /** Waits for a free slot, takes it, and returns the function that releases it. */
   async wait(actor: string): Promise<() => void> {
     const release = this.take(actor);
     if (release !== undefined) return release;
@@ -50,7 +50,10 @@ export class ActorSlots {
     return milliseconds > longMilliseconds ? 1 : this.#maximum;
   }
 
-  /** Idempotent. Passes the slot to the piece of work that has waited longest. */
+  /**
+   * Returns the function that releases a slot. It is idempotent, and passes the slot to the piece of work that has
+   * waited longest.
+   */
   #releaseOf(actor: string, slots: Slots): () => void {
     const since = performance.now();
     let isTaken = true;

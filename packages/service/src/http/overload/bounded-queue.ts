@@ -10,7 +10,7 @@ interface QueueLimits {
 }
 
 interface Caller {
-  /** The key for sharing queue slots, such as an address or user. */
+  /** Key by which clients share the queue, such as an address or user. */
   readonly client: string;
   /** Aborted when the caller no longer needs the result. */
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ interface Caller {
 
 const retryAfterSeconds = 2;
 
-/** Limits the concurrency of expensive work, with a bounded queue that is fair between clients. */
+/** Limits the concurrency of expensive work. The queue is bounded and fair between clients. */
 export class BoundedQueue {
   readonly #queue: FairQueue;
   readonly #limits: QueueLimits;
@@ -29,9 +29,9 @@ export class BoundedQueue {
   }
 
   /**
-   * Runs `work` as soon as a slot is free, and returns its result. If `signal` is already aborted by then, throws the
-   * signal's reason instead.
-   * @throws ProtocolError RATE_LIMIT_HIT if the queue, or the client's part of it, is full.
+   * Runs `work` as soon as a slot is free, and returns its result. If `signal` is aborted by then, throws the signal's
+   * reason instead.
+   * @throws ProtocolError RATE_LIMIT_HIT if the queue or the client's share of it is full
    */
   async run<Result>({ client, signal }: Caller, work: () => Promise<Result>): Promise<Result> {
     const { maximumPending, maximumPendingPerClient, what } = this.#limits;

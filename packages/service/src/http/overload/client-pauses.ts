@@ -1,22 +1,22 @@
-/** Shorter pieces of work cause no pause. */
+/** Pieces of work shorter than this cause no pause. */
 const shortMilliseconds = 10;
 const longestPauseMilliseconds = 50;
-/** If no other client has run for this long, the client is alone. */
+/** A client counts as alone if no other client has run for this long. */
 const aloneMilliseconds = 1000;
 
 /**
- * Pauses a client whose act has blocked the event loop for long. A request of another client takes several ticks from
- * connection to answer. Without pauses, it would wait for a long act in each of them. A client that is alone is not
+ * Pauses a client whose act has blocked the event loop for long. From connection to answer, a request of another client
+ * takes several ticks, and without pauses it would wait for a long act in each of them. A client that is alone is not
  * paused.
  */
 export class ClientPauses {
   /** The end of each client's pause, in the order in which the pauses began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
-  /** When the acting client last changed. */
+  /** When a different client last began to act. */
   #changedAt = 0;
 
-  /** Pauses the client for half the duration of its act. */
+  /** Pauses the client for half the duration of its act, unless the act was short or the client is alone. */
   charge(client: string, milliseconds: number, now: number): void {
     if (client !== this.#lastClient) {
       this.#lastClient = client;
@@ -34,7 +34,7 @@ export class ClientPauses {
     return false;
   }
 
-  /** Drops pauses that are over. Returns the milliseconds until the next pause ends, or 0 if there is none. */
+  /** Drops pauses that have ended. Returns the milliseconds until the next pause ends, or 0 if there is no pause. */
   untilNext(now: number): number {
     let next = Number.POSITIVE_INFINITY;
     for (const [client, end] of this.#ends) {

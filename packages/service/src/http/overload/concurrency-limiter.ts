@@ -20,7 +20,8 @@ export interface ConcurrencyLimiterOptions {
 
 const windowMilliseconds = 500;
 /**
- * Decay of the measured throughput per window. A stall, such as a garbage collection, must not lower it immediately.
+ * Factor by which the measured throughput decays per window. A stall, such as a garbage collection, must not lower it
+ * at once.
  */
 const throughputDecay = 0.8;
 
@@ -32,11 +33,11 @@ const throughputDecay = 0.8;
  */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimiterOptions;
-  /** Requests that this process is working on, in the order in which they arrived or were resumed. */
+  /** Requests that this process works on, in the order in which they arrived or were resumed. */
   readonly #working = new Set<Permit>();
-  /** Requests before authentication, by their address or connection. */
+  /** Number of unauthenticated requests, by address or connection. */
   readonly #unauthenticated = new FairShares();
-  /** Requests after authentication, by client. */
+  /** Number of admitted requests, by client. */
   readonly #admitted = new FairShares();
   #lastInTimeAt = performance.now();
   #windowStartedAt = performance.now();
@@ -106,14 +107,14 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // An approximation: a resumed request is last in the set, but it may be older, because its start time is unchanged.
+    // An approximation: a resumed request is last in the set although it may be older, because it keeps its start time.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;
     return !waitsForOthers || isProcessBusy();
   }
 
-  /** The number of requests that recent throughput can complete in time. */
+  /** Returns the number of requests that recent throughput can complete in time. */
   #limit(now: number): number {
     this.#updateThroughput(now);
     const { backlogMilliseconds, minimumBacklog } = this.#options.limits;
@@ -139,7 +140,7 @@ export class ConcurrencyLimiter {
 export class Permit {
   /** The client key of the request's connection, before authentication. */
   readonly origin: string;
-  /** `undefined` until the request is admitted. */
+  /** The client; `undefined` until the request is admitted. */
   client: string | undefined;
   #startedAt: number;
   #pausedAt: number | undefined;
@@ -158,12 +159,15 @@ export class Permit {
     return this.#startedAt;
   }
 
-  /** @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After when the client already has its fair share. */
+  /**
+   * Counts the request for its client. @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the client has its
+   * fair share.
+   */
   admit(client: string): void {
     if (!this.#isOver) this.#limiter.admit(this, client);
   }
 
-  /** Stops the clock while the client is still sending its body. */
+  /** Stops the clock while the client still sends its body. */
   pause(): void {
     this.#pausedAt = performance.now();
     this.#limiter.pause(this);
@@ -178,17 +182,17 @@ export class Permit {
     this.#limiter.resume(this);
   }
 
-  /** Releases the permit when the client disconnects, unless the handler has started: it runs to its end. */
+  /** Releases the permit when the client disconnects, unless the handler has started, because a handler runs to its end. */
   disconnect(): void {
     if (!this.#hasBegun) this.release();
   }
 
-  /** Counts the request as completed, for throughput. A 4xx counts as a completed request. */
+  /** Counts the request as completed, for throughput. An error answer with 4xx counts, too. */
   complete(): void {
     this.#limiter.complete(this);
   }
 
-  /** Idempotent. */
+  /** Returns the permit to the limiter. Idempotent. */
   release(): void {
     if (this.#isOver) return;
     this.#isOver = true;

@@ -4,10 +4,10 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 import { RoundRobinQueue } from '../../lifecycle/round-robin-queue.js';
 import { ClientPauses } from './client-pauses.js';
 
-/** Node accepts one connection per event-loop tick, so the length of a tick bounds the accept rate: 100 per second. */
+/** Node accepts one connection per event-loop tick, so ticks of this length bound the accept rate to 100 per second. */
 const maximumTickMilliseconds = 10;
 const maximumActsPerTick = 256;
-/** Of this many acts, one is a poll while other requests wait. */
+/** While other requests are queued, one of this many acts is a poll. */
 const actsPerPoll = 4;
 /**
  * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates.
@@ -15,11 +15,14 @@ const actsPerPoll = 4;
  */
 const maximumPollMilliseconds = 20;
 /**
- * Refusals per act in that phase. An act takes several times as long as a refusal. Without this ratio, a retry storm
- * would starve all acts.
+ * Number of refusals per act in that phase. An act takes several times as long as a refusal. Without acts, a retry
+ * storm would starve all requests.
  */
 const refusalsPerAct = 32;
-/** A process that is only occasionally overloaded has an empty queue in between. */
+/**
+ * The measured pace decays with this half-life while the queue runs empty, as it does in a process that is only
+ * sometimes overloaded.
+ */
 const paceHalfLifeMilliseconds = 100;
 /** Number of expired entries to refuse before each act. */
 const expiredRefusalsPerAct = 8;
@@ -31,9 +34,12 @@ interface ScheduleOptions {
   readonly isPipelined: boolean;
   /** Whether the request is a long poll. */
   readonly isPoll?: boolean;
-  /** The key for sharing ticks. A client that could choose its own keys would get any number of shares. */
+  /**
+   * Key by which clients share ticks. A client must not be able to choose its own keys: it would get any number of
+   * shares.
+   */
   readonly client: string;
-  /** Called instead of the act if the entry expires or is likely to. Without it, the entry never expires. */
+  /** Called instead of the act if the entry expires or is likely to expire. If absent, the entry never expires. */
   readonly refuse?: (() => void) | undefined;
 }
 
@@ -41,7 +47,7 @@ interface Entry {
   readonly client: string;
   readonly act: () => void;
   readonly refuse: (() => void) | undefined;
-  /** By `performance.now()`. */
+  /** When the entry was queued, by `performance.now()`. */
   readonly since: number;
   isOver: boolean;
 }
@@ -60,7 +66,7 @@ export class FairScheduler {
   readonly #first = new RoundRobinQueue<Entry>();
   readonly #pipelined = new RoundRobinQueue<Entry>();
   readonly #polls = new RoundRobinQueue<Entry>();
-  /** Entries that can be refused, oldest first. The oldest is never over. */
+  /** Entries that can be refused, the oldest first. The first entry is never over. */
   readonly #refusable = new FifoQueue<Entry>();
   #isFirstNext = true;
   #actsSincePoll = 0;
@@ -68,22 +74,22 @@ export class FairScheduler {
   #immediates = 0;
   #tickEndsAt: number | undefined;
   /**
-   * A round lasts from the start of one tick to the start of the next. The first entry in an empty queue also starts
-   * one.
+   * A round lasts from the start of one tick to the start of the next. The first entry in an empty queue also starts a
+   * round.
    */
   #roundStartedAt = 0;
   #begunInRound = 0;
   #refusedInRound = 0;
-  /** When the first entry after the last tick was added. */
+  /** When the first entry since the last tick was queued. */
   #pollingSince: number | undefined;
   /** Whether the last tick left entries in the queue. */
   #isBehind = false;
   readonly #pauses = new ClientPauses();
-  /** The last act and its start, until its microtasks have run. */
+  /** The last act and its start, until the act's microtasks have run. */
   #running: { readonly client: string; readonly since: number } | undefined;
   /** Fires when the next pause ends. Set while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
-  /** Milliseconds per act. Measured while ticks leave entries in the queue; decays otherwise. */
+  /** Milliseconds per act, measured while ticks leave entries in the queue. Otherwise it decays. */
   #pace = 0;
 
   constructor(limits: SchedulerLimits) {
@@ -115,7 +121,10 @@ export class FairScheduler {
     return this.#pending - this.#polls.count;
   }
 
-  /** Reserves half of the time for the work itself. */
+  /**
+   * Whether an entry of the client would probably be queued for too long. Half of the time is reserved for the work
+   * itself.
+   */
   #isLikelyToExpire(client: string): boolean {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
     if (this.#backlog <= minimumBacklog) return false;
@@ -128,7 +137,7 @@ export class FairScheduler {
     const elapsed = now - this.#roundStartedAt;
     if (!this.#isBehind) this.#pace *= 0.5 ** (elapsed / paceHalfLifeMilliseconds);
     else if (this.#begunInRound > 0) {
-      // A short round is unreliable, because other work may have blocked the event loop.
+      // A short round gets little weight, because other work may have blocked the event loop.
       const weight = this.#begunInRound / (this.#begunInRound + this.#limits.minimumBacklog);
       this.#pace += weight * (elapsed / this.#begunInRound - this.#pace);
     }
@@ -139,9 +148,9 @@ export class FairScheduler {
   }
 
   /**
-   * Uses two immediates per entry, because Node runs the microtasks of one before the next. The second one measures how
-   * long the act took. Work that runs later, such as a batch of this tick or other clients' results, is not attributed
-   * to this client.
+   * Uses two immediates per entry, because Node runs the microtasks of one immediate before the next. The second
+   * measures how long the act took. Work that runs later, such as a batch at the end of the tick or other clients'
+   * results, is not attributed to this client.
    */
   #requestImmediate(): void {
     if (this.#immediates >= Math.min(this.#pending, maximumActsPerTick)) return;
@@ -160,7 +169,7 @@ export class FairScheduler {
         this.#tickEndsAt = undefined;
       });
     }
-    // If all clients in the queue are paused, a timer continues once a pause ends.
+    // If all clients in the queue are paused, a timer continues when the next pause ends.
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
@@ -172,7 +181,7 @@ export class FairScheduler {
     this.#pauses.charge(client, now - since, now);
   };
 
-  /** Waits until the pause of a client ends. An entry of another client does not wait for it. */
+  /** Waits until the next pause ends. New entries of other clients do not wait for it. */
   #waitForPause(now: number): void {
     if (this.#timer !== undefined || this.#pending === 0) return;
     this.#timer = setTimeout(() => {
@@ -191,7 +200,7 @@ export class FairScheduler {
     endTick();
   }
 
-  /** Returns whether there was an entry to begin. */
+  /** Begins the next entry. Returns false if there is none that may begin. */
   #beginNext(now: number): boolean {
     this.#refuseExpired(now);
     const next = this.#take(now);
@@ -225,12 +234,12 @@ export class FairScheduler {
     entry.isOver = true;
     this.#pending -= 1;
     while (this.#refusable.first?.isOver) this.#refusable.take();
-    // Only refused entries are left, so drop them.
+    // Only refused entries are left, so this drops them.
     if (this.#pending === 0) this.#take(Number.POSITIVE_INFINITY);
     return entry;
   }
 
-  /** The next entry of a client that is not paused at `now`. */
+  /** Takes the next entry of a client that is not paused at `now`. */
   #take(now: number): Entry | undefined {
     const isOver = (entry: Entry): boolean => entry.isOver;
     const isPaused = (client: string): boolean => this.#pauses.has(client, now);

@@ -4,12 +4,12 @@ export class FairShares {
   readonly #clients = new Map<string, number>();
   #count = 0;
 
-  /** Units in use by all clients. */
+  /** Number of units in use by all clients. */
   get count(): number {
     return this.#count;
   }
 
-  /** Units in use by one client. */
+  /** Number of units in use by one client. */
   of(client: string): number {
     return this.#clients.get(client) ?? 0;
   }
@@ -29,7 +29,7 @@ export class FairShares {
     this.#clients.set(client, this.of(client) + 1);
   }
 
-  /** Releases one unit of a client, which must have one. */
+  /** Releases one unit of a client, which must hold at least one. */
   remove(client: string): void {
     this.#count -= 1;
     const left = this.of(client) - 1;

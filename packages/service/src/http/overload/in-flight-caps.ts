@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 
-/** The limit that refused a request or connection; a label of the metric. */
+/** The limit that refused a request or connection. It is a label of the metric. */
 export type RefusalReason =
   | 'requests'
   | 'overload'
@@ -26,11 +26,11 @@ export interface InFlightCapsOptions {
 
 /** The resources that a request holds until it is answered. */
 export interface SlotRequest {
-  /** `undefined` for an unauthenticated client. */
+  /** The authenticated actor; `undefined` for an unauthenticated client. */
   readonly actor: string | undefined;
   /** A newer request of the same actor and lane replaces the older one. */
   readonly lane?: string | undefined;
-  /** 0 for an unauthenticated client that has not sent its whole body yet. */
+  /** 0 for an unauthenticated client that has not yet sent its whole body. */
   readonly requests: 0 | 1;
   /** Upper bound of the body's size. */
   readonly bodyBytes: number;
@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** The usage that a slot increases, and the fraction of all body bytes that this usage may reach. */
+/** A usage that a slot increases, and the fraction of the limit on body bytes that this usage may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -54,9 +54,9 @@ interface Slot extends SlotRequest {
 }
 
 const retryAfterSeconds = 1;
-/** Fraction of the body bytes for one actor, and for all unauthenticated clients together. */
+/** Fraction of the body-byte limit for one actor, and for all unauthenticated clients together. */
 const actorPartOfBytes = 1 / 4;
-/** Fraction of the body bytes for the unauthenticated clients of one address. */
+/** Fraction of the body-byte limit for the unauthenticated clients of one address. */
 const addressPartOfBytes = actorPartOfBytes / 4;
 
 const fewActors = 1000;
@@ -83,8 +83,8 @@ export class InFlightCaps {
   }
 
   /**
-   * Acquires a slot until the exchange ends. An older request of the same lane is aborted first, and releases its slot.
-   * @throws ProtocolError SERVICE_UNAVAILABLE or RATE_LIMIT_HIT, both with Retry-After.
+   * Acquires a slot until the exchange ends. First aborts an older request in the same lane, which releases its slot.
+   * @throws ProtocolError SERVICE_UNAVAILABLE or RATE_LIMIT_HIT, both with Retry-After
    */
   acquire(exchange: Exchange, wanted: SlotRequest): void {
     const lane = wanted.lane === undefined ? undefined : `${wanted.actor} ${wanted.lane}`;
@@ -102,7 +102,7 @@ export class InFlightCaps {
     exchange.onEnd(() => this.#release(slot));
   }
 
-  /** Empty for an unauthenticated request without a body, which only the total includes. */
+  /** Returns the usages that a request increases. An unauthenticated request without a body increases only the total. */
   #accountsOf({ clientKey }: Exchange, { actor, bodyBytes }: SlotRequest): readonly Account[] {
     if (actor !== undefined) return [{ usage: this.#usageOf(actor), partOfBytes: actorPartOfBytes }];
     if (bodyBytes === 0) return [];
@@ -128,7 +128,7 @@ export class InFlightCaps {
     if (isTooMuch(this.#total, bodyBytes, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
   }
 
-  /** Keeps the entry after an actor's last request, because most actors soon send another one. */
+  /** Returns an actor's usage. The entry stays after the actor's last request, because most actors soon send another one. */
   #usageOf(actor: string): Usage {
     const known = this.#actors.get(actor);
     if (known !== undefined) return known;
@@ -140,7 +140,7 @@ export class InFlightCaps {
 
   #evictIdle(): void {
     for (const [actor, usage] of this.#actors) if (usage.requests === 0) this.#actors.delete(actor);
-    // Twice the number of busy actors, which amortizes the cost of eviction.
+    // Twice the number of busy actors, to amortize the cost of eviction.
     this.#evictAtSize = Math.max(fewActors, this.#actors.size * 2);
   }
 
@@ -181,7 +181,7 @@ export class InFlightCaps {
   }
 }
 
-/** A body that is larger than the whole limit is accepted if there is no other. */
+/** Whether a body exceeds the limit. A body that is larger than the whole limit is accepted if no other body is counted. */
 function isTooMuch({ bodyBytes: taken }: Usage, bodyBytes: number, limit: number): boolean {
   return bodyBytes > 0 && taken > 0 && taken + bodyBytes > limit;
 }

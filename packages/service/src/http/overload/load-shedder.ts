@@ -13,7 +13,7 @@ export interface LoadShedderOptions {
 const logIntervalMilliseconds = 1000;
 const refuseAsUnavailable = refuseAlways(unavailable('overload'));
 
-/** Sheds load: answers requests with 503 before any work is done for them. Writes at most one log line per second. */
+/** Sheds load: answers requests with 503 before doing any work for them. Writes at most one log line per second. */
 export class LoadShedder {
   readonly #options: LoadShedderOptions;
   #unlogged = 0;
@@ -31,7 +31,7 @@ export class LoadShedder {
     refuseAsUnavailable(response);
   }
 
-  /** Counts a request that the caller itself refuses. */
+  /** Counts a request that the caller refuses itself. */
   count(): void {
     this.#options.onRefusal('overload');
     if (this.#unlogged === 0) setTimeout(this.#log, logIntervalMilliseconds).unref();

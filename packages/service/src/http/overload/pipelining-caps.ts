@@ -4,8 +4,8 @@ import { longUrlBytes } from '../bodies/received-body.js';
 
 const maximumPerConnection = 100;
 /**
- * Pipelined requests on all connections together may take this fraction of the request limit, and of the body-byte
- * limit.
+ * Fraction of the request limit, and of the body-byte limit, that pipelined requests on all connections may take
+ * together.
  */
 const pipelinedPart = 1 / 10;
 /**
@@ -14,7 +14,8 @@ const pipelinedPart = 1 / 10;
 const maximumReadAhead = 64 * 1024;
 
 /**
- * Caps pipelined requests, which queue behind another request on their connection. Their heads and bodies take memory.
+ * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies take
+ * memory.
  */
 export class PipeliningCaps {
   readonly #limits: Pick<HttpLimits, 'maximumRequestsInFlight' | 'maximumBodyBytesInFlight'>;
@@ -30,7 +31,7 @@ export class PipeliningCaps {
     return this.#bodyBytes;
   }
 
-  /** Whether one more request fits, behind `onItsConnection` others. A single body always fits, whatever its size. */
+  /** Whether one more request fits, behind `onItsConnection` others. A single body always fits, regardless of its size. */
   hasRoom(request: IncomingMessage, onItsConnection: number): boolean {
     const bytes = bytesReadAhead(request);
     const { maximumBodyBytesInFlight, maximumRequestsInFlight } = this.#limits;

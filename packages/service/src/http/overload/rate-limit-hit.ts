@@ -1,6 +1,9 @@
 import { errorCodes, ProtocolError } from '@waxwing/protocol';
 
-/** A RATE_LIMIT_HIT error that says when to retry. `next` names the limited action, such as `sign-in`, also in the log. */
+/**
+ * Returns a RATE_LIMIT_HIT error that says when to retry. `next` names the limited action, such as `sign-in`. It also
+ * appears in the log.
+ */
 export function rateLimitHit(next: string, seconds: number): ProtocolError {
   return new ProtocolError('RATE_LIMIT_HIT', {
     message: `${errorCodes.RATE_LIMIT_HIT.message}: the next ${next} is allowed in ${seconds} s`,

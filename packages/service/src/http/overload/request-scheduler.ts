@@ -17,7 +17,8 @@ interface RequestSchedulerOptions extends LoadShedderOptions {
 const nothing = (): void => undefined;
 
 /**
- * Assigns event-loop ticks to requests, fairly across clients: one to begin, and one for each further piece of work.
+ * Assigns event-loop ticks to requests, fairly across clients: one tick to begin a request, and one for each further
+ * piece of work.
  */
 export class RequestScheduler {
   readonly #scheduler: FairScheduler;
@@ -35,7 +36,7 @@ export class RequestScheduler {
     this.#slots = new ActorSlots(maximum ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Begins a request, or answers it with 503 if it waits too long. Never refuses health requests and long polls. */
+  /** Begins a request, or answers it with 503 if it is queued for too long. Never refuses health requests and long polls. */
   begin(exchange: Exchange, act: () => void, isPipelined: boolean): void {
     const { request, isSurplus, clientKey } = exchange;
     const kind = this.#kindOf(request);
@@ -48,7 +49,10 @@ export class RequestScheduler {
     this.#scheduler.schedule(begin, { isPipelined, isPoll, client, refuse });
   }
 
-  /** Begins a piece of work at once, if its actor has a free slot. Call the returned function at its end. */
+  /**
+   * Begins a piece of work at once if its actor has a free slot; otherwise returns `undefined`. Call the returned
+   * function at its end.
+   */
   tryPiece({ actor }: Exchange): (() => void) | undefined {
     return actor === undefined || !this.#isLimited ? nothing : this.#slots.take(actor);
   }
@@ -69,7 +73,10 @@ export class RequestScheduler {
     }
   }
 
-  /** Rejects at the end of the exchange: a waiting request would keep its body, which no cap would count any more. */
+  /**
+   * Waits for a slot. Rejects when the exchange ends: a waiting request would keep its body in memory, which no cap
+   * would count any more.
+   */
   #waitForSlot(exchange: Exchange, actor: string): Promise<() => void> {
     return new Promise((resolve, reject) => {
       // Deferred, because the signal is aborted only after these listeners have run.
@@ -80,7 +87,7 @@ export class RequestScheduler {
 
   /**
    * Resolves in the client's next tick. Rejects with an `AbortError` if the exchange is over by then. If `isRefusable`,
-   * rejects with SERVICE_UNAVAILABLE if it waits too long.
+   * rejects with SERVICE_UNAVAILABLE after waiting for too long.
    */
   nextTick(exchange: Exchange, isRefusable: boolean): Promise<void> {
     const { actor, clientKey } = exchange;

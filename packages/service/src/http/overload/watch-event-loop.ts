@@ -5,7 +5,8 @@ const busyUtilization = 0.9;
 
 /**
  * Returns a function that reports whether the event loop is saturated (utilization above 90 %). It measures at most
- * every 200 ms, over the time since its last measurement, so a burst after a quiet period shows up 200 ms late.
+ * every 200 ms, over the time since its last measurement. A burst after a quiet period is therefore reported 200 ms
+ * late.
  */
 export function watchEventLoop(): () => boolean {
   let since = performance.eventLoopUtilization();

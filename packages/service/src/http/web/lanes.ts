@@ -11,7 +11,7 @@ export class Lanes {
     });
   }
 
-  /** Runs `work` with a signal that is aborted when the lane's next request enters, or when `signal` is. */
+  /** Runs `work` with a signal that is aborted when the next request enters the lane, or when `signal` is aborted. */
   async run<Result>(
     lane: string,
     signal: AbortSignal,

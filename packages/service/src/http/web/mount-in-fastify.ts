@@ -7,8 +7,8 @@ import type { NodeListener } from './node-listener.js';
 export type FastifyApp = FastifyInstance;
 
 /**
- * Adds the paths of operations to a host's Fastify app. Takes over each request before its body is parsed, so the
- * host's parsers and later hooks do not run. The host's `onRequest` and `onResponse` hooks do run.
+ * Adds the paths of operations to a host's Fastify app. Each request is taken over before its body is parsed, so the
+ * host's parsers and later hooks do not run. Its `onRequest` and `onResponse` hooks do run.
  */
 export function mountInFastify(
   app: FastifyApp,

@@ -7,7 +7,7 @@ import type { Log } from '../../logging/create-logger.js';
 import { refuseUnrouted } from '../error-answer.js';
 import type { WebClient, WebHandler } from './web-handler.js';
 
-/** A `node:http` listener, and an Express and Connect middleware. */
+/** A `node:http` listener that is also middleware for Express and Connect. */
 export type NodeListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -15,9 +15,9 @@ export type NodeListener = (
 ) => void;
 
 /**
- * Serves a {@link WebHandler} in a `node:http` server. For a path that is not the handler's, calls `next` if it is
- * given, and responds with 404 otherwise. Mount it before middleware that reads bodies.
- * @param clientOf the client of a request, if the host knows it.
+ * Serves a {@link WebHandler} in a `node:http` server. For a path that the handler does not serve, calls `next` if it
+ * is given, and otherwise answers 404. Mount it before middleware that reads bodies.
+ * @param clientOf returns the client of a request, if the host knows it
  */
 export function toNodeListener(
   handler: WebHandler,
@@ -54,7 +54,7 @@ async function serve(handler: WebHandler, { request, response, next, client }: E
   else refuseUnrouted(response, new ProtocolError('NOT_FOUND'));
 }
 
-/** Returns `undefined` for a request that the Fetch API cannot express, for example with TRACE or an invalid path. */
+/** Returns `undefined` for a request that the Fetch API cannot represent, for example one with TRACE or an invalid path. */
 function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | undefined {
   const { method = 'GET', rawHeaders } = request;
   const url = `http://localhost${escapeBytes(request.url ?? '/')}`;
@@ -69,17 +69,23 @@ function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | 
   return new Request(url, { method, headers, signal, body: bodyOf(request), duplex: 'half' });
 }
 
-/** Node returns each byte of a URL as one character. The URL parser would misread the bytes of UTF-8 as characters. */
+/**
+ * Escapes the non-ASCII bytes of a URL. Node returns each byte as one character, so the URL parser would misread the
+ * bytes of UTF-8.
+ */
 function escapeBytes(url: string): string {
   return url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
 }
 
-/** Methods that the Fetch API forbids. */
+/** Whether the Fetch API forbids a method. */
 function isForbidden(method: string): boolean {
   return /^(?:CONNECT|TRACE|TRACK)$/i.test(method);
 }
 
-/** The body as a stream that is read on demand. Cancelling it discards the rest, as Node does with unread bodies. */
+/**
+ * Returns the body as a stream that is read on demand. Cancelling the stream discards the rest, as Node does with
+ * unread bodies.
+ */
 function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   let chunks: AsyncIterableIterator<Uint8Array> | undefined;
   const source = {
@@ -95,7 +101,7 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
       request.resume();
     },
   };
-  // Without a high-water mark of 0, the stream would start reading before the request is authenticated.
+  // With a higher high-water mark, the stream would start reading before the request is authenticated.
   return new ReadableStream(source, { highWaterMark: 0 });
 }
 

@@ -3,7 +3,7 @@ import { parseBody, type ReceivedBody } from '../bodies/parse-body.js';
 
 /**
  * Reads and parses a request's body.
- * @throws ProtocolError PAYLOAD_TOO_LARGE as soon as it exceeds `limitBytes`.
+ * @throws ProtocolError PAYLOAD_TOO_LARGE as soon as the body exceeds `limitBytes`
  */
 export async function readWebBody(request: Request, limitBytes: number): Promise<ReceivedBody> {
   const { body, headers } = request;

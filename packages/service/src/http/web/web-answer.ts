@@ -10,7 +10,7 @@ import type { ReceivedRequest } from '../operations/received-request.js';
 import type { ServedOperation } from '../operations/served-operation.js';
 import { ignoredParameters, successBody } from '../operations/success-answer.js';
 
-/** The response of a success. HEAD is answered like GET without the body. */
+/** Returns the response for a success. The response to HEAD is that to GET without the body. */
 export function successResponse(
   request: Request,
   { declared, reader }: ServedOperation,
@@ -60,7 +60,7 @@ interface Head {
   readonly isHead: boolean;
 }
 
-// For these statuses the Fetch API allows no body, not even an empty one.
+// With these statuses, the Fetch API allows no body, not even an empty one.
 const statusesWithoutBody = [204, 205, 304];
 
 function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {

@@ -21,8 +21,8 @@ import { errorResponse, successResponse } from './web-answer.js';
 import { WebOperationRequest } from './web-operation-request.js';
 
 /**
- * Answers a request to one of its operations. Resolves to `undefined` if none of them has the request's path. The Fetch API
- * has no client address: a host that knows it passes it in `client`.
+ * Answers a request to one of its operations. Resolves to `undefined` if no operation has the request's path. The Fetch
+ * API has no client address, so a host that knows the address passes it in `client`.
  */
 export type WebHandler = (request: Request, client?: WebClient) => Promise<Response | undefined>;
 
@@ -40,9 +40,10 @@ export interface WebHandlerOptions {
 
 /**
  * Serves operations with the Fetch API's `Request` and `Response`, without a separate HTTP app. Authenticates a request
- * by its head, before its body is read. Limits body sizes. The host must limit connections and rates.
+ * by its head, before its body is read, and limits the size of bodies. The host must limit connections and request
+ * rates.
  *
- * @throws Error for an operation that takes a file.
+ * @throws Error if an operation takes a file
  */
 export function createWebHandler({ closing, log, ...options }: WebHandlerOptions): WebHandler {
   const operations = serveOperations(options.operations);
@@ -73,7 +74,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // An aborted request also fails, because its body ends early. That is not an error of this server.
+      // An aborted request also fails, because its body ends early. That is no error of this server.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }

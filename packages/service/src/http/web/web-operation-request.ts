@@ -1,7 +1,7 @@
 import { refused } from '@waxwing/protocol';
 import { ReceivedRequest } from '../operations/received-request.js';
 
-/** The source of an operation's view of a request. */
+/** What an operation's view of a request is made from. */
 interface Source {
   readonly id: string;
   /** The operation's declared path. */
@@ -10,7 +10,10 @@ interface Source {
   readonly path: string;
   /** The query string without `?`. */
   readonly query: string;
-  /** The client's address; `undefined` if the host does not pass it: it then limits requests per address itself. */
+  /**
+   * The client's address; `undefined` if the host does not pass it. The host must then limit requests per address
+   * itself.
+   */
   readonly address: string | undefined;
 }
 
@@ -22,7 +25,7 @@ export class WebOperationRequest extends ReceivedRequest {
   protected readonly queryText: string;
   readonly #headers: Headers;
 
-  /** @throws ProtocolError BAD_REQUEST if a parameter of the path is not UTF-8. */
+  /** @throws ProtocolError BAD_REQUEST if a parameter in the path is not UTF-8 */
   constructor({ headers }: Request, { id, pattern, path, query, address }: Source) {
     super();
     this.id = id;

@@ -52,7 +52,7 @@ export interface DescribedOperation {
   readonly responses: Readonly<Record<string, Answer>>;
 }
 
-/** The part of an OpenAPI document that its page shows. */
+/** The part of an OpenAPI document that the reference page shows. */
 export interface ReferenceDocument {
   readonly info: { readonly title: string; readonly description: string; readonly version: string };
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
@@ -62,7 +62,7 @@ export interface ReferenceDocument {
   };
 }
 
-/** The last part of a reference such as `#/components/schemas/Message`. */
+/** Returns the last part of a reference such as `#/components/schemas/Message`. */
 export function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf('/') + 1);
 }

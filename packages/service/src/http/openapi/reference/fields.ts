@@ -14,17 +14,17 @@ export interface Field {
   readonly since?: number | undefined;
 }
 
-/** JavaScript's maximum safe integer, which is not a limit of the operation. */
+/** JavaScript's maximum safe integer. As a maximum it means that the operation has no limit. */
 const anyInteger = 9_007_199_254_740_991;
-/** Every successful answer has its fields. */
+/** Name of the schema whose fields every successful answer has. */
 const commonAnswer = 'Success';
 
-/** The address of a shape on the page. */
+/** Returns the id of a shape's section on the page. */
 export function shapeId(name: string): string {
   return `shape-${name}`;
 }
 
-/** Returns the fields of an object. For a response, omits the fields that every response has. */
+/** Returns the fields of an object. Omits the fields that every successful answer has. */
 export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] {
   if (schema === undefined) return [];
   if (schema.$ref !== undefined) {
@@ -41,7 +41,7 @@ export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] 
   return [...own, ...(schema.allOf ?? []).flatMap((part) => fieldsOf(part, schemas))];
 }
 
-/** A list of fields in HTML, with the fields of objects in lists below; empty without fields. */
+/** Returns an HTML list of fields, with nested lists for the fields of objects. Empty if there are no fields. */
 export function listFields(fields: readonly Field[]): string {
   return fields.length === 0 ? '' : `<ul class="fields">${fields.map(describeField).join('')}</ul>`;
 }
@@ -60,13 +60,16 @@ function describeField({ name, place, isRequired, schema = {}, description, sinc
   return `<li>${code(name)} <span class="facts">${facts}</span>${more}${nestedFields(schema)}</li>`;
 }
 
-/** By default, parameters are optional and fields are present; names only the exceptions. */
+/**
+ * Says whether a field is optional or required, but only if that is unusual: parameters are optional and fields present
+ * by default.
+ */
 function describeNeed(place: string | undefined, isRequired: boolean): string[] {
   if (place === undefined) return isRequired ? [] : ['may be absent'];
   return isRequired ? ['<strong>required</strong>'] : [];
 }
 
-/** The fields of objects within a schema. A shape that is referred to has its own section on the page. */
+/** Lists the fields of objects inside a schema. A shape that is referenced has its own section on the page. */
 function nestedFields(schema: Schema): string {
   if (schema.$ref !== undefined) return '';
   const { additionalProperties, anyOf = [], items, oneOf = [] } = schema;
@@ -81,7 +84,7 @@ function nestedFields(schema: Schema): string {
   return [own, ...named, ...inner].join('');
 }
 
-/** Names a type in HTML, with links to shapes that have a section. */
+/** Returns the name of a type in HTML, with links to the sections of shapes. */
 export function typeOf(schema: Schema | undefined): string {
   if (schema === undefined) return 'anything';
   if (schema.$ref !== undefined)

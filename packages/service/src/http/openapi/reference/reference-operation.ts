@@ -22,7 +22,7 @@ const headers = {
   'cache-control': 'public, max-age=300',
 };
 
-/** `GET /docs`: the reference of an app's operations as a page for people. Needs no credentials and no script. */
+/** `GET /docs`: returns the reference of an app's operations as a page for people. Needs no credentials and no script. */
 export function referenceOperation(info: OpenApiInfo, operations: readonly AnyOperation[]) {
   let text: string | undefined;
   return operation({
