@@ -6,7 +6,7 @@ import {
 } from '@waxwing/service/command-line';
 import type { AdministrationOptions } from './command-line.js';
 
-/** A program's database, its migrations, and the payload fields that operators may see. */
+/** The database part of {@link AdministrationOptions}: its URL, its migrations, and how its jobs are shown and recorded. */
 export type AdministeredDatabase = Pick<
   AdministrationOptions,
   | 'databaseUrl'
@@ -18,7 +18,7 @@ export type AdministeredDatabase = Pick<
   | 'shownPayloadFields'
 >;
 
-/** The command groups `db` and `queue`. A group loads its code only when one of its commands runs. */
+/** Returns the command groups `db` and `queue`. Each group loads its code only when one of its commands runs. */
 export function administrationGroups(
   terminal: Terminal,
   administered: AdministeredDatabase,

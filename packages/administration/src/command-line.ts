@@ -10,15 +10,15 @@ export interface CommandLine {
   action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
 }
 
-/** The functions and texts that a program provides to get the commands. */
+/** What a program provides to the `db` and `queue` commands: its database, and its functions for output. */
 export interface AdministrationOptions {
-  /** Called when a command runs, so that an invalid setting fails that command alone. */
+  /** Returns the database's URL. Called only when a command runs, so that an invalid setting breaks no other command. */
   databaseUrl(): Promise<string>;
-  /** Whether a setting names the database. Otherwise it is the default in the current folder. */
+  /** Whether a setting names the database. If not, the URL is the default, a file in the current folder. */
   isDatabaseChosen(): boolean;
-  /** The end of the error message for a missing database: what to do. */
+  /** Ends the error message about a missing database. Says what to do. */
   readonly remedyIfMissing: string;
-  /** Called when a command runs, but not for its help. */
+  /** Loads the migrations. Called when a command runs, but not when it prints its help. */
   migrations(): Promise<readonly MigrationSet[]>;
   readonly clock: DatabaseWithJobsOptions['now'];
   /** Width of the terminal, in characters; `undefined` if the output is not a terminal. */
@@ -36,7 +36,7 @@ export interface AdministrationOptions {
   refusal(sentence: string): Error;
   /** Records what an operator did to a job, in the transaction that changes the job. Default: not recorded. */
   recordJobAct?(transaction: AnyTransaction, action: string, jobId: string): Promise<void>;
-  /** Kinds of the jobs that the program enqueues, without scheduled jobs. */
+  /** Returns the kinds of job that the program enqueues. Scheduled jobs are not included. */
   jobKinds(): Promise<readonly string[]>;
   /** Allow-list of job payload fields that hold no secret. The values of all other fields are hidden. */
   readonly shownPayloadFields: readonly string[];

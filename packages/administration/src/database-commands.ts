@@ -77,7 +77,7 @@ function addTransfer(db: CommandLine, options: AdministrationOptions): void {
       const input = file === undefined ? process.stdin : await openToRead(file, options);
       const { importDatabase } = await import('./transfer/import-database.js');
       const migrations = await options.migrations();
-      // Opens with the role `serving`, so that no other process serves a half-imported database.
+      // The role `serving` ensures that no other process serves a half-imported database.
       const mayCreate = options.isDatabaseChosen();
       const counts = await withDatabase(options, { role: 'serving', mayCreate }, async (database) => {
         try {
@@ -99,7 +99,10 @@ async function statusOf({ databaseUrl, migrations }: AdministrationOptions): Pro
   });
 }
 
-/** Runs `work` next to a serving process. Never creates a database, so that a mistyped path is refused. */
+/**
+ * Runs `work` on a database that another process may be serving. Never creates a database, so that a mistyped path is
+ * an error.
+ */
 export function withExistingDatabase<Result>(
   options: AdministrationOptions,
   work: (database: DatabaseWithJobs<unknown>) => Promise<Result>,
@@ -107,7 +110,7 @@ export function withExistingDatabase<Result>(
   return withDatabase(options, { role: 'visiting', mayCreate: false }, work);
 }
 
-/** Runs `work` on the database after its migrations. */
+/** Opens the database, applies its migrations and runs `work` on it. */
 async function withDatabase<Result>(
   { databaseUrl, migrations, remedyIfMissing, noteChange, clock, say }: AdministrationOptions,
   { role, mayCreate }: { readonly role: 'serving' | 'visiting'; readonly mayCreate: boolean },
@@ -162,7 +165,7 @@ async function exportToFile(
 
 interface ExportTarget {
   readonly database: DatabaseWithJobs<unknown>;
-  /** Where the export goes, for messages. */
+  /** The destination of the export, as error messages name it. */
   readonly place: string;
   readonly options: AdministrationOptions;
 }
@@ -171,7 +174,7 @@ async function exportTo(
   output: Writable,
   { database, place, options }: ExportTarget,
 ): Promise<TransferCounts> {
-  // The next write reports the error. Without this listener, the error event would crash the process first.
+  // The next write rejects with the same error. Without this listener, the error event would crash the process first.
   output.on('error', () => undefined);
   const { exportDatabase } = await import('./transfer/export-database.js');
   try {

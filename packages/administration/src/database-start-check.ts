@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import type { StartCheck } from '@waxwing/service/config';
 import { DatabaseUnusableError, type MigrationSet } from '@waxwing/storage';
 
-/** A database, as {@link databaseStartCheck} needs it. */
+/** The URL and migrations of the database that {@link databaseStartCheck} checks. */
 export interface CheckedDatabase {
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
 }
 
-/** Checks that a database can be reached, and was not made by a newer version. Changes nothing. */
+/** Checks that a database can be opened and that no newer version has migrated it. Changes nothing. */
 export function databaseStartCheck(database: CheckedDatabase): StartCheck {
   return {
     name: 'database',
@@ -26,14 +26,14 @@ export function databaseStartCheck(database: CheckedDatabase): StartCheck {
 }
 
 interface DatabaseState {
-  /** The SQLite file, if there is none. */
+  /** Absolute path of the SQLite file if it does not exist, otherwise `undefined`. */
   readonly missing: string | undefined;
-  /** Migrations of a newer version, and migrations that are not applied yet. */
+  /** Applied migrations that this version does not know: a newer version applied them. As `<unit>/<name>`. */
   readonly newer: readonly string[];
   readonly pending: readonly string[];
 }
 
-/** Reads which migrations a database has. Changes nothing. @throws DatabaseUnusableError if it cannot be opened. */
+/** Reads which migrations are applied. Changes nothing. @throws DatabaseUnusableError if the database cannot be opened. */
 export async function readDatabaseState({ url, migrations }: CheckedDatabase): Promise<DatabaseState> {
   const { jobMigrations } = await import('@waxwing/jobs');
   const { migrationStatus, missingFile } = await import('@waxwing/storage');

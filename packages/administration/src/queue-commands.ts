@@ -22,7 +22,7 @@ interface ListFlags extends OutputFlags {
 
 const maximumListed = 10_000;
 
-/** Adds the commands `list`, `show`, `retry` and `drop` for jobs, dead ones included. */
+/** Adds the commands `list`, `show`, `retry` and `drop`. They cover all jobs, including dead letters. */
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withJson(queue.command('list'))
     .description('list jobs, the oldest first')
@@ -113,7 +113,7 @@ async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }
   };
 }
 
-/** @throws the refusal if no job has this kind: a typo must not look like an empty queue. */
+/** Throws a refusal if the program has no such kind: for a mistyped kind, an empty list would be misleading. */
 async function requireKind(kind: string | undefined, options: AdministrationOptions): Promise<void> {
   if (kind === undefined || kind.startsWith('schedule/')) return;
   const known = await options.jobKinds();

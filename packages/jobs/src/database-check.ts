@@ -13,7 +13,7 @@ interface Written {
   readonly problem: string | undefined;
 }
 
-/** Readiness check: reads, and also writes, since a database on a full disk still answers queries. */
+/** Readiness check of the database. It also writes, because a database on a full disk still answers queries. */
 export class DatabaseCheck {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;
@@ -26,8 +26,8 @@ export class DatabaseCheck {
   }
 
   /**
-   * Resolves to `undefined`, or to a sentence that says what is wrong. Reads on every call, and writes every five seconds
-   * at most.
+   * Resolves to `undefined` if the database works, and otherwise to a sentence that says what is wrong. Reads on every
+   * call, and writes at most every five seconds.
    */
   async run(): Promise<string | undefined> {
     const late = `the database has not answered for ${timeoutMilliseconds / 1000} s`;
@@ -56,7 +56,7 @@ export class DatabaseCheck {
     return this.#written.problem;
   }
 
-  /** Inserts and deletes a row in one transaction: that needs disk space and an fsync, and leaves nothing behind. */
+  /** Inserts and deletes a row in one transaction, which needs disk space and an fsync but leaves no row behind. */
   async #write(): Promise<Written> {
     try {
       await this.#database.write(async ({ db }) => {

@@ -4,10 +4,10 @@ import type { JobDetails, JobFilter } from './job-listing.js';
 import type { Job } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 
-/** Retention of dead letters: 14 days. */
+/** Dead letters are deleted after 14 days. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
-/** Dead letters: jobs that were given up, with the reason. */
+/** The dead letters: jobs that were given up, each with the reason. */
 export class DeadJobs {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;
@@ -35,7 +35,7 @@ export class DeadJobs {
     await db.insertInto('dead_jobs').values(rows).execute();
   }
 
-  /** Counts the dead letters by kind, each up to `limit`. */
+  /** Counts the dead letters of each kind. No count exceeds `limit`. */
   async tally(limit: number): Promise<{ kind: string; count: number }[]> {
     // Skip scan: jumps from kind to kind through the index, and stops counting at the limit.
     const { rows } = await sql<{ kind: string; count: number }>`
@@ -71,15 +71,18 @@ export class DeadJobs {
     return row && toDetails(row);
   }
 
-  /** Removes and returns a dead letter, within the caller's transaction. Resolves to `undefined` if there is none. */
+  /**
+   * Removes a dead letter in the caller's transaction, and returns it. Resolves to `undefined` if there is no such dead
+   * letter.
+   */
   async take(db: Transaction<JobTables>, id: string): Promise<JobDetails | undefined> {
     const row = await db.deleteFrom('dead_jobs').where('id', '=', id).returningAll().executeTakeFirst();
     return row && toDetails(row);
   }
 
   /**
-   * Deletes dead letters past their retention, in small batches that block no other writer for long. Resolves to their
-   * count.
+   * Deletes dead letters past their retention, in small batches so that other writers do not wait for long. Resolves to
+   * the number deleted.
    */
   async removeOld(signal: AbortSignal): Promise<number> {
     const before = this.#now() - deadJobRetentionMilliseconds;

@@ -20,18 +20,18 @@ export interface JobQueueOptions {
   readonly database: Database<JobTables>;
   readonly mayWork: boolean;
   readonly now: () => number;
-  /** Called on an unexpected failure of a job, or of polling (without a job). The work is retried. */
+  /** Called when a job fails unexpectedly, or when polling fails (`job` is then absent). The work is retried. */
   onError(error: unknown, job?: Job): void;
   /** Called after a job became a dead letter. */
   onGivenUp(job: Job, reason: string): void;
-  /** Called when the database has returned the due jobs. */
+  /** Called after each query for due jobs that the database has answered. */
   onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
 }
 
 const wakeChannel = 'jobs';
 const schedulePrefix = 'schedule/';
-/** Payload of a schedule's job if its period follows the previous one. */
+/** Payload of a scheduled job whose period directly follows the previous period. */
 const continued = 'continued';
 const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
@@ -41,7 +41,7 @@ const bringForwardBatch = 500;
 const maximumBroughtForward = 10_000;
 const writeNothing = async (_transaction: AnyTransaction): Promise<void> => undefined;
 
-/** {@link JobQueue} on the lease table. */
+/** A {@link JobQueue} that stores its jobs in the database. Running jobs hold a lease. */
 export class DurableJobQueue implements JobQueue<JobTables> {
   /** `leases` and `runner` are public for tests, which wait for jobs in flight. {@link JobQueue} has neither. */
   readonly leases: LeaseTable;
@@ -50,7 +50,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
-  /** Jobs by the open transaction that enqueued them: written as one batch before it commits. */
+  /** Jobs by the open transaction that enqueued them. They are written in one batch before it commits. */
   readonly #pendingJobs = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
@@ -189,7 +189,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     }
   }
 
-  /** Resolves to false if there is no such dead job. */
+  /** Enqueues a dead job again. Resolves to false if there is no such job. */
   async #retryDead(transaction: WriteTransaction<JobTables>, id: string): Promise<boolean> {
     const dead = await this.#dead.take(transaction.db, id);
     if (dead === undefined) return false;
@@ -224,7 +224,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   }
 }
 
-/** Throws a TypeError for a job that SQLite or PostgreSQL could not store, on both backends. */
+/** Throws a TypeError for a job that one of SQLite and PostgreSQL could not store, so that both behave alike. */
 function assertStorable({ kind, payload }: NewJob): void {
   if (!/^[\w.\-/]{1,200}$/.test(kind)) {
     throw new TypeError(

@@ -1,5 +1,6 @@
 /**
- * `due`: runs as soon as a slot is free. `waiting`: its start time is in the future. `running`: leased. `dead`: given up.
+ * State of a job. `due`: it runs as soon as a slot is free. `waiting`: its start time is in the future. `running`: it
+ * has a lease. `dead`: it was given up.
  */
 export type JobState = 'due' | 'waiting' | 'running' | 'dead';
 
@@ -12,10 +13,10 @@ export interface JobSummary {
   readonly state: JobState;
   readonly attempts: number;
   readonly createdAt: number;
-  /** When it runs next. For a running job, when it was due; for a dead job, when it died. */
+  /** When the job runs next; for a running job, when it was due; for a dead job, when it was given up. */
   readonly at: number;
   readonly giveUpAt: number;
-  /** Why the last attempt failed; `undefined` if none has. */
+  /** Why the last attempt failed; `undefined` if no attempt has failed. */
   readonly reason: string | undefined;
 }
 
@@ -28,7 +29,7 @@ export interface JobDetails extends JobSummary {
 export interface JobFilter {
   readonly state?: JobState;
   readonly kind?: string;
-  /** Only jobs after this one in the list, which must be dead ones (`state: 'dead'`). */
+  /** Only jobs that come after this job in the list. Works only for dead jobs (`state: 'dead'`). */
   readonly after?: Pick<JobSummary, 'createdAt' | 'id'>;
   /** Maximum number of jobs; default: 100. */
   readonly limit?: number;

@@ -14,18 +14,18 @@ export interface JobRunnerOptions {
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
-  /** Called when the database has returned the due jobs. */
+  /** Called after each query for due jobs that the database has answered. */
   onAnswer(): void;
-  /** Called before each claim. Jobs that it enqueues can be claimed at once. */
+  /** Called before each claim. The claim can already take jobs that it enqueues. */
   beforeClaim(): Promise<void>;
   /** When `beforeClaim` must run next, in Unix milliseconds. */
   nextDueAt(): number;
 }
 
-// Polling finds jobs that came without a signal: from another process on SQLite, or because the signal was lost.
+// Polling finds jobs for which no signal arrived: SQLite sends no signal to other processes, and a signal may be lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
-/** Grace period for jobs after `signal` was aborted. */
+/** Grace period for jobs to end after `signal` was aborted. */
 const abortGraceMilliseconds = 500;
 
 /** Claims due jobs, runs them within each kind's concurrency limit, and records their outcomes. */
@@ -70,12 +70,12 @@ export class JobRunner {
     this.wake();
   }
 
-  /** Claims due jobs of these kinds (default: all), without waiting. Calls during a claim are batched. */
+  /** Claims due jobs of these kinds (default: all) in the background. Calls during a claim are batched. */
   wake(kinds: Iterable<string> = this.#work.keys()): void {
     if (!this.#started) return;
     for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
     if (this.#wanted.size === 0) return;
-    // Without a trace, because a claim takes jobs of many requests, not only of the request that triggered it.
+    // Runs without a trace, because a claim takes jobs of many requests.
     this.#claiming ??= withoutTrace(() => this.#claimWanted())
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
@@ -84,13 +84,16 @@ export class JobRunner {
       });
   }
 
-  /** In-flight work: the current claim and the running jobs. */
+  /** The work in flight: the current claim and the running jobs. */
   get inFlight(): readonly Promise<void>[] {
     const running = this.#running().map(({ done }) => done);
     return this.#claiming === undefined ? running : [this.#claiming, ...running];
   }
 
-  /** Idempotent: the first call sets the deadline, and later calls wait for it. */
+  /**
+   * Shuts down as {@link JobQueue.stop} says. Idempotent: the first call sets the deadline, and later calls wait for
+   * the same shutdown.
+   */
   stop(deadlineMilliseconds: number): Promise<void> {
     this.#stopped ??= this.#stop(deadlineMilliseconds);
     return this.#stopped;
@@ -117,7 +120,8 @@ export class JobRunner {
   }
 
   async #claimWanted(): Promise<void> {
-    // Outcomes are recorded in batches, so many jobs end at once: wait a tick, to claim once for all free slots.
+    // Outcomes are recorded in batches, so many jobs end in the same tick. Waiting a tick allows one claim for all free
+    // slots.
     await new Promise((resolve) => setImmediate(resolve));
     const since = this.#options.now();
     const looked: string[] = [];
@@ -139,8 +143,8 @@ export class JobRunner {
   }
 
   /**
-   * When the next job of these kinds is due. Other kinds already have a timer, or are claimed when one of their jobs
-   * ends.
+   * Resolves to the time at which the next job of these kinds is due. Each other kind already has a timer, or is
+   * claimed when one of its running jobs ends.
    */
   async #nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     // A kind without a free slot needs no timer: the next job that ends triggers a claim.
@@ -174,7 +178,7 @@ export class JobRunner {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).then((next) => {
-      // If the job was put back and claimed again meanwhile, the entry belongs to the new run.
+      // The job may have been put back and claimed again meanwhile. Then the entry belongs to the new run.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
       if (next !== undefined) this.#begin(kind, work, next);
       this.wake([kind]);
@@ -200,7 +204,8 @@ export class JobRunner {
   }
 
   /**
-   * Resolves to the claim of the job's next attempt, if `own` mistook that claim for a continuation and did not run it.
+   * Runs one attempt and records its outcome. Resolves to the claim of the next attempt if that claim arrived early and
+   * was mistaken for a continuation of this attempt: the caller then runs it.
    */
   async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<ClaimedJob | undefined> {
     const begun = own.claim;
@@ -225,8 +230,9 @@ export class JobRunner {
   }
 
   /**
-   * Retries while the database is unavailable, because running the job again would repeat its effects. Resolves to the
-   * claim of the next attempt, if the job was put back and claimed again before this process knew.
+   * Records the outcome. Retries while the database is unavailable, because running the job again would repeat its
+   * effects. Resolves to the claim of the next attempt if the job was put back and claimed again before this process
+   * knew.
    */
   async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<ClaimedJob | undefined> {
     for (;;) {
@@ -263,7 +269,7 @@ export class JobRunner {
     }
   }
 
-  /** Retries an attempt whose outcome or `apply` could not be committed. */
+  /** Schedules a retry of an attempt whose outcome or `apply` could not be committed. */
   async #retryUnrecorded(claim: ClaimedJob): Promise<void> {
     try {
       const reason = 'the outcome could not be recorded';

@@ -9,7 +9,7 @@ import { type Generated, type Kysely, type SelectType, sql, type Transaction } f
 
 /** The tables of the job queue. Instants are in Unix milliseconds. */
 export interface JobTables {
-  /** Jobs that are not dead. A job with a lease is running; a job without one waits for `run_at`. */
+  /** Jobs that are not dead. A job with a lease is running. A job without a lease waits for `run_at`. */
   jobs: {
     id: Generated<number>;
     kind: string;
@@ -39,7 +39,7 @@ export interface JobTables {
 
 export type JobRow = { [Column in keyof JobTables['jobs']]: SelectType<JobTables['jobs'][Column]> };
 
-/** Returns the transaction's database with the job tables in its type. */
+/** Returns the transaction's database handle, typed with the job tables. */
 export function jobTables(transaction: AnyTransaction): Transaction<JobTables> {
   return transaction.db.withTables<Pick<JobTables, keyof JobTables>>();
 }
@@ -101,9 +101,7 @@ async function createLeaseTable(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/**
- * Creates two partial indexes. Each job is in exactly one of them, so that a claim scans only jobs without a lease.
- */
+/** Creates two partial indexes. Each job is in exactly one of them, so a claim scans only jobs without a lease. */
 async function createLeaseIndexes(db: Kysely<unknown>): Promise<void> {
   await sql`create index jobs_due on jobs (kind, run_at, id) where leased_until is null`.execute(db);
   await sql`create index jobs_leased on jobs (kind, leased_until) where leased_until is not null`.execute(db);

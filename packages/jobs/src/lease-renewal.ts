@@ -56,7 +56,7 @@ export class LeaseRenewal {
     const { leases, now, kinds, onError } = this.#options;
     try {
       await this.renew();
-      // After an outage every lease looks expired. Skip one round, so that owners can renew first.
+      // After an outage every lease looks expired. Skip one round, so that the owners can renew their leases first.
       const wasAway = performance.now() - this.#lastAnswerAt > leaseMilliseconds / 2;
       if (wasAway) await leases.nextRunAt(kinds(), now());
       else if (this.#takesOver) await leases.takeOver();

@@ -4,7 +4,7 @@ import type { Settlement, StoredJob } from './lease.js';
 
 interface ClaimOptions {
   readonly kind: string;
-  /** The most jobs to claim. */
+  /** Maximum number of jobs to claim. */
   readonly limit: number;
   /** Claims jobs due by this instant, in Unix milliseconds. */
   readonly now: number;
@@ -13,10 +13,13 @@ interface ClaimOptions {
 
 export type SettledClaim = Pick<JobRow, 'id' | 'attempt'>;
 
-/** The hot statements on the lease table, with an implementation per database. All other statements are shared. */
+/**
+ * The frequent statements on the lease table, with one implementation for each kind of database. Both kinds share the
+ * other statements.
+ */
 export interface LeaseStatements {
   insert(db: Transaction<JobTables>, jobs: readonly StoredJob[]): Promise<void>;
-  /** Leases the oldest due jobs without a lease. Resolves to them in no particular order. */
+  /** Leases the oldest due jobs without a lease. Resolves to these jobs in no particular order. */
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
    * Deletes finished jobs, and puts back jobs to retry. Resolves to the claims that were still valid. A job that was

@@ -11,12 +11,12 @@ export interface LeaseTableOptions {
   readonly now: () => number;
 }
 
-/** A lease that ends later than this is from a process with a wrong clock, and counts as expired. */
+/** A lease that ends further in the future than this comes from a process with a wrong clock, and counts as expired. */
 const impossibleLeaseMilliseconds = 60 * 60_000;
 
 /**
- * The jobs that are not dead, with their leases. A claim is identified by job id and attempt number: each later claim has a
- * higher number, so a stale owner cannot settle the job.
+ * The jobs that are not dead, with their leases. A claim is identified by job id and attempt number. Each claim of a
+ * job raises the attempt number, so a stale owner cannot settle the job.
  */
 export class LeaseTable {
   readonly #options: LeaseTableOptions;
@@ -40,7 +40,7 @@ export class LeaseTable {
     await this.#statements.insert(jobTables(transaction), jobs);
   }
 
-  /** Leases the oldest due jobs of a kind, `limit` at most, to this process. Sorted by due time. */
+  /** Leases up to `limit` of the oldest due jobs of a kind to this process. Sorted by due time. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#options.now();
     // If no job is due, the statement changes no row, so the commit needs no fsync.
@@ -50,7 +50,7 @@ export class LeaseTable {
     return [...rows].sort((a, b) => a.run_at - b.run_at || a.id - b.id).map(toClaim);
   }
 
-  /** Settles claims. Resolves to the claims that this process still held; jobs of lost claims stay unchanged. */
+  /** Settles claims. Resolves to the claims that this process still held. If a claim was lost, its job remains unchanged. */
   async settle(
     db: Transaction<JobTables>,
     settlements: readonly Settlement[],
@@ -78,7 +78,7 @@ export class LeaseTable {
     );
   }
 
-  /** When the next job of these kinds becomes due after `since`. Resolves to `undefined` if no job is waiting. */
+  /** Resolves to the earliest due time after `since` among the jobs of these kinds, or `undefined` if no job is waiting. */
   async nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     if (kinds.length === 0) return undefined;
     const kindRows = JSON.stringify(kinds.map((kind) => ({ kind })));
@@ -86,14 +86,17 @@ export class LeaseTable {
     return next?.run_at ?? undefined;
   }
 
-  /** Changes leases, but only where one exists: a job that was put back keeps its attempt number until the next claim. */
+  /**
+   * Changes the leases of these claims, but never adds one: a job that was put back keeps its attempt number until it
+   * is claimed again, so the number alone would match it.
+   */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
     await this.#setLeases(until, (is) => is.and([claimedAs(is, claims), is('leased_until', 'is not', null)]));
   }
 
   /**
-   * Changes the leases that match `condition`, in its own transaction. Skips locked jobs, which are being settled:
-   * waiting for one while holding others would deadlock with a transaction that settles several.
+   * Changes the leases that match `condition`, in a transaction of its own. Skips locked jobs, which are being settled:
+   * waiting for one locked job while holding locks on others could deadlock with a transaction that settles several.
    */
   async #setLeases(until: number | null, condition: Condition): Promise<void> {
     await this.#options.database.writeStatement(async (db) => {
@@ -123,7 +126,10 @@ const nextRun = fixedQuery<JobTables, NextRunParameters, { run_at: number | null
         from ${rowsAsTableOf(db, 'asked', { kind: 'text' }, parameter('kinds'))}) as next`.compile(db),
 }));
 
-/** A job may be claimed again before its last claim is settled, so its id alone does not identify a claim. */
+/**
+ * Identifies a claim. The job id alone is not enough, because a job may be claimed again before its last claim is
+ * settled.
+ */
 function claimName({ id, attempt }: { readonly id: string | number; readonly attempt: number }): string {
   return `${id}/${attempt}`;
 }

@@ -13,17 +13,17 @@ export interface StoredJob {
 /** A job that this process may run until its lease expires. */
 export interface ClaimedJob {
   readonly job: Job;
-  /** When it was due, in Unix milliseconds. */
+  /** When the job was due, in Unix milliseconds. */
   readonly runAt: number;
   readonly lastReason: string | undefined;
 }
 
-/** How to settle a claimed job: put it back for `next`, or delete it if that is undefined. */
+/** How to settle a claimed job: put it back for a retry as `next` says, or delete it if `next` is `undefined`. */
 export interface Settlement {
   readonly claim: ClaimedJob;
   readonly next: { readonly runAt: number; readonly reason: string } | undefined;
 }
 
-/** Duration of a lease. An expired one may be taken over by any process. */
+/** Duration of a lease. Any process may take over a job with an expired lease. */
 export const leaseMilliseconds = 20_000;
 export const renewalMilliseconds = 5_000;

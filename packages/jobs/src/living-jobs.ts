@@ -16,7 +16,7 @@ export class LivingJobs {
     this.#now = now;
   }
 
-  /** Counts the jobs of a kind by state, each up to `limit`. */
+  /** Counts the jobs of a kind by state. No count exceeds `limit`. */
   async tally(kind: string, limit: number): Promise<Record<LivingState, number>> {
     const now = this.#now();
     const count = (condition: ReturnType<typeof sql>) =>
@@ -29,7 +29,10 @@ export class LivingJobs {
     return rows[0] ?? { due: 0, waiting: 0, running: 0 };
   }
 
-  /** Since when the job of a kind is due that has been due for longest; `undefined` if none is. One index entry. */
+  /**
+   * Resolves to the due time of the job of this kind that has been due the longest, or `undefined` if no job is due.
+   * Reads one index entry.
+   */
   async oldestDueAt(kind: string): Promise<number | undefined> {
     const row = await this.#database.db
       .selectFrom('jobs')
@@ -88,8 +91,8 @@ export class LivingJobs {
 
   /**
    * Reschedules jobs of a kind that would start after `from` (Unix milliseconds): the first to `from`, the others at
-   * intervals of `everyMilliseconds`. Delays no job. Resolves to the number of jobs considered, `limit` at most.
-   * `failedOnly`: only jobs whose last attempt failed.
+   * intervals of `everyMilliseconds`. No job is delayed. Resolves to the number of jobs considered, at most `limit`.
+   * `failedOnly` selects the jobs whose last attempt failed.
    */
   async bringForward(options: {
     readonly kind: string;
@@ -112,7 +115,7 @@ export class LivingJobs {
       .limit(limit)
       .execute();
     const moves = next.map(({ id }, index) => ({ id, runAt: from + index * everyMilliseconds }));
-    // All code that waits for locks on several jobs takes them in id order: another order could deadlock.
+    // Code that locks several jobs always locks them in id order. A different order could deadlock.
     moves.sort((a, b) => a.id - b.id);
     await this.#database.write(async ({ db }) => {
       for (const { id, runAt } of moves) {

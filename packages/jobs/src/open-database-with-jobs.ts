@@ -7,19 +7,19 @@ import { type JobTables, jobMigrations } from './job-tables.js';
 export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onError'> {
   readonly now: () => number;
   /**
-   * Called when a job fails unexpectedly. Background failures are reported with a job of the kind `none`. In both cases
-   * the work is retried.
+   * Called when a job fails unexpectedly. A failure outside any job is reported with a placeholder job of the kind
+   * `none`. In both cases the work is retried.
    */
   onJobError(error: unknown, job: Job): void;
   /** Called after a job was given up and became a dead letter with this reason. */
   onJobGivenUp?(job: Job, reason: string): void;
-  /** Called whenever the database has returned the due jobs, at least once per second. */
+  /** Called after each query for due jobs that the database has answered, at least once per second. */
   onAnswer?(): void;
-  /** Called with the number of dead letters that were deleted after their retention. */
+  /** Called with the number of dead letters deleted because their retention had ended. */
   onDeadJobsRemoved?(count: number): void;
 }
 
-/** An open, migrated database with its job queue. Closing it hands back running jobs. */
+/** An open, migrated database with its job queue. Closing it releases its running jobs to other processes. */
 export interface DatabaseWithJobs<Tables> extends Database<Tables> {
   readonly jobs: JobQueue<Tables>;
   /**
@@ -38,7 +38,7 @@ const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdA
 export function openDatabaseWithJobs<Tables>(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<Tables>>;
-// The implementation knows only the job tables. The caller's tables exist only in its type.
+// The implementation knows only the job tables. The caller's tables exist only in the overload's type.
 export async function openDatabaseWithJobs(
   options: DatabaseWithJobsOptions,
 ): Promise<DatabaseWithJobs<JobTables>> {

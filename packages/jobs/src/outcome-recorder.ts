@@ -23,8 +23,8 @@ interface Ended {
 const maximumOutcomesPerWrite = 256;
 
 /**
- * Batches the outcomes of one event-loop tick into transactions of up to 256. If one fails, each of its outcomes is recorded
- * alone, so that one failing `apply` does not affect the others.
+ * Batches the outcomes of one event-loop tick into transactions of up to 256. If a transaction fails, each of its
+ * outcomes is recorded in a transaction of its own, so that one failing `apply` does not affect the others.
  */
 export class OutcomeRecorder {
   readonly #options: OutcomeRecorderOptions;
@@ -38,8 +38,8 @@ export class OutcomeRecorder {
   }
 
   /**
-   * Resolves to true once the outcome and its `apply` are committed, and to false if the claim is stale, in which case
-   * nothing changes. Rejects with the error of `apply`.
+   * Resolves to true once the outcome and the changes of `apply` are committed. Resolves to false if the claim is
+   * stale; then nothing changes. Rejects with the error of `apply`.
    */
   record(claim: ClaimedJob, outcome: JobOutcome<JobTables>): Promise<boolean> {
     return this.#batcher.add({ claim, outcome });

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { JobRow } from './job-tables.js';
 import type { LeaseStatements, SettledClaim } from './lease-statements.js';
 
-/** Lease statements for PostgreSQL: one per batch. `skip locked` lets processes claim different jobs without waiting. */
+/**
+ * Lease statements for PostgreSQL. One statement handles a whole batch. With `skip locked`, processes claim different
+ * jobs without waiting for each other.
+ */
 export const postgresLeaseStatements: LeaseStatements = {
   async insert(db, jobs) {
     await sql`

@@ -2,7 +2,7 @@ import type { Database, WriteTransaction } from '@waxwing/storage';
 import type { SchedulePeriod } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 
-/** A period that begins. `endsAt` is in Unix milliseconds. */
+/** A period that has just begun. `endsAt` is in Unix milliseconds. */
 interface StartedPeriod extends SchedulePeriod {
   readonly name: string;
   readonly endsAt: number;
@@ -10,13 +10,13 @@ interface StartedPeriod extends SchedulePeriod {
 
 interface Schedule {
   readonly everyMilliseconds: number;
-  /** When this process checks it next. Another process may have started it meanwhile. */
+  /** When this process next checks the schedule, in Unix milliseconds. Another process may start the period first. */
   dueAt: number;
 }
 
 /**
- * Periodic jobs that run once per period across all processes. One row per schedule holds its due time. The transaction
- * that advances the due time also enqueues the job, so that only one process does so.
+ * Periodic jobs that run once per period across all processes. Each schedule has a row with its due time. The
+ * transaction that advances the due time also enqueues the job, so only one process enqueues it.
  */
 export class Schedules {
   readonly #database: Database<JobTables>;
@@ -30,7 +30,7 @@ export class Schedules {
     this.#schedules.set(name, { everyMilliseconds, dueAt: Number.NEGATIVE_INFINITY });
   }
 
-  /** When to check the next schedule, in Unix milliseconds; `Infinity` if there is none. */
+  /** When the next schedule must be checked, in Unix milliseconds; `Infinity` if there are no schedules. */
   get nextDueAt(): number {
     return Math.min(...[...this.#schedules.values()].map(({ dueAt }) => dueAt));
   }
@@ -69,7 +69,7 @@ export class Schedules {
   }
 }
 
-/** Starts a new period if it is due. Resolves to whether this transaction did so. */
+/** Starts a new period if one is due. Resolves to true if this transaction started it. */
 async function advance(
   { db }: WriteTransaction<JobTables>,
   name: string,

@@ -1,7 +1,10 @@
 import { BulkStatement, rowsOfText } from '@waxwing/storage';
 import type { LeaseStatements, SettledClaim } from './lease-statements.js';
 
-/** Lease statements for SQLite. They stay prepared: compiling takes most of the time of such short statements. */
+/**
+ * Lease statements for SQLite. They stay prepared, because compiling such short statements takes longer than running
+ * them.
+ */
 export const sqliteLeaseStatements: LeaseStatements = {
   async insert(db, jobs) {
     const rows = jobs.map(({ kind, payload, createdAt, runAt, giveUpAt, reason }) => [
@@ -41,7 +44,7 @@ const insertJobs = new BulkStatement(
     values ${list('(?, ?, ?, ?, ?, 0, ?)', rows)}`,
 );
 
-// `? + 0`: with a bare parameter as the limit, SQLite would recompile the statement on each execution.
+// `+ 0`: with a bare parameter as the limit, SQLite recompiles the statement on each execution.
 const claimJobs = `update jobs set leased_until = ?, attempt = attempt + 1
   where id in (
     select id from jobs where kind = ? and run_at <= ? and leased_until is null order by run_at, id limit ? + 0)

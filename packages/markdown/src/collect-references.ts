@@ -9,7 +9,7 @@ export interface References {
   readonly mentions: {
     /** Users mentioned with a notification. */
     readonly userIds: readonly UserId[];
-    /** Users mentioned silently, which includes mentions in quotes. May overlap with `userIds`. */
+    /** Users mentioned silently, including mentions in quotes. May overlap with `userIds`. */
     readonly silentUserIds: readonly UserId[];
     readonly groupIds: readonly GroupId[];
     readonly silentGroupIds: readonly GroupId[];
@@ -26,7 +26,7 @@ export interface References {
   readonly hasLink: boolean;
 }
 
-/** Collects the references of parsed tokens. Marks mentions in quotes as silent by changing the tokens. */
+/** Collects the references in parsed tokens. Changes the tokens: mentions in quotes become silent. */
 export function collectReferences(md: MarkdownIt, tokens: readonly Token[]): References {
   const mentions: Mention[] = [];
   const links: ChannelLink[] = [];

@@ -11,15 +11,18 @@ const maxEditLength = 400;
 const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr', 'ul', 'ol']);
 
 /**
- * Diffs two rendered versions of a message. Returns `after` in one `div`, with `highlight_text_inserted` around new text
- * and `highlight_text_deleted` around removed text. Both arguments must be output of `renderMarkdown`. Tags come from
- * `after` alone and only text from `before`, so that the result is as safe as `after`.
+ * Diffs two rendered versions of a message. Returns `after` in one `div`, with `highlight_text_inserted` around new
+ * text and `highlight_text_deleted` around removed text. Both arguments must be output of `renderMarkdown`. All tags
+ * come from `after`, and only text is taken from `before`, so the result is as safe as `after`.
  */
 export function contentHtmlDiff(before: string, after: string): string {
   return writeDiff(before, after, compare);
 }
 
-/** {@link contentHtmlDiff} in linear time: everything between the first and the last difference counts as replaced. */
+/**
+ * Like {@link contentHtmlDiff}, but in linear time: everything between the first and the last difference counts as
+ * replaced.
+ */
 export function replacementHtmlDiff(before: string, after: string): string {
   return writeDiff(before, after, replaceBetweenEnds);
 }
@@ -32,7 +35,7 @@ function writeDiff(before: string, after: string, compareParts: Compare): string
   const parts = readHtmlParts(after);
   const now = parts.filter((part) => part.kind !== 'tag');
   const inserted = new Set<HtmlPart>();
-  /** Deleted parts by the part that they followed; `undefined` for those at the start. */
+  /** Deleted parts by the part that they followed. The key `undefined` holds parts deleted at the start. */
   const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;

@@ -1,11 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// A space makes the syntax accept a name after any character: the renderer removes quote and table marks before it
-// reads names.
+// Passing a space as the preceding character accepts a name anywhere: the renderer removes quote and table marks before
+// it reads names.
 const anyPredecessor = ' ';
 
-/** The names in a text, as typed and without duplicates. */
+/** The names and ids in a text, as typed and without duplicates. */
 export interface TextReferences {
   readonly userNames: readonly string[];
   readonly userIds: readonly UserId[];

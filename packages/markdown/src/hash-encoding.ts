@@ -10,12 +10,12 @@ export function encodeHash(text: string): string {
     .replaceAll('%', '.');
 }
 
-/** The link to a channel, such as `/#narrow/channel/9-general-talk`. */
+/** Returns the URL fragment of a channel, such as `/#narrow/channel/9-general-talk`. */
 export function channelHash(channelId: ChannelId, name: string): string {
   return `/#narrow/channel/${channelId}-${encodeHash(name.replaceAll(' ', '-'))}`;
 }
 
-/** The link to a topic, such as `/#narrow/channel/9-general-talk/topic/lunch`. */
+/** Returns the URL fragment of a topic, such as `/#narrow/channel/9-general-talk/topic/lunch`. */
 export function topicHash(channelId: ChannelId, name: string, topic: string): string {
   return `${channelHash(channelId, name)}/topic/${encodeHash(topic)}`;
 }

@@ -20,7 +20,10 @@ const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 /** Classes of elements that are compared and shown as a whole. */
 const wholeClass =
   /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
-/** Elements whose change counts as a change of the text in them, because they set its style or its link target. */
+/**
+ * Elements that give the text in them its style or link target. A change of such an element counts as a change of its
+ * text.
+ */
 const styling: ReadonlySet<string> = new Set([
   'a',
   'strong',
@@ -78,7 +81,7 @@ function isWhole(name: string, attributes: string): boolean {
   return name === 'img' || name === 'time' || (name === 'span' && wholeClass.test(attributes));
 }
 
-/** The index after the end tag of the element that starts at `start`. */
+/** Returns the index after the end tag of the element that starts at `start`. */
 function endOfElement(pieces: readonly RegExpExecArray[], start: number): number {
   let depth = 0;
   for (let index = start; index < pieces.length; index++) {
@@ -91,7 +94,7 @@ function endOfElement(pieces: readonly RegExpExecArray[], start: number): number
   return pieces.length;
 }
 
-/** The visible text of an element: the TeX source of a formula, the `alt` text of an image. */
+/** Returns the visible text of an element: the TeX source of a formula, or the `alt` text of an image. */
 function visibleText(pieces: readonly RegExpExecArray[]): string {
   const html = pieces.map(([text]) => text).join('');
   const tex = /<annotation[^>]*>([^<]*)<\/annotation>/.exec(html)?.[1];

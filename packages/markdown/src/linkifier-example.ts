@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
 
-/** An example text of a linkifier, and the template with which clients turn a pasted URL into such a text. */
+/** An example text of a linkifier, and the template from which clients make such a text when a user pastes a URL. */
 export interface LinkifierExample {
   /** A text that the pattern matches as a whole. */
   readonly input: string | undefined;
-  /** The text with `{name}` for each named group of the pattern, and `{{` and `}}` for braces. */
+  /** The example with `{name}` in place of each named group. `{{` and `}}` stand for braces. */
   readonly reverseTemplate: string | undefined;
 }
 
@@ -13,15 +13,15 @@ export interface LinkifierExampleProblem {
   readonly message: string;
 }
 
-/** Maximum length of either, in code points. */
+/** Maximum length of the example and of the template, in code points. */
 const maximumCharacters = 500;
 
 const part = /\{\{|\}\}|\{([A-Za-z0-9_]+)\}|[^{}]+|[{}]/g;
 
 /**
- * Checks a linkifier's example against its pattern, which must be one that `parseLinkifier` accepts. Filled in with the
- * example's own groups, the reverse template must yield the example. Returns a problem with a message for the client,
- * or undefined.
+ * Checks a linkifier's example against its pattern, which `parseLinkifier` must have accepted. The reverse template,
+ * filled in with the groups that the pattern finds in the example, must yield the example. Returns undefined, or a
+ * problem with a message for the client.
  */
 export function linkifierExampleProblem(
   pattern: string,
@@ -52,7 +52,7 @@ export function linkifierExampleProblem(
   return { about: 'reverse_template', message: 'Reverse template does not make the example input.' };
 }
 
-/** Fills in the template's names. Returns undefined if a name has no value, or a brace stands alone. */
+/** Fills in the template's names. Returns undefined if a name has no value or if a brace is unpaired. */
 function fillIn(
   template: string,
   groupText: (name: string) => string | null | undefined,

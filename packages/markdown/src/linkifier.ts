@@ -9,14 +9,14 @@ export interface Linkifier {
   readonly template: Template;
 }
 
-/** The reason why `parseLinkifier` refuses a pattern and URL template, and which of the two is wrong. */
+/** Why `parseLinkifier` refuses a pattern and URL template, and which of the two is wrong. */
 export interface LinkifierProblem {
   readonly kind: 'problem';
   readonly about: 'pattern' | 'url_template' | 'both';
   readonly message: string;
 }
 
-/** Word boundaries of a match: it follows one of these, and no letter or digit follows it. */
+/** Boundaries of a match: one of these must precede it, and no letter or digit may follow it. */
 const before = String.raw`(?:^|[\s\x{85}\pZ'"(,:<])`;
 const after = String.raw`(?:$|[^\pL\pN])`;
 
@@ -36,7 +36,7 @@ export function parseLinkifier(
   pattern: string,
   urlTemplate: string,
 ): { readonly kind: 'linkifier'; readonly linkifier: Linkifier } | LinkifierProblem {
-  // Compile the bare pattern first: an unbalanced `)` would close the group that is put around it below.
+  // Compile the bare pattern first: an unbalanced `)` would close the group that encloses the pattern below.
   const alone = compile(pattern, pattern);
   if ('kind' in alone) return alone;
   const templateProblem =

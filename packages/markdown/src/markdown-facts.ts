@@ -41,13 +41,13 @@ export interface CustomEmoji {
 }
 
 /**
- * The facts on which the HTML of a text depends. A name without a fact is not resolved and stays as typed. Names of
- * users, groups, channels and topics are compared ignoring case.
+ * What the HTML depends on besides the text. A name without an entry here stays as typed. Names of users, groups,
+ * channels and topics are compared without regard to case.
  */
 export interface MarkdownFacts {
   /** The organization's URL, such as `https://chat.example.com`. Links to its conversations and uploads become relative. */
   readonly realmUrl: string;
-  /** The language of fenced code blocks that name none. Default: none. */
+  /** The language of fenced code blocks that name no language. Default: no language. */
   readonly defaultCodeLanguage?: string;
   readonly users?: readonly MentionableUser[];
   readonly groups?: readonly MentionableGroup[];
@@ -75,7 +75,7 @@ export class ResolvedFacts {
     this.defaultCodeLanguage = facts.defaultCodeLanguage ?? '';
     this.linkifiers = facts.linkifiers ?? [];
     this.#usersById = new Map(users.map((user) => [user.userId, user]));
-    // The last user of a name wins, so active users come after deactivated ones with the same name.
+    // The last user with a name wins, so active users come after deactivated users of the same name.
     const activeLast = [...users].sort((one, other) => Number(one.isActive) - Number(other.isActive));
     this.#usersByName = new Map(activeLast.map((user) => [fold(user.fullName), user]));
     this.#groups = new Map((facts.groups ?? []).map((group) => [fold(group.name), group]));
@@ -87,7 +87,7 @@ export class ResolvedFacts {
   }
 
   /**
-   * The user that a mention refers to, by name or id. If both are given, both must match, and the name is
+   * Finds the user that a mention names, by name or id. If both are given, both must match, and the name is
    * case-sensitive.
    */
   user(name: string | undefined, userId: UserId | undefined): MentionableUser | undefined {

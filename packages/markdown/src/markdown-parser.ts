@@ -11,7 +11,8 @@ import { safeLinks } from './rules/safe-links.js';
 import { textStyles } from './rules/text-styles.js';
 
 /**
- * Maximum nesting depth of blocks. The parser drops deeper content, so a text that nests this deep is shown as typed.
+ * Maximum nesting depth of blocks. A text that nests this deep is shown as typed, because the parser would drop its
+ * deeper content.
  */
 export const maxNesting = 50;
 

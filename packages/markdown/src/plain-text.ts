@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
  * `(…)`.
  */
 export function plainText(html: string): string {
-  // Greedy on purpose: with two spoilers it hides the text in between, but it never shows a nested one.
+  // Greedy on purpose: with two spoilers it also hides the text between them, but it never shows a nested spoiler.
   const shown = html.replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)');
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {
@@ -25,7 +25,7 @@ export function plainText(html: string): string {
   return text.toString().trim();
 }
 
-/** Builds text line by line, with the quote marks, list number and indentation that each line starts with. */
+/** Builds text line by line. Each line starts with its quote marks, list number and indentation. */
 class Lines {
   readonly #pieces: string[] = [];
   /** The next item number of each open list; `undefined` for unordered lists. */
@@ -46,7 +46,7 @@ class Lines {
   add(text: string): void {
     const end = text.trim() === '' ? text.lastIndexOf('\n') + 1 : 0;
     if (end > 0) {
-      // White space that follows other white space is dropped: one line break between two elements is enough.
+      // White space after other white space is dropped: one line break between two elements is enough.
       if (this.#indentation === undefined) this.#pieces.push(text.slice(0, end));
       this.#indentation = text.slice(end);
       return;

@@ -1,4 +1,4 @@
-/** The range of years that stock clients can show. */
+/** Stock clients can show only the years 1 to 9999. */
 const firstInstant = Date.parse('0001-01-01T00:00:00Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59Z');
 
@@ -6,8 +6,9 @@ const isoTime =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?)? ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?$/i;
 
 /**
- * Parses an ISO 8601 time, such as `2025-01-31T10:00+01:00`, or a date, which is its midnight. The zone may be `Z`, `UTC`
- * or an offset, and defaults to UTC. Returns undefined for any other text, and for instants outside the years 1 to 9999.
+ * Parses an ISO 8601 time, such as `2025-01-31T10:00+01:00`, or a date, which means its midnight. The zone is `Z`,
+ * `UTC` or an offset; the default is UTC. Returns undefined for any other text, and for times outside the years 1 to
+ * 9999.
  */
 export function readTime(text: string): Date | undefined {
   const milliseconds = readIso(text.trim());

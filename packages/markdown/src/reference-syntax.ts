@@ -1,7 +1,7 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 
-// The syntax of mentions and links by name, shared by `findReferences` and the rendering rules so that both read the same
-// names.
+// The syntax of mentions and of links by name. `findReferences` and the rendering rules share it, so that both read the
+// same names.
 
 export interface UserMention {
   /** The position after the mention. */
@@ -38,7 +38,7 @@ const mayComeBefore = /[\s'"({[/<]/;
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 
-/** The target of a wildcard mention, such as `channel` for `all`. Returns undefined for any other name. */
+/** Returns the target of a wildcard mention, such as `channel` for `all`, or undefined if the text is not a wildcard. */
 export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   if (channelWildcards.has(text)) return 'channel';
   return text === 'topic' ? 'topic' : undefined;
@@ -101,7 +101,7 @@ export function readChannelReference(
   };
 }
 
-/** Matches at a position at the start of the text, or after white space or an opening mark. */
+/** Matches a pattern at a position, if that is the start of the text or follows white space or an opening mark. */
 function matchAt(
   pattern: RegExp,
   source: string,

@@ -4,12 +4,12 @@ import { escapeHtml } from './escape-html.js';
 import type { Rendering } from './rendering.js';
 
 const require = createRequire(import.meta.url);
-// Loaded on first use, which takes a few milliseconds.
+// Loaded on first use, because loading takes a few milliseconds.
 const loadKatex = (): typeof katex => require('katex');
 
-/** Fixed cost of one formula, in characters, on top of its length. */
+/** Cost of one formula in addition to its length, in characters. */
 const baseCost = 5;
-/** Maximum nesting depth of groups, since KaTeX is recursive. */
+/** Maximum nesting depth of groups. KaTeX is recursive, so deeper groups could overflow the stack. */
 const maxDepth = 30;
 /** Maximum macro expansions in one formula. */
 const maxExpansions = 200;
@@ -21,7 +21,7 @@ export function renderInlineTex(rendering: Rendering, tex: string): string {
   return typeset(rendering, tex, false) ?? `<span class="tex-error">$$${escapeHtml(tex)}$$</span>`;
 }
 
-/** Renders a block of display formulas, separated by blank lines. A formula that fails stays as typed. */
+/** Renders a block of display formulas, which blank lines separate. A formula that cannot be rendered stays as typed. */
 export function renderTexBlock(rendering: Rendering, text: string): string {
   const formulas = text.replace(/^\n+|\s+$/g, '').split(/\n\n+/);
   const html = formulas.map(
@@ -46,15 +46,15 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
       }),
     );
   } catch {
-    // KaTeX throws more than `ParseError` for invalid input. Any error is about this formula alone: readers see its
-    // source.
+    // KaTeX throws more kinds of error than `ParseError` for invalid input. Whatever the error, readers see the source
+    // of this formula.
     return undefined;
   }
 }
 
 /**
- * Silences the console while `run` executes. KaTeX logs parts of a formula for some commands and for characters that its
- * fonts lack, which would leak message text into the log. Safe because `run` is synchronous.
+ * Silences the console while `run` executes. For some commands, and for characters that its fonts lack, KaTeX logs
+ * parts of the formula, which would leak message text into the log. Safe because `run` is synchronous.
  */
 function withoutConsole<T>(run: () => T): T {
   const { log, warn, error } = console;

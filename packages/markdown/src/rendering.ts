@@ -16,12 +16,12 @@ export interface Rendering {
 
 const key = Symbol('rendering');
 
-/** Wraps a rendering in a markdown-it environment, from which `renderingOf` gets it. */
+/** Wraps a rendering in a markdown-it environment. `renderingOf` extracts it again. */
 export function environmentOf(rendering: Rendering): Env {
   return { [key]: rendering };
 }
 
-/** The rendering that a rule runs in. Throws a TypeError if `renderMarkdown` did not start the parser. */
+/** Returns the rendering that a rule runs in. Throws a TypeError if `renderMarkdown` did not start the parser. */
 export function renderingOf(env: Env | undefined): Rendering {
   const rendering = env?.[key];
   if (rendering === undefined)

@@ -11,8 +11,8 @@ const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
 const maximumTemplateCharacters = 2048;
 
 /**
- * Checks the syntax of an RFC 6570 URL template of up to 2,048 code points. Returns a message for the client, or
- * undefined.
+ * Checks the syntax of an RFC 6570 URL template. The maximum is 2,048 code points. Returns a message for the client, or
+ * undefined if the template is valid.
  */
 export function urlTemplateFormProblem(template: string): string | undefined {
   if ([...template].length > maximumTemplateCharacters)
@@ -20,7 +20,7 @@ export function urlTemplateFormProblem(template: string): string | undefined {
   return templatePattern.test(template) ? undefined : 'Invalid URL template.';
 }
 
-/** The variable names of a URL template, in order, with duplicates. */
+/** Returns the variable names of a URL template, in order and with duplicates. */
 export function urlTemplateVariables(template: string): string[] {
   return [...template.matchAll(expressionPattern)]
     .flatMap(([, variables = '']) => variables.split(','))

@@ -1,6 +1,6 @@
 // Callers also check that the length is a multiple of four, which is twice as fast as a pattern of groups of four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
-// Accepts what stock peers decode: padded base64 whose unused bits may be set.
+// Matches what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const asciiWhitespace = /[\t\n\v\f\r ]+/g;
 
@@ -36,7 +36,10 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return bytes;
 }
 
-/** Decodes ciphertext that {@link normalizeCiphertextBase64} accepts. Returns `undefined` for anything else. */
+/**
+ * Decodes ciphertext, which may contain ASCII whitespace as in {@link normalizeCiphertextBase64}. Returns `undefined`
+ * if the rest is not canonical base64.
+ */
 export function decodeCiphertextBase64(text: string): Uint8Array | undefined {
   return decodeBase64(text) ?? decodeBase64(text.replace(asciiWhitespace, ''));
 }

@@ -38,8 +38,8 @@ export const removeClientDeviceParameters = z.object({ device_id: clientDeviceId
 
 /**
  * Form parameters of `POST /mobile_push/register` in the newer generation (docs/protocol.md#mobile_pushregister): a key
- * (`push_key_id` and `push_key`), a token (the other four), or both. Checks presence and type only; the handler
- * validates contents.
+ * (`push_key_id` and `push_key`), a token (the other four fields), or both. Checks only presence and types; the handler
+ * validates the values.
  */
 export const registerClientPushParameters = z.object({
   device_id: clientDeviceId,
@@ -51,7 +51,10 @@ export const registerClientPushParameters = z.object({
   encrypted_push_registration: z.string().optional(),
 });
 
-/** Form parameters of either generation: the newer one has `device_id`, the older one `push_account_id`. */
+/**
+ * Form parameters of `POST /mobile_push/register` in either generation: the newer one has `device_id`, the older one
+ * has `push_account_id`.
+ */
 export const registerPushAnyParameters = z.object({
   ...registerClientPushParameters.partial().shape,
   ...registerPushDeviceParameters.partial().shape,

@@ -7,16 +7,16 @@ export const registerClientDevicePath = '/api/v1/register_client_device';
 /** Path of the server's operation that deletes a device. */
 export const removeClientDevicePath = '/api/v1/remove_client_device';
 
-/** The server's id of a device in the newer generation. Unrelated to the relay's ids. */
+/** Id that the server gives a device in the newer generation. Unrelated to the relay's device ids. */
 export type ClientDeviceId = number & { readonly brand: 'ClientDeviceId' };
 
 /** A value of `devices` in the answer of `POST /register` (docs/protocol.md#device-events). */
 export interface ClientDeviceOnWire {
   /** `null` until the phone has sent a key. */
   readonly push_key_id: PushKeyId | null;
-  /** The token that notifications go to; `null` if there is none. */
+  /** The token that the server sends notifications to; `null` if there is none. */
   readonly push_token_id: TokenId | null;
-  /** The token that the relay has not decided on, or that it refused. */
+  /** The newest token, if the relay has refused it or not yet decided on it; otherwise `null`. */
   readonly pending_push_token_id: TokenId | null;
   /** When the phone last registered a token, in Unix seconds. */
   readonly push_token_last_updated_timestamp: number | null;
@@ -24,7 +24,7 @@ export interface ClientDeviceOnWire {
   readonly push_registration_error_code: string | null;
 }
 
-/** A `device` event. An update has only the fields that changed. */
+/** A `device` event. An update contains only the fields that changed. */
 export type ClientDeviceEvent =
   | { readonly type: 'device'; readonly op: 'add' | 'remove'; readonly device_id: ClientDeviceId }
   | ({
@@ -51,7 +51,10 @@ export function parseClientDeviceId(value: unknown): ClientDeviceId | undefined 
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as ClientDeviceId) : undefined;
 }
 
-/** Parses `devices` of an event queue's first answer, by decimal device id. Returns `undefined` if it is invalid. */
+/**
+ * Parses the `devices` in the answer that opens an event queue, by decimal device id. Returns `undefined` if it is
+ * invalid.
+ */
 export function parseClientDevices(value: unknown): ReadonlyMap<string, ClientDeviceOnWire> | undefined {
   if (!isJsonObject(value)) return undefined;
   const devices = new Map<string, ClientDeviceOnWire>();
@@ -63,7 +66,7 @@ export function parseClientDevices(value: unknown): ReadonlyMap<string, ClientDe
   return devices;
 }
 
-/** Parses a `device` event; drops unknown fields. Returns `undefined` if it is invalid. */
+/** Parses a `device` event and drops unknown fields. Returns `undefined` if the event is invalid. */
 export function parseClientDeviceEvent(value: unknown): ClientDeviceEvent | undefined {
   if (!isJsonObject(value) || value.type !== 'device') return undefined;
   const device_id = parseClientDeviceId(value.device_id);

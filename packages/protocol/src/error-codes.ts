@@ -1,5 +1,5 @@
 /**
- * A client's possible reaction to an error, for code rather than for users.
+ * What a client can do about an error. For programs, not for users.
  *
  * - `fix-request`: change the request
  * - `retry-later`: send it again later, with backoff
@@ -161,7 +161,7 @@ export const errorCodes = Object.freeze({
 /** A code of {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Whether an untrusted value is one of our codes. */
+/** Whether an untrusted value is a code of {@link errorCodes}. */
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === 'string' && Object.hasOwn(errorCodes, text);
 }

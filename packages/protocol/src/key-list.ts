@@ -16,7 +16,7 @@ export interface ListedKey {
   readonly accepted_until: number | null;
 }
 
-/** A signing key of the list; `endorsement` is a base64 signature of {@link signingKeyEndorsedBytes}. */
+/** A signing key of the list. `endorsement` is the base64 signature of {@link signingKeyEndorsedBytes}. */
 export interface ListedSigningKey {
   readonly public_key: string;
   readonly endorsement: string | null;
@@ -33,20 +33,21 @@ export interface KeyListDocument {
   readonly issued_at: number;
   readonly expires_at: number;
   readonly keys: readonly ListedKey[];
-  /** Compromised keys: bouncer keys, and signing keys replaced after a theft. */
+  /** Compromised keys: bouncer keys, and signing keys that were replaced after a theft. */
   readonly revoked: readonly string[];
   /**
-   * Oldest first, at least one. The previous key or the recovery key endorses each; the first may have no endorsement.
+   * Signing keys, at least one, the oldest first. The previous key or the recovery key endorses each key. The first key
+   * may lack an endorsement.
    */
   readonly signing_keys: readonly ListedSigningKey[];
   /**
-   * The recovery key, which can endorse a signing key after a theft. The list's signature covers it: clients that pin
-   * none keep the first one that they see. Absent if the relay has none.
+   * The recovery key, which can endorse a signing key after a theft. The list's signature covers it. A client without a
+   * pinned recovery key keeps the first one that it sees. Absent if the relay has no recovery key.
    */
   readonly recovery_public_key?: string;
 }
 
-/** Answer of both operations. `signing_public_key` is the last of `signing_keys`. */
+/** Answer of the relay's and the server's key list operations. `signing_public_key` is the last of `signing_keys`. */
 export interface KeyListAnswer {
   readonly result: 'success';
   /** Base64 of the document's exact bytes. */
@@ -56,7 +57,7 @@ export interface KeyListAnswer {
   readonly signing_public_key: string;
 }
 
-/** Parses a key list answer from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
+/** Parses a key list answer from JSON and drops unknown fields. Returns `undefined` if the answer is invalid. */
 export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
   if (!isJsonObject(value)) return undefined;
   const { result, key_list, signature, signing_public_key } = value;
@@ -65,7 +66,7 @@ export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
   return { result, key_list, signature, signing_public_key };
 }
 
-/** Parses a key list document from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
+/** Parses a key list document from JSON and drops unknown fields. Returns `undefined` if the document is invalid. */
 export function parseKeyListDocument(value: unknown): KeyListDocument | undefined {
   if (!isJsonObject(value)) return undefined;
   const { version, sequence, issued_at, expires_at, revoked } = value;
@@ -131,7 +132,10 @@ export function keyListSignedBytes(document: Uint8Array): Uint8Array {
   return inDomain('waxwing key list v1', document);
 }
 
-/** Signature input that endorses a new signing key: `waxwing signing key v1`, a zero byte, and the key's 32 bytes. */
+/**
+ * Signature input for the endorsement of a new signing key: `waxwing signing key v1`, a zero byte, and the key's 32
+ * bytes.
+ */
 export function signingKeyEndorsedBytes(signingPublicKey: Uint8Array): Uint8Array {
   return inDomain('waxwing signing key v1', signingPublicKey);
 }

@@ -7,7 +7,7 @@ export const maximumTokenCodePoints = 4096;
 /** Maximum length of a Web Push subscription's endpoint, in characters. */
 export const maximumPushEndpointCharacters = 2048;
 
-/** Maximum length of an iOS app's bundle id (Apple allows 155). */
+/** Maximum length of an iOS app's bundle id, in characters (Apple allows 155). */
 export const maximumIosAppIdCharacters = 255;
 
 /**
@@ -30,19 +30,22 @@ export const maximumPushDevicesPerUser = 1000;
 export const registerBodyLimitBytes = 128 * 1024;
 export const notifyBodyLimitBytes = 1024 * 1024;
 
-/** Maximum size of an APNs body, and of the keys and values of FCM data, in bytes (vendors' documentation). */
+/**
+ * Maximum size of an APNs body, and of the keys and values of FCM data, in bytes (according to the vendors'
+ * documentation).
+ */
 export const vendorPayloadLimitBytes = 4096;
 
 /**
  * Sizes in bytes to which a notification's JSON is padded before sealing, so that its length reveals only the bucket.
- * Sealed and base64-encoded, the largest keeps both vendors' bodies below 4096 bytes.
+ * Even in the largest bucket, the bodies of both vendors stay below 4096 bytes after sealing and base64 encoding.
  */
 export const notificationSizeBucketsBytes = [512, 1024, 2048, 2800] as const;
 
 /** Maximum size of a notification's JSON, in bytes. */
 export const maximumNotificationBytes = 2800;
 
-/** Maximum time that a vendor stores a notification for a phone that is off, in seconds (28 days, FCM's limit). */
+/** Maximum time for which a vendor stores a notification for a phone that is off, in seconds (28 days, the limit of FCM). */
 export const maximumTimeToLiveSeconds = 2_419_200;
 
 /** Maximum length of a collapse id, in bytes (APNs' limit). */

@@ -1,17 +1,17 @@
 /**
- * Prefix of a hidden integer's digits. Texts that contain it, or could spell it with an escape, are not processed
- * here. A Latin-1 character: any other would double the text's memory and parsing time.
+ * Prefix of a hidden integer's digits. Texts that contain this character, or could spell it with an escape, are not
+ * processed here. It is a Latin-1 character, because any other would double the text's memory and parsing time.
  */
 const mark = '\u007f';
 const firstDigits = 16;
 const longInteger = /(^|[\s:,[])(-?[1-9]\d{15,})(?=\s*(?:[,}\]]|$))/g;
 
-/** Parses JSON with the platform's parser, but passes integers of 16 or more digits to `parseInteger`. */
+/** Parses JSON with the platform's parser, but converts integers of 16 or more digits with `parseInteger`. */
 export function parseLongIntegers(text: string, parseInteger: (digits: string) => number | bigint): unknown {
   return reveal(JSON.parse(hideLongIntegers(text)), parseInteger);
 }
 
-/** Whether {@link parseLongIntegers} is safe for a text: none of its strings can look like a hidden integer. */
+/** Whether {@link parseLongIntegers} is safe for a text: no string in it can look like a hidden integer. */
 export function canHideLongIntegers(text: string): boolean {
   return !text.includes(mark) && !text.includes('\\u');
 }

@@ -34,28 +34,28 @@ export interface RemoveNotification extends EveryNotification {
   readonly message_ids: readonly Id[];
 }
 
-/** Tests whether notifications arrive. */
+/** A test notification, which shows whether notifications arrive. */
 export interface TestNotification extends EveryNotification {
   readonly type: 'test';
   /** Unix seconds. */
   readonly time: number;
 }
 
-/** Content of any kind, which only the app and its server understand. */
+/** Content of any kind. Only the app and its server know its meaning. */
 export interface PayloadNotification extends EveryNotification {
   readonly type: 'payload';
-  /** The same however often the notification is sealed: 1 to 64 letters, digits, `-` and `_`. */
+  /** Stays the same each time the notification is sealed: 1 to 64 letters, digits, `-` and `_`. */
   readonly id: string;
   /** Unix seconds. */
   readonly time: number;
   readonly payload: JsonObject;
 }
 
-/** An opened notification (docs/protocol.md#notification). */
+/** A decrypted notification (docs/protocol.md#notification). */
 export type Notification = MessageNotification | RemoveNotification | TestNotification | PayloadNotification;
 export type NotificationType = Notification['type'];
 
-/** A type guard per field. */
+/** One type guard for each field. */
 type Checks<Fields> = {
   readonly [Name in keyof Required<Fields>]: (value: unknown) => value is Fields[Name];
 };
@@ -104,14 +104,14 @@ const ofPayload: Checks<PayloadNotification> = {
   payload: isJsonObject,
 };
 
-/** Whether a value may be the `id` of a payload. */
+/** Whether a value is valid as the `id` of a payload notification. */
 export function isPayloadId(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{1,64}$/.test(value);
 }
 
 /**
- * Parses the opened bytes of a notification. Ignores padding (white space after the JSON) and unknown fields. Returns
- * `undefined` if it is not a valid notification of a known type.
+ * Parses the decrypted bytes of a notification. Ignores padding (white space after the JSON) and unknown fields.
+ * Returns `undefined` if the bytes are not a valid notification of a known type.
  */
 export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);

@@ -1,6 +1,9 @@
 import { registrationSizeBucketsBytes } from './limits.js';
 
-/** Pads to a size of {@link registrationSizeBucketsBytes} with trailing spaces, so that the length reveals little. */
+/**
+ * Pads to a size in {@link registrationSizeBucketsBytes} with trailing spaces, so that the length reveals little.
+ * Longer input is not padded.
+ */
 export function padWithSpaces(bytes: Uint8Array): Uint8Array {
   const size = registrationSizeBucketsBytes.find((bucket) => bucket >= bytes.length) ?? bytes.length;
   const padded = new Uint8Array(size).fill(0x20);

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { JsonObject } from './json.js';
 
-/** Optional details of a {@link ProtocolError}; each replaces or extends the row of {@link errorCodes}. */
+/** Optional details of a {@link ProtocolError}. Each replaces or extends a column of {@link errorCodes}. */
 export interface ProtocolErrorDetails {
   /** Replaces the table's message: one sentence that says what is wrong and where. */
   readonly message?: string;
@@ -9,12 +9,12 @@ export interface ProtocolErrorDetails {
   readonly fields?: JsonObject;
   /** Value of the `Retry-After` header, in whole seconds. */
   readonly retryAfterSeconds?: number;
-  /** Replaces the table's HTTP status, if a peer expects another one (503 instead of 429 for stock servers). */
+  /** Replaces the table's HTTP status if a peer expects a different one (stock servers expect 503 instead of 429). */
   readonly httpStatus?: number;
   readonly cause?: unknown;
 }
 
-/** Refusal of a request. Throw it anywhere in a handler: the HTTP service turns it into an error answer. */
+/** Refuses a request. Throw it anywhere in a handler: the HTTP service turns it into an error answer. */
 export class ProtocolError extends Error {
   readonly code: ErrorCode;
   readonly httpStatus: number;

@@ -1,14 +1,14 @@
 /** A client's random 64-bit id for one account on one phone. Signed, because peers store it as signed. Never a `number`. */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 
-/** A {@link PushAccountId} in decimal: for databases, events, URL-encoded forms and FCM data. */
+/** A {@link PushAccountId} in decimal, as in databases, events, URL-encoded forms and FCM data. */
 export type PushAccountIdText = string & { readonly brand: 'PushAccountIdText' };
 
 const decimalText = /^-?(?:0|[1-9]\d{0,18})$/;
 
 /**
- * Parses an untrusted `bigint`, `number` or decimal string. Returns `undefined` if it is not a 64-bit integer, or a
- * number beyond 2^53 that may have been rounded.
+ * Parses an untrusted `bigint`, `number` or decimal string. Returns `undefined` if the value is not a 64-bit integer,
+ * or if it is a number beyond 2^53, which may have been rounded.
  */
 export function parsePushAccountId(value: unknown): PushAccountId | undefined {
   if (typeof value === 'bigint') return inRange(value);
@@ -23,9 +23,9 @@ export function formatPushAccountId(id: PushAccountId): PushAccountIdText {
 }
 
 /**
- * Makes a positive id from 63 bits of the first eight bytes, for a client that picks one at random.
+ * Makes a positive id from 63 bits of the first eight bytes. A client passes random bytes.
  *
- * @throws RangeError for fewer than eight bytes.
+ * @throws RangeError if there are fewer than eight bytes.
  */
 export function pushAccountIdFromBytes(bytes: Uint8Array): PushAccountId {
   if (bytes.length < 8) throw new RangeError(`bytes must hold at least 8 bytes, got ${bytes.length}`);

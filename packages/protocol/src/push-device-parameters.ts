@@ -3,8 +3,8 @@ import { tokenKinds } from './push-registration.js';
 import { pushAccountId } from './wire-fields.js';
 
 /**
- * Form parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister). Checks
- * presence and type only; the handler validates contents.
+ * Form parameters of `POST /mobile_push/register` in the older generation (docs/protocol.md#mobile_pushregister).
+ * Checks only presence and types; the handler validates the values.
  */
 export const registerPushDeviceParameters = z.object({
   token_kind: z.enum(tokenKinds),

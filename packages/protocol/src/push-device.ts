@@ -6,10 +6,13 @@ export const registerPushDevicePath = '/api/v1/mobile_push/register';
 /** Path of the server's operation that sends a test notification. */
 export const testNotificationPath = '/api/v1/mobile_push/e2ee/test_notification';
 
-/** State of a device's newest registration: waiting for the relay, accepted, or refused or expired. */
+/**
+ * State of a device's newest registration. `pending`: it waits for the relay. `active`: the relay accepted it.
+ * `failed`: the relay refused it, or it expired.
+ */
 export type PushDeviceStatus = 'pending' | 'active' | 'failed';
 
-/** Event for the user's clients about the outcome of a registration (docs/protocol.md#push_device-events). */
+/** Event that tells the user's clients the outcome of a registration (docs/protocol.md#push_device-events). */
 export interface PushDeviceEvent {
   readonly type: 'push_device';
   readonly push_account_id: PushAccountId;
@@ -17,7 +20,7 @@ export interface PushDeviceEvent {
   readonly error_code?: string;
 }
 
-/** Parses the event from JSON; drops unknown fields. Returns `undefined` if it is invalid. */
+/** Parses the event from JSON and drops unknown fields. Returns `undefined` if the event is invalid. */
 export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefined {
   if (!isJsonObject(value)) return undefined;
   const { type, status, error_code } = value;
@@ -35,8 +38,8 @@ export interface PushDeviceStateOnWire {
 }
 
 /**
- * Parses `push_devices` of an event queue's first answer, by decimal push account id. Returns `undefined` if it is
- * invalid.
+ * Parses the `push_devices` in the answer that opens an event queue, by decimal push account id. Returns `undefined` if
+ * it is invalid.
  */
 export function parsePushDevices(value: unknown): ReadonlyMap<string, PushDeviceStateOnWire> | undefined {
   if (!isJsonObject(value)) return undefined;

@@ -1,12 +1,12 @@
 import { decodeBase64, encodeBase64 } from './base64.js';
 
 /**
- * The id that a phone picks at random for one of its push keys (docs/protocol.md#two-generations): an unsigned 32-bit
- * integer.
+ * The random id that a phone chooses for one of its push keys: an unsigned 32-bit integer
+ * (docs/protocol.md#two-generations).
  */
 export type PushKeyId = number & { readonly brand: 'PushKeyId' };
 
-/** Length of a push key, in bytes: a key of `crypto_secretbox_easy`. */
+/** Length in bytes of a push key, which is a key of `crypto_secretbox_easy`. */
 export const pushKeyBytes = 32;
 
 const maximumPushKeyId = 0xffff_ffff;
@@ -23,9 +23,9 @@ export function parsePushKeyId(value: unknown): PushKeyId | undefined {
 }
 
 /**
- * Makes an id from the first four bytes, for a phone that picks one at random.
+ * Makes an id from the first four bytes. A phone passes random bytes.
  *
- * @throws RangeError for fewer than four bytes.
+ * @throws RangeError if there are fewer than four bytes.
  */
 export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
   if (bytes.length < 4) throw new RangeError(`bytes must hold at least 4 bytes, got ${bytes.length}`);
@@ -35,7 +35,7 @@ export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
 /**
  * Encodes a push key of 32 bytes as `push_key`: base64 of 33 bytes, of which the first names the cipher.
  *
- * @throws RangeError for another length.
+ * @throws RangeError if the key has a different length.
  */
 export function encodePushKey(key: Uint8Array): string {
   if (key.length !== pushKeyBytes)
@@ -43,7 +43,7 @@ export function encodePushKey(key: Uint8Array): string {
   return encodeBase64(Uint8Array.of(secretBoxPrefix, ...key));
 }
 
-/** Decodes `push_key` to the key of 32 bytes. Returns `undefined` for other lengths, ciphers and forms of base64. */
+/** Decodes `push_key` to the key of 32 bytes. Returns `undefined` for a wrong length, another cipher or invalid base64. */
 export function decodePushKey(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   if (bytes?.length !== 1 + pushKeyBytes || bytes[0] !== secretBoxPrefix) return undefined;

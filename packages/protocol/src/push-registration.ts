@@ -20,22 +20,22 @@ export type ApnsEnvironment = 'production' | 'sandbox';
  * (docs/protocol.md#sealed-registration).
  */
 export type PushRegistration = {
-  /** Unix seconds, by the clock that the client follows. The relay refuses the registration a day later. */
+  /** Unix seconds, by the clock that the client follows. The relay refuses a registration that is more than a day old. */
   readonly timestamp: number;
-  /** UUID of the organization that the registration is for. An extension: stock peers ignore it. */
+  /** UUID of the organization that the registration is for. An extension, which stock peers ignore. */
   readonly audience?: string;
-  /** The phone's account that the registration is for. An extension, like `sequence`: stock peers ignore it. */
+  /** The account on the phone that the registration is for. An extension, which stock peers ignore, like `sequence`. */
   readonly pushAccountId?: PushAccountId;
   /**
-   * Increases with every registration that a phone seals for one account, so that a relay refuses replays of older
-   * ones. The sealing time in Unix milliseconds, or the previous sequence plus 1 if that is greater.
+   * Increases with every registration that a phone seals for one account, so that a relay can refuse replays of older
+   * registrations. It is the sealing time in Unix milliseconds, or the previous sequence plus 1 if that is greater.
    */
   readonly sequence?: number;
 } & PushTarget;
 
 /**
- * Push target of a device. `token` is exactly the text that the phone's system returned, and for `webpush` the text of
- * `encodeWebPushToken`.
+ * Push target of a device. `token` is exactly the text that the phone's operating system returned; for `webpush` it is
+ * the text that `encodeWebPushToken` returns.
  */
 export type PushTarget =
   | { readonly tokenKind: 'fcm'; readonly token: string }
@@ -45,19 +45,19 @@ export type PushTarget =
       readonly token: string;
       /** The app's bundle id, used as the APNs topic. */
       readonly iosAppId: string;
-      /** Which of Apple's two systems issued the token; `production` if the client does not specify it. */
+      /** Which of Apple's two push systems issued the token; `production` if the client does not say. */
       readonly apnsEnvironment: ApnsEnvironment;
     };
 
 const whitespace = '[\\t\\n\\v\\f\\r ]*';
-// The hexadecimal format that the stock relay's parser accepts: whole bytes, with ASCII whitespace only between them.
+// The hexadecimal format that the stock relay's parser accepts: whole bytes, with ASCII whitespace only between bytes.
 const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
 
 /**
- * Parses the opened bytes of a sealed registration (docs/protocol.md#registration). Ignores unknown fields. Returns
- * `undefined` if it is invalid.
+ * Parses the decrypted bytes of a sealed registration (docs/protocol.md#registration). Ignores unknown fields. Returns
+ * `undefined` if the registration is invalid.
  */
 export function parsePushRegistration(bytes: Uint8Array): PushRegistration | undefined {
   const fields = parseObject(bytes);
@@ -76,7 +76,10 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
   return { tokenKind, token, ...binding, iosAppId, apnsEnvironment };
 }
 
-/** Parses the fields that bind the registration to its context; each extension may be missing or null. */
+/**
+ * Parses the fields that bind the registration to its context. Each field except the timestamp is an extension, and may
+ * be missing or null.
+ */
 function parseBinding(
   fields: JsonObject,
 ): Pick<PushRegistration, 'timestamp' | 'audience' | 'pushAccountId' | 'sequence'> | undefined {
@@ -105,7 +108,7 @@ function parseTimestamp(value: unknown): number | undefined {
   return typeof value === 'string' && integerLikeText.test(value) ? Number(value) : undefined;
 }
 
-/** Returns `null` if absent, `undefined` if invalid. */
+/** Returns `null` if the id is absent, and `undefined` if it is invalid. */
 function parseIosAppId(value: unknown): string | null | undefined {
   if (value == null) return null;
   if (typeof value !== 'string' || value.length > maximumIosAppIdCharacters) return undefined;
@@ -119,15 +122,13 @@ function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
 
 /** Optional extensions of {@link encodePushRegistration}. */
 export interface EncodingExtensions {
-  /** Makes two registrations of the same token differ. Peers ignore it. */
+  /** Makes two registrations of the same token differ. Peers ignore this field. */
   readonly nonce?: string;
-  /**
-   * Pads with trailing spaces to a size of `registrationSizeBucketsBytes`, so that the length reveals little.
-   */
+  /** Whether to pad with trailing spaces to a size in `registrationSizeBucketsBytes`, so that the length reveals little. */
   readonly padded?: boolean;
 }
 
-/** Encodes a registration as JSON bytes, ready to seal; field order and omissions as in stock clients. */
+/** Encodes a registration as JSON bytes, ready to seal. The order and the omission of fields are as in stock clients. */
 export function encodePushRegistration(
   registration: PushRegistration,
   { nonce, padded = false }: EncodingExtensions = {},
@@ -148,7 +149,7 @@ export function encodePushRegistration(
   return padded ? padWithSpaces(bytes) : bytes;
 }
 
-/** Removes whitespace from an APNs token's hexadecimal digits, for use in the APNs request path. */
+/** Removes the whitespace from an APNs token's hexadecimal digits, for use in the path of an APNs request. */
 export function compactApnsToken(token: string): string {
   return token.replace(/[\t\n\v\f\r ]+/g, '');
 }
@@ -160,8 +161,8 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-// Lone surrogates cannot be encoded as UTF-8, and PostgreSQL cannot store NUL, so neither could reach a vendor unchanged.
-// Not `\p{Surrogate}`, which older Hermes engines cannot compile.
+// UTF-8 cannot encode lone surrogates, and PostgreSQL cannot store NUL, so neither could reach a vendor unchanged. Not
+// `\p{Surrogate}`, which older Hermes engines cannot compile.
 const unstorable = /[\0\ud800-\udfff]/u;
 
 function isToken(token: string): boolean {

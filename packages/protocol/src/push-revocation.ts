@@ -6,18 +6,19 @@ import { parseTokenId, type TokenId } from './token-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
 
-/** Path of the server's operation that forwards a sealed revocation to its relay. A stock server answers 404. */
+/** Path of the server's operation that forwards a sealed revocation to its relay. Stock servers answer 404. */
 export const revokePushPath = '/api/v1/mobile_push/revoke';
 
-/** Path of the relay's operation that accepts a sealed revocation. A stock relay answers 404. */
+/** Path of the relay's operation that accepts a sealed revocation. Stock relays answer 404. */
 export const relayRevokePath = '/api/v1/remotes/push/e2ee/revoke';
 
 /**
- * The plaintext that a client seals to the relay to end registrations (docs/protocol.md#sealed-revocation). It names
- * the account, the token's id, or both. A relay never accepts a revocation as a registration, or the reverse.
+ * The plaintext that a client seals for the relay to end registrations (docs/protocol.md#sealed-revocation). It names
+ * the account, the token's id, or both. A relay never accepts a revocation as a registration, or a registration as a
+ * revocation.
  */
 export interface PushRevocation {
-  /** The token exactly as in the registrations. It proves that the client knows them. */
+  /** The token exactly as in the registrations. It proves that the client knows the token. */
   readonly token: string;
   /** UUID of the organization. */
   readonly realmUuid: string;
@@ -25,7 +26,7 @@ export interface PushRevocation {
   readonly pushAccountId?: PushAccountId;
   /** Ends registrations of the newer generation. */
   readonly tokenId?: TokenId;
-  /** Unix seconds, by the clock that the client follows. Ends registrations with this timestamp or an earlier one. */
+  /** Unix seconds, by the clock that the client follows. Registrations with this or an earlier timestamp end. */
   readonly timestamp: number;
 }
 

@@ -2,24 +2,24 @@ import { z } from 'zod';
 import { tokenKinds } from './push-registration.js';
 import { uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that reports which apps it can deliver to. A stock relay does not have it. */
+/** Path of the relay's operation that reports to which apps it can deliver. Stock relays do not have this operation. */
 export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
 
 /**
  * Why the relay cannot deliver to an app.
  *
- * - `no-credentials`: its operator has configured none for this app
- * - `credentials-refused`: the vendor refuses them
- * - `vendor-outage`: the vendor has accepted no notification of this app for a minute or more
+ * - `no-credentials`: the relay's operator has configured no credentials for this app
+ * - `credentials-refused`: the vendor refuses the credentials
+ * - `vendor-outage`: for a minute or more, the vendor has accepted no notification of this app
  */
 export const relayAppTroubles = ['no-credentials', 'credentials-refused', 'vendor-outage'] as const;
 
 /** An app that devices of the realm use. */
 export const relayApp = z.object({
   vendor: z.enum(tokenKinds),
-  /** Bundle id of an Apple app. Others have none: a realm has one Firebase project, and one key pair for Web Push. */
+  /** Bundle id of an Apple app. Absent for other apps: a realm has one Firebase project, and one key pair for Web Push. */
   ios_app_id: z.string().optional(),
-  /** Registered devices of the realm. */
+  /** Number of the realm's registered devices. */
   devices: z.number().int(),
   trouble: z.enum(relayAppTroubles).nullable(),
 });

@@ -8,7 +8,7 @@ export const keyListFields = z.object({
   signing_public_key: z.string(),
 });
 
-/** {@link parseKeyListAnswer} as a Zod schema for the relay's answer. */
+/** Zod schema for the relay's answer. Parses with {@link parseKeyListAnswer}. */
 export const keyListAnswer = z.unknown().transform((value, context): KeyListAnswer => {
   const answer = parseKeyListAnswer(value);
   if (answer === undefined) {

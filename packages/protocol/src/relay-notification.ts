@@ -7,7 +7,7 @@ import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 /** Path of the relay's operation that delivers notifications (docs/protocol.md#remotespushe2eenotify). */
 export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 
-// Every notification passes these schemas. Custom schemas allocate least.
+// Every notification passes through these schemas. Custom schemas allocate the least memory.
 const aps = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ openApi: { type: 'object' } });
 const deviceId = z
   .custom<number | bigint>(
@@ -19,11 +19,11 @@ const deviceId = z
 const timeToLive = `must be whole seconds from 0 to ${maximumTimeToLiveSeconds}`;
 const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printable ASCII without spaces`;
 
-/** Delivery options that extend the stock format; a stock relay ignores them. */
+/** Delivery options that extend the stock format. Stock relays ignore them. */
 const deliveryOptions = {
-  /** Makes retries within a day idempotent: a repeat gets the first request's result. */
+  /** Makes retries within a day idempotent: a repeated request gets the first request's result. */
   notification_id: uuid.nullish(),
-  /** How long the notification is worth delivering, in seconds; 0 means now or never. */
+  /** For how many seconds the notification is worth delivering. 0: deliver it now or never. */
   ttl_seconds: z
     .number(timeToLive)
     .int(timeToLive)
@@ -77,22 +77,22 @@ const fcmTokenPushRequest = fcmPushRequest.omit({ device_id: true }).extend({
   payload: z.object({ push_key_id: pushKeyId, encrypted_data: ciphertextBase64 }),
 });
 
-/** One device's entry in a notify request of the newer generation, which names a token and a key. */
+/** One entry of a notify request in the newer generation. It names a token and a key. */
 export type TokenPushRequest = z.infer<typeof apnsTokenPushRequest> | z.infer<typeof fcmTokenPushRequest>;
 
 /**
- * One device's entry in a notify request. Its fields determine the vendor (`http_headers` for APNs), as in stock
- * peers.
+ * One device's entry in a notify request. As in stock peers, its fields determine the vendor: only an entry for APNs
+ * has `http_headers`.
  */
 export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
-/** A push request in the form that a server writes: plain JSON, absent fields are omitted. */
+/** A push request as a server writes it: plain JSON, in which absent fields are omitted. */
 export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
-/** The schema of an entry, by its fields: `token_id` for the newer generation, `http_headers` for APNs. */
+/** Selects the schema of an entry by its fields: `token_id` means the newer generation, and `http_headers` means APNs. */
 function schemaOf(value: unknown) {
   const fields = typeof value === 'object' && value !== null ? value : {};
   if ('token_id' in fields) return 'http_headers' in fields ? apnsTokenPushRequest : fcmTokenPushRequest;
@@ -104,7 +104,7 @@ const pushRequests = z.array(z.unknown()).transform((values, context): AnyPushRe
   for (const [index, value] of values.entries()) {
     const parsed = parseWithMessages(schemaOf(value), value);
     if (!parsed.success) {
-      // Reports the first issue only: a body has room for half a million, and describing them all takes half a minute.
+      // Reports only the first issue: a body has room for half a million, and describing them all would take half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
       context.addIssue({ code: 'custom', path: [index, ...path], message });
       return z.NEVER;
@@ -124,7 +124,7 @@ export const relayNotifyRequest = z.object({
   }),
 });
 
-/** Whether a push request has the shape for APNs (`http_headers`). */
+/** Whether a push request has the form for APNs (`http_headers`). */
 export function isApnsPushRequest<Request extends AnyPushRequest>(
   request: Request,
 ): request is Extract<Request, { http_headers: unknown }> {
@@ -135,7 +135,8 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
  * Result of one push request.
  *
  * - `sent`: the vendor accepted it
- * - `queued`: stored, to be sent later; ask for its receipt. `fault` is set while the operator must fix a credential
+ * - `queued`: the relay has stored it and sends it later; ask for its receipt. `fault` is set if the operator must
+ *   first fix a credential
  * - `gone`: the token is dead; delete the device
  * - `rejected`: it will not be sent; `reason` says why
  */
@@ -149,19 +150,19 @@ export type DeliveryFault = (typeof deliveryFaults)[number];
 /** Result of one push request. */
 export const relayNotifyResult = z.object({
   status: z.enum(deliveryStatuses),
-  /** A vendor's reason such as `UNREGISTERED`, or the relay's own; only with `queued`, `gone` and `rejected`. */
+  /** The vendor's reason, such as `UNREGISTERED`, or the relay's own reason. Only with `queued`, `gone` and `rejected`. */
   reason: z.string().nullish(),
   fault: z.enum(deliveryFaults).nullish(),
-  /** The bundle id of an app that the relay does not serve; not in receipts. */
+  /** Bundle id of an app that the relay does not serve. Never in receipts. */
   app: z.string().nullish(),
-  /** The request's id, or one assigned by the relay to a queued request. */
+  /** The request's id, or the id that the relay assigned to a queued request. */
   notification_id: uuid.nullish(),
 });
 export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
 
 /**
- * The relay's answer to a notify request: the four fields that stock servers require, and one result per request, in
- * order.
+ * The relay's answer to a notify request. It has the four fields that stock servers require, and one result per
+ * request, in the order of the requests.
  */
 export const relayNotifyAnswer = z.object({
   android_successfully_sent_count: z.number().int(),
@@ -175,10 +176,10 @@ export const relayNotifyAnswer = z.object({
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
-/** The relay's answer in both generations: a field is present only if the request has entries of its generation. */
+/** The relay's answer in both generations. A field is present only if the request has entries of that field's generation. */
 export const relayNotifyAnyAnswer = relayNotifyAnswer.extend({
   delete_device_ids: z.array(deviceId).optional(),
-  /** Dead and unknown tokens, each once, as the request wrote them. */
+  /** Dead and unknown tokens without duplicates, as the request wrote them. */
   delete_token_ids: z.array(z.string()).optional(),
 });
 export type RelayNotifyAnyAnswer = z.infer<typeof relayNotifyAnyAnswer>;
@@ -194,7 +195,7 @@ export function encodeRelayNotifyRequest(
 /** Path of the relay's operation that returns delivery receipts (docs/protocol.md#remotespushe2eereceipts). */
 export const relayReceiptsPath = '/api/v1/remotes/push/e2ee/receipts';
 
-/** Maximum ids in one request for receipts. */
+/** Maximum number of ids in one request for receipts. */
 export const maximumReceiptIds = 200;
 
 /** Query parameters of `GET /remotes/push/e2ee/receipts`: 1 to 200 notification ids (UUIDs), separated by commas. */
@@ -215,13 +216,13 @@ export const relayReceiptsParameters = z.object({
     }),
 });
 
-/** The relay's answer: one receipt per known id, device and account. Omits ids that the relay does not know. */
+/** The relay's answer: one receipt per known id, device and account. Unknown ids have no receipt. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
     relayNotifyResult.omit({ app: true }).extend({
       notification_id: uuid,
       device_id: z.number().int(),
-      /** Absent for a device that is registered by its token's id. */
+      /** Absent for a device that was registered by token id. */
       push_account_id: pushAccountId.optional(),
       attempts: z.number().int(),
       /** Time of the last change, in Unix seconds. */

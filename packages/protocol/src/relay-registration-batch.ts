@@ -11,16 +11,13 @@ import type { TokenId } from './token-id.js';
 import { parseWithMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
-/**
- * Path of the relay's operation that accepts many sealed registrations. A stock relay does not have it and answers
- * 404.
- */
+/** Path of the relay's operation that accepts many sealed registrations. Stock relays do not have it and answer 404. */
 export const relayRegisterManyPath = '/api/v1/remotes/push/e2ee/register_many';
 
-/** Maximum registrations in one request. */
+/** Maximum number of registrations in one request. */
 export const maximumRegistrationsAtOnce = 100;
 
-/** Maximum body of that request, in bytes. */
+/** Maximum size of the request's body, in bytes. */
 export const registerManyBodyLimitBytes = 1024 * 1024;
 
 const registration = relayRegisterParameters
@@ -29,7 +26,10 @@ const registration = relayRegisterParameters
 const tokenRegistration = registration.omit({ push_account_id: true }).extend({ token_id: z.string() });
 type Registration = z.output<typeof registration> | z.output<typeof tokenRegistration>;
 
-/** The schema of an element, by its fields: `token_id` for the newer generation (docs/protocol.md#two-generations). */
+/**
+ * Selects the schema of an element by its fields: `token_id` means the newer generation
+ * (docs/protocol.md#two-generations).
+ */
 function schemaOf(value: unknown) {
   return isJsonObject(value) && 'token_id' in value ? tokenRegistration : registration;
 }
@@ -72,23 +72,26 @@ export const relayRegisterManyParameters = z.object({
 const success = { result: z.literal('success') };
 const refusal = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Result of one registration, or why it was refused. A registration by `token_id` has no `device_id`. */
+/** Result of one registration: the device, or why the relay refused it. A registration by `token_id` has no `device_id`. */
 const relayRegisterAnyResult = z.discriminatedUnion('result', [
   relayRegisterAnyAnswer.extend(success),
   refusal,
 ]);
 export type RelayRegisterAnyResult = z.output<typeof relayRegisterAnyResult>;
 
-/** The relay's answer in both generations: one result per registration, in order. */
+/** The relay's answer in both generations: one result per registration, in the order of the registrations. */
 export const relayRegisterManyAnyAnswer = z.object({ results: z.array(relayRegisterAnyResult) });
 
 interface SealedForRelay {
   /** Base64. */
   readonly encryptedPushRegistration: string;
   readonly bouncerPublicKey: string;
-  /** The user's other push accounts, at most the newest `maximumRegistrationsOfUser`. The relay compares their tokens. */
+  /**
+   * The user's other push accounts: the newest ones, up to `maximumRegistrationsOfUser`. The relay compares their
+   * tokens with this one.
+   */
   readonly accountsOfUser: readonly PushAccountIdText[];
-  /** Ids of the user's other tokens in the newer generation, as many at most. */
+  /** Ids of the user's other tokens in the newer generation, with the same maximum. */
   readonly tokenIdsOfUser: readonly TokenId[];
 }
 
@@ -97,13 +100,13 @@ export interface ForwardedTokenRegistration extends SealedForRelay {
   readonly tokenId: TokenId;
 }
 
-/** A registration that a server forwards. */
+/** A registration that a server forwards, in the older generation. */
 export interface ForwardedRegistration extends SealedForRelay {
   /** Decimal text. */
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** Builds the request for `stringifyJson`. Both generations fit into one request. */
+/** Builds the request for `stringifyJson`. One request may contain both generations. */
 export function encodeRelayRegisterMany(
   realmUuid: string,
   items: readonly (ForwardedRegistration | ForwardedTokenRegistration)[],

@@ -5,15 +5,15 @@ import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 /** Path of the relay's operation that accepts a sealed registration. */
 export const relayRegisterPath = '/api/v1/remotes/push/e2ee/register';
 
-/** Maximum number of a user's accounts that a server sends with a registration, and of the user's token ids. */
+/** Maximum number of a user's accounts that a server sends with a registration. The same limit applies to the token ids. */
 export const maximumRegistrationsOfUser = 100;
 
 export const accountsOfUser = z.array(pushAccountId).max(maximumRegistrationsOfUser);
 export const tokenIdsOfUser = z.array(tokenId).max(maximumRegistrationsOfUser);
 
 /**
- * Form parameters of `POST /remotes/push/e2ee/register` (docs/protocol.md#remotespushe2eeregister). Checks presence
- * and type only; the handler validates contents. `accounts_of_user` and `token_ids_of_user` are JSON arrays.
+ * Form parameters of `POST /remotes/push/e2ee/register` (docs/protocol.md#remotespushe2eeregister). Checks only
+ * presence and types; the handler validates the values. `accounts_of_user` and `token_ids_of_user` are JSON arrays.
  */
 export const relayRegisterParameters = z.object({
   realm_uuid: uuid,
@@ -34,14 +34,14 @@ export const relayRegisterAnyParameters = relayRegisterParameters.extend({
   token_id: z.string().optional(),
 });
 
-/** The relay's answer: the id of its RelayDevice, for use in notify requests. */
+/** The relay's answer. `device_id` is the id to use in notify requests. */
 export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
   /** Other accounts of the user that have a device with the same token; absent if there are none. */
   same_token_push_account_ids: z.array(pushAccountId).optional(),
-  /** Ids of the same token among `token_ids_of_user`, but not the registered one; absent if there are none. */
+  /** Other ids in `token_ids_of_user` that belong to the same token; absent if there are none. */
   same_token_ids: z.array(tokenId).optional(),
 });
 
-/** The relay's answer in both generations: the newer one addresses the device by its token's id. */
+/** The relay's answer in both generations. In the newer one, a token id takes the place of `device_id`. */
 export const relayRegisterAnyAnswer = relayRegisterAnswer.partial();

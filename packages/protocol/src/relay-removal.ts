@@ -6,10 +6,10 @@ import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import type { TokenId } from './token-id.js';
 import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that deletes devices. A stock relay does not have it and answers 404, 405 or 400. */
+/** Path of the relay's operation that deletes devices. Stock relays do not have it and answer 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 
-/** Maximum devices in each list of one removal. */
+/** Maximum number of devices in each list of one removal. */
 export const maximumRemovedDevices = 200;
 
 const pushKeyId = z
@@ -22,10 +22,10 @@ function listed<Schema extends z.ZodType>(element: Schema, what: string) {
 }
 
 /**
- * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` and
- * `token_ids` are JSON arrays, possibly empty, of the older and the newer generation; one of them may be absent. The
- * optional `push_account_ids` is as long as `device_ids`: each device is then deleted only if it belongs to that account.
- * `ended_keys` names keys of accounts that have signed out, whose tokens other accounts still use.
+ * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` (older
+ * generation) and `token_ids` (newer generation) are JSON arrays, which may be empty; one of them may be absent. The
+ * optional `push_account_ids` is as long as `device_ids`: each device is then deleted only if it belongs to that
+ * account. `ended_keys` names the keys of accounts that have signed out while other accounts still use the token.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
@@ -35,25 +35,25 @@ export const relayRemoveParameters = z.object({
   ended_keys: listed(endedKey, 'token ids with push key ids'),
 });
 
-/** The relay's answer; the same if it knew none of the devices. */
+/** The relay's answer. It is the same if the relay knows none of the devices. */
 export const relayRemoveAnswer = z.object({});
 
 /**
- * A device to remove. The push account is required: after a restore of the relay's database, the id alone may belong
- * to another account.
+ * A device to remove. The push account is required because after a restore of the relay's database, the same device id
+ * may belong to another account.
  */
 export interface RemovedDevice {
   readonly relayDeviceId: RelayDeviceId;
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** A key that ends at the relay, while its token stays. */
+/** A key that ends at the relay while its token remains registered. */
 export interface EndedKey {
   readonly tokenId: TokenId;
   readonly pushKeyId: PushKeyId;
 }
 
-/** Devices and keys that a server asks the relay to remove. A missing list means none. */
+/** Devices and keys that a server asks the relay to remove. An absent list is empty. */
 export interface RelayRemoval {
   /** Devices of the older generation. */
   readonly devices?: readonly RemovedDevice[];
@@ -62,7 +62,7 @@ export interface RelayRemoval {
   readonly endedKeys?: readonly EndedKey[];
 }
 
-/** Builds the form for the request. It has `device_ids` or `token_ids`, because relays require one of them. */
+/** Builds the form of the request. It always has `device_ids` or `token_ids`, because relays require one of the two. */
 export function encodeRelayRemoval(
   realmUuid: string,
   { devices = [], tokens = [], endedKeys = [] }: RelayRemoval,

@@ -2,8 +2,8 @@
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /**
- * Parses a `Retry-After` header (RFC 9110 section 10.2.3): whole seconds or an HTTP date, relative to `now` (Unix
- * milliseconds). Returns milliseconds, at least 0, or `undefined` for anything else.
+ * Parses a `Retry-After` header (RFC 9110 section 10.2.3): whole seconds, or an HTTP date, which is compared with `now`
+ * (Unix milliseconds). Returns a delay in milliseconds, at least 0, or `undefined` for anything else.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   const text = header?.trim() ?? '';
@@ -11,7 +11,7 @@ export function parseRetryAfter(header: string | null | undefined, now: number):
   return Number.isNaN(asked) ? undefined : Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, asked));
 }
 
-/** HTTP dates in asctime form name no time zone but are GMT, like the others. Returns NaN for anything else. */
+/** Parses an HTTP date. Dates in the asctime form name no time zone but are in GMT. Returns NaN for anything else. */
 function parseHttpDate(text: string): number {
   if (!httpDate.test(text)) return Number.NaN;
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

@@ -2,15 +2,15 @@ import { z } from 'zod';
 
 /**
  * Form parameters of `POST /mobile_push/revoke` and of `POST /remotes/push/e2ee/revoke`
- * (docs/protocol.md#sealed-revocation). Checks presence only; the relay validates contents.
+ * (docs/protocol.md#sealed-revocation). Checks only presence; the relay validates the values.
  */
 export const revocationParameters = z.object({
   encrypted_push_revocation: z.string(),
   bouncer_public_key: z.string(),
 });
 
-/** A sealed revocation as it travels. */
+/** A sealed revocation as it is sent. */
 export type SealedRevocationOnWire = z.output<typeof revocationParameters>;
 
-/** The relay's answer; the same if it knew no such registration. */
+/** The relay's answer. It is the same if the relay knows no such registration. */
 export const relayRevokeAnswer = z.object({});

@@ -1,8 +1,9 @@
 import { decodeBase64, encodeBase64, isPaddedBase64 } from './base64.js';
 
 /**
- * Identifies a token in the newer generation of the protocol without revealing it: the first 8 bytes of the SHA-256 of the
- * token's UTF-8, in canonical base64 (12 characters). Letter case matters: `c0ffee` and `C0FFEE` have different ids.
+ * Identifies a token in the newer generation without revealing it. It is the first 8 bytes of the SHA-256 of the
+ * token's UTF-8 bytes, in canonical base64 (12 characters). Letter case matters: `c0ffee` and `C0FFEE` have different
+ * ids.
  */
 export type TokenId = string & { readonly brand: 'TokenId' };
 
@@ -10,22 +11,22 @@ const tokenIdBytes = 8;
 
 /**
  * Makes the id from the SHA-256 of a token.
- * @throws RangeError for fewer than 8 bytes.
+ * @throws RangeError if the digest has fewer than 8 bytes.
  */
 export function tokenIdFromDigest(sha256: Uint8Array): TokenId {
   if (sha256.length < tokenIdBytes) throw new RangeError(`a digest has at least ${tokenIdBytes} bytes`);
   return encodeBase64(sha256.subarray(0, tokenIdBytes)) as TokenId;
 }
 
-/** Parses an untrusted token id. Returns `undefined` if it is not canonical base64 of 8 bytes. */
+/** Parses an untrusted token id. Returns `undefined` if the value is not canonical base64 of 8 bytes. */
 export function parseTokenId(value: unknown): TokenId | undefined {
   const bytes = typeof value === 'string' ? decodeBase64(value) : undefined;
   return bytes?.length === tokenIdBytes ? (value as TokenId) : undefined;
 }
 
 /**
- * Reads a token id that a phone sent. Accepts the format that stock servers decode: padded base64 of 8 bytes, whose unused
- * bits may be set. Returns the canonical spelling, or `undefined` for any other text.
+ * Reads a token id that a phone sent. Accepts what stock servers decode: padded base64 of 8 bytes, whose unused bits
+ * may be set. Returns the canonical form, or `undefined` for any other text.
  */
 export function readTokenId(text: string): TokenId | undefined {
   if (!isPaddedBase64(text)) return undefined;

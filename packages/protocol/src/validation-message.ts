@@ -18,13 +18,13 @@ const formNames: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   datetime: 'an instant such as 2026-01-31T00:00:00Z',
 };
-/** Bounds how much of the input a message repeats. */
+/** Maximum number of input keys that a message repeats, and maximum length of each. */
 const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
 /**
- * Parses a value. Each issue has a message for users, which completes a sentence whose subject is the value; zod's own
- * messages are for programmers. A message of the schema takes precedence. Parses an invalid value twice.
+ * Parses a value. Each issue has a message for users that completes a sentence whose subject is the value, because
+ * zod's own messages address programmers. A message in the schema takes precedence. An invalid value is parsed twice.
  */
 export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,

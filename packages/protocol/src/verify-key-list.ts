@@ -9,25 +9,25 @@ import {
 } from './key-list.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** Verifies one Ed25519 signature; returns `false` for any argument of the wrong length or form. */
+/** Verifies one Ed25519 signature. Returns `false` if an argument has the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
 /** The keys and times that a client trusts when it verifies a key list. Keys are canonical base64. */
 export interface KeyListTrust {
   readonly verify: VerifySignature;
-  /** The signing key of the last verified list, or the pinned one before the first. */
+  /** The signing key of the last verified list. Before the first list, the pinned key. */
   readonly signingPublicKey: string;
-  /** The pinned recovery key, or the one named by a verified list; `undefined` without one. */
+  /** The pinned recovery key, or the one that a verified list named; `undefined` if there is none. */
   readonly recoveryPublicKey: string | undefined;
-  /** All keys that any verified list has revoked, including signing keys. */
+  /** All keys that a verified list has ever revoked, including signing keys. */
   readonly revokedKeys: ReadonlySet<string>;
   /** Sequence of the last verified list; 0 before the first. */
   readonly lastSequence: number;
   /** Unix seconds by the client's own clock, never by a server's. */
   readonly nowSeconds: number;
   /**
-   * How far that clock may lag before a list or its sequence counts as being from the future; default {@link
-   * keyListSkewSeconds}.
+   * How far that clock may lag, in seconds, before a list or its sequence counts as being from the future. The default
+   * is {@link keyListSkewSeconds}.
    */
   readonly clockLagSeconds?: number;
 }
@@ -58,16 +58,16 @@ export type KeyListVerdict =
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
 /**
- * Default tolerance, in seconds: how far `issued_at` may be ahead of the client's clock, and a sequence ahead of the
- * later of the two. Without it, a thief of the signing key could publish one list that outdates all later genuine
- * ones.
+ * Default tolerance, in seconds: how far `issued_at` may be ahead of the client's clock, and how far a sequence may be
+ * ahead of the later of the two. Without a limit, a thief of the signing key could publish one list that outdates all
+ * later genuine lists.
  */
 export const keyListSkewSeconds = 86_400;
 
 /**
- * Verifies a key list (docs/protocol.md#following-key-lists). A list with the last sequence is a repeat and passes.
- * Store the returned `signingPublicKey`: it replaces the pinned key, so that a stolen and replaced key can sign no
- * more lists.
+ * Verifies a key list (docs/protocol.md#following-key-lists). A list with the last verified sequence also passes. Store
+ * the returned `signingPublicKey`: it replaces the pinned key, so that a stolen key can sign no more lists once it is
+ * replaced.
  */
 export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
   const bytes = decodeBase64(answer.key_list);
@@ -96,7 +96,7 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   return undefined;
 }
 
-// A chain is trusted if endorsements lead from a trusted key to its last key.
+// A chain is trusted if endorsements lead from a trusted key to the last key of the chain.
 function isTrusted(chain: KeyListDocument['signing_keys'], trust: KeyListTrust): boolean {
   let trusted = false;
   let previous: string | undefined;

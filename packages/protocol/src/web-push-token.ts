@@ -3,13 +3,13 @@ import { isJsonObject, parseJsonOrUndefined } from './json.js';
 import { maximumPushEndpointCharacters } from './limits.js';
 
 /**
- * A Web Push subscription (RFC 8030, RFC 8291): what a browser's `PushSubscription` or a UnifiedPush connector gives an
- * app.
+ * A Web Push subscription (RFC 8030, RFC 8291), as an app gets it from a browser's `PushSubscription` or from a
+ * UnifiedPush connector.
  */
 export interface WebPushSubscription {
   /** The push service's URL for this subscription: `https`, at most 2,048 characters. */
   readonly endpoint: string;
-  /** The subscription's public key: 65 bytes, an uncompressed point of P-256, in base64url without padding. */
+  /** The subscription's public key: an uncompressed P-256 point (65 bytes), in base64url without padding. */
   readonly p256dh: string;
   /** The subscription's authentication secret: 16 bytes in base64url without padding. */
   readonly auth: string;
@@ -19,22 +19,22 @@ const publicKeyBytes = 65;
 const authenticationSecretBytes = 16;
 const uncompressedPoint = 0x04;
 
-// Matches exactly the URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. A pattern, because the URL
-// class of React Native changes some of them. No user, no fragment, no port 443, no IPv6 address, no trailing dot.
+// Matches exactly the URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. A pattern is used because
+// the URL class of React Native changes some URLs. No user, fragment, port 443, IPv6 address or trailing dot is allowed.
 const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
 const host = `(?:${label}\\.)*${label}`;
 const httpsUrl = new RegExp(
   `^https://(${host})(?::([1-9][0-9]{0,4}))?(/[!$%&'()*+,./0-9:;=@A-Z_a-z~|\\[\\]-]*)(?:\\?[!$%&()*+,./0-9:;=?@A-Z_a-z~|\\[\\]-]*)?$`,
 );
 const ipv4Address = /^(?:(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])(?:\.|$)){4}$/;
-// URL parsers treat a host name with such a last label as an IPv4 address, which has many spellings.
+// URL parsers treat a host name whose last label looks like this as an IPv4 address, which can be written in many ways.
 const numericLastLabel = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Writes a subscription as the token of kind `webpush` (docs/protocol.md#web-push-tokens). Keys in standard base64 or
- * with padding are rewritten; the endpoint is not.
- * @throws RangeError with a sentence that names the field that is wrong.
+ * Writes a subscription as a token of the kind `webpush` (docs/protocol.md#web-push-tokens). Converts the keys from
+ * standard base64 and removes their padding; leaves the endpoint as it is.
+ * @throws RangeError with a sentence that names the wrong field.
  */
 export function encodeWebPushToken(subscription: WebPushSubscription): string {
   const { endpoint } = subscription;
@@ -45,7 +45,10 @@ export function encodeWebPushToken(subscription: WebPushSubscription): string {
   return JSON.stringify({ endpoint, p256dh, auth });
 }
 
-/** Parses a token of kind `webpush`. Returns `undefined` for any text that {@link encodeWebPushToken} does not write. */
+/**
+ * Parses a token of the kind `webpush`. Returns `undefined` for any text that {@link encodeWebPushToken} would not
+ * write.
+ */
 export function parseWebPushToken(text: string): WebPushSubscription | undefined {
   const value = parseJsonOrUndefined(text, JSON.parse);
   if (!isJsonObject(value)) return undefined;

@@ -32,7 +32,7 @@ export const tokenId = z
   .custom<TokenId>((value) => parseTokenId(value) !== undefined)
   .meta({ openApi: { type: 'string' } });
 
-/** A form parameter that is a JSON array of at most `maximum` elements; `what` describes them in errors. */
+/** A form parameter that is a JSON array of at most `maximum` elements. `what` describes the elements in error messages. */
 export function jsonList<Schema extends z.ZodType>(element: Schema, maximum: number, what: string) {
   const list = z.array(element).max(maximum);
   return z
@@ -49,7 +49,8 @@ export function jsonList<Schema extends z.ZodType>(element: Schema, maximum: num
 }
 
 /**
- * Ciphertext in base64. ASCII whitespace is removed; the rest must be canonical. The parsed value is canonical base64.
+ * Ciphertext in base64. ASCII whitespace is removed; the remaining text must be canonical. The parsed value is
+ * canonical base64.
  */
 export const ciphertextBase64 = z.string('must be text').transform((text, context) => {
   const canonical = normalizeCiphertextBase64(text);

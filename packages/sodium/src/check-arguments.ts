@@ -17,12 +17,12 @@ import { isUsablePublicKey } from './low-order-points.js';
 import { requireBytes } from './require-bytes.js';
 import type { Sodium } from './sodium.js';
 
-/** A backend without argument checks. It may assume valid lengths and usable public keys. */
+/** A backend without argument checks. It may assume that lengths are valid and public keys usable. */
 export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
 
 /**
- * Adds argument checks to a backend. Throws on the caller's mistakes; ciphertext that is too short never reaches the
- * backend.
+ * Adds argument checks to a backend. They throw on mistakes of the caller. Ciphertext that is too short never reaches
+ * the backend.
  */
 export function checkArguments(bare: BareSodium): Sodium {
   return {

@@ -4,13 +4,16 @@ import { wrapSodiumNative } from './wrap-sodium-native.js';
 /** The fastest backend that loads on this machine. */
 export interface FastestSodium {
   readonly sodium: Sodium;
-  /** Why the native backend did not load, in one sentence for the log. Present if `sodium` is the WebAssembly backend. */
+  /**
+   * Why the native backend did not load, as one sentence for the log. Present only if `sodium` is the WebAssembly
+   * backend.
+   */
   readonly nativeUnavailableReason?: string;
 }
 
 /**
- * Loads sodium-native (Node only). If it does not load, resolves to `undefined` and calls `onUnavailable` with the
- * reason in one sentence. That is not an error: sodium-native is an optional peer dependency.
+ * Loads sodium-native (Node only). If that fails, resolves to `undefined` and calls `onUnavailable` with one sentence
+ * that says why. That is not an error, because sodium-native is an optional peer dependency.
  */
 export async function loadNativeSodium(onUnavailable: (reason: string) => void): Promise<Sodium | undefined> {
   try {
@@ -22,20 +25,20 @@ export async function loadNativeSodium(onUnavailable: (reason: string) => void):
   }
 }
 
-/** Loads the native backend. If that fails, loads the WebAssembly backend and includes the reason. */
+/** Loads the native backend. If that fails, loads the WebAssembly backend, and the result says why. */
 export async function loadFastestSodium(): Promise<FastestSodium> {
   let nativeUnavailableReason = '';
   const native = await loadNativeSodium((reason) => {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
-  // Imported lazily: the megabyte of WebAssembly is needed only if the native backend is unavailable.
+  // Imported lazily, because the megabyte of WebAssembly is needed only without the native backend.
   const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }
 
 function reasonOf(error: unknown): string {
-  // Keeps the first line only: the others list every path that the loader tried.
+  // Keeps only the first line, because the other lines list every path that the loader tried.
   const [firstLine] = String(error instanceof Error ? error.message : error).split('\n');
   return `sodium-native did not load, so encryption runs about three times slower as WebAssembly: ${firstLine}.`;
 }

@@ -6,8 +6,8 @@ export * from './byte-sizes.js';
 export type * from './sodium.js';
 
 /**
- * Loads react-native-libsodium, a native library, because Hermes has no WebAssembly. Has the same name as the main
- * entry point's export, so that callers need not distinguish platforms. `backend` is `native`.
+ * Loads react-native-libsodium, a native library, because Hermes has no WebAssembly. The function has the same name as
+ * the one that the main entry point exports, so that callers need not distinguish platforms. `backend` is `native`.
  */
 export async function loadWasmSodium(): Promise<Sodium> {
   await libsodium.ready;

@@ -1,5 +1,5 @@
-// The package has no types. Functions write results into their first arguments. Functions that open or verify return a
-// boolean; the others throw.
+// The package has no types. Its functions write results into their first arguments. Functions that open or verify
+// return a boolean, except where noted; the others throw.
 declare module 'sodium-native' {
   const sodiumNative: {
     crypto_box_keypair(publicKey: Uint8Array, privateKey: Uint8Array): void;

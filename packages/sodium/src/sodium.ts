@@ -1,10 +1,10 @@
-/** X25519 key pair: 32 bytes each. */
+/** X25519 key pair of 32 bytes each. */
 export interface KeyPair {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
 }
 
-/** Ed25519 key pair: 32 bytes public, 64 bytes private (seed and public key, libsodium's format). */
+/** Ed25519 key pair: a public key of 32 bytes and a private key of 64 bytes (seed and public key, libsodium's format). */
 export interface SigningKeyPair {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
@@ -26,12 +26,12 @@ export type SodiumBackend = 'wasm' | 'native';
 export interface Sodium {
   readonly backend: SodiumBackend;
 
-  /** A new X25519 key pair. */
+  /** Generates an X25519 key pair. */
   generateKeyPair(): KeyPair;
 
   /**
-   * The X25519 public key that belongs to a private key. Throws an `Error` on React Native: react-native-libsodium lacks
-   * scalar multiplication.
+   * Returns the X25519 public key that belongs to a private key. Throws an `Error` on React Native, because
+   * react-native-libsodium lacks scalar multiplication.
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
@@ -39,28 +39,28 @@ export interface Sodium {
   isUsablePublicKey(publicKey: Uint8Array): boolean;
 
   /**
-   * A sealed box for the owner of `publicKey`, `sealedBoxOverheadBytes` longer than the plaintext (`crypto_box_seal`,
-   * https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a `RangeError`; call
-   * `isUsablePublicKey` first if the key comes from a peer.
+   * Returns a sealed box for the owner of `publicKey`. It is `sealedBoxOverheadBytes` longer than the plaintext
+   * (`crypto_box_seal`, https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a
+   * `RangeError`; call `isUsablePublicKey` first if the key comes from a peer.
    */
   seal(plaintext: Uint8Array, publicKey: Uint8Array): Uint8Array;
 
-  /** The plaintext of a sealed box. Returns `undefined` if it does not open, for any reason. */
+  /** Returns the plaintext of a sealed box, or `undefined` if the box does not open, for any reason. */
   openSealed(sealed: Uint8Array, keyPair: KeyPair): Uint8Array | undefined;
 
   /**
-   * A secret box, `secretBoxOverheadBytes` longer than the plaintext (`crypto_secretbox_easy`,
-   * https://doc.libsodium.org/secret-key_cryptography/secretbox). Never reuse a nonce (24 bytes) with the same key
-   * (32 bytes).
+   * Returns a secret box. It is `secretBoxOverheadBytes` longer than the plaintext (`crypto_secretbox_easy`,
+   * https://doc.libsodium.org/secret-key_cryptography/secretbox). Never reuse a nonce (24 bytes) with the same key (32
+   * bytes).
    */
   sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** The plaintext of a secret box. Returns `undefined` if it does not open, for any reason. */
+  /** Returns the plaintext of a secret box, or `undefined` if the box does not open, for any reason. */
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
   /**
-   * AEAD ciphertext, `aeadOverheadBytes` longer than the plaintext. Authenticates `additionalData` without including
-   * it: decryption requires the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * Returns AEAD ciphertext. It is `aeadOverheadBytes` longer than the plaintext. `additionalData` is authenticated but
+   * not included: decryption requires the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
    * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). Never
    * reuse a nonce (24 bytes) with the same key (32 bytes).
    */
@@ -75,23 +75,24 @@ export interface Sodium {
   ): Uint8Array | undefined;
 
   /**
-   * The 32-byte BLAKE2b hash of `message` with a 32-byte key (`crypto_generichash`,
+   * Returns the 32-byte BLAKE2b hash of `message` with a 32-byte key (`crypto_generichash`,
    * https://doc.libsodium.org/hashing/generic_hashing).
    */
   keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** A new Ed25519 key pair. */
+  /** Generates an Ed25519 key pair. */
   generateSigningKeyPair(): SigningKeyPair;
 
   /**
-   * The 64-byte Ed25519 signature of `message` (https://doc.libsodium.org/public-key_cryptography/public-key_signatures).
+   * Returns the 64-byte Ed25519 signature of `message`
+   * (https://doc.libsodium.org/public-key_cryptography/public-key_signatures).
    */
   signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
 
   /** Whether a signature is valid. Returns `false` for a signature or public key of the wrong length or form. */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
 
-  /** Returns `length` cryptographically secure random bytes; `length` is any whole number from 0. */
+  /** Returns `length` cryptographically secure random bytes. `length` is a whole number of at least 0. */
   randomBytes(length: number): Uint8Array;
 
   /** Overwrites `bytes` with zeros. */

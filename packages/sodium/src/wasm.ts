@@ -4,8 +4,8 @@ import { type WasmHeap, wipeFreedMemory } from './wasm-heap.js';
 import { wrapLibsodium } from './wrap-libsodium.js';
 
 /**
- * Loads libsodium compiled to WebAssembly, which runs in Node and in every browser. A page with a content security policy
- * must allow `'wasm-unsafe-eval'`. Rejects without WebAssembly or a secure random source.
+ * Loads libsodium compiled to WebAssembly, which runs in Node and in every browser. A page with a content security
+ * policy must allow `'wasm-unsafe-eval'`. Rejects if there is no WebAssembly or no secure random source.
  */
 export async function loadWasmSodium(): Promise<Sodium> {
   await libsodium.ready;

@@ -3,7 +3,7 @@ import { checkArguments } from './check-arguments.js';
 import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** The part of the common API of libsodium-wrappers and react-native-libsodium that this package uses. */
+/** The API that libsodium-wrappers and react-native-libsodium share, as far as this package uses it. */
 export interface Libsodium {
   crypto_box_keypair(): KeyPair;
   /** Absent in react-native-libsodium. */
@@ -69,7 +69,7 @@ export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodiu
   });
 }
 
-/** Drops the `keyType` that only these libraries add. */
+/** Removes the field `keyType`, which only these libraries add. */
 function bareKeyPair({ publicKey, privateKey }: KeyPair): KeyPair {
   return { publicKey, privateKey };
 }

@@ -127,7 +127,7 @@ function wrapSignatures(
   };
 }
 
-/** Allocates bytes for a key outside V8's heap: V8 stores short arrays inline, and moving them leaves copies behind. */
+/** Allocates bytes for a key outside V8's heap. V8 stores short arrays inline, and moving them would leave copies behind. */
 function unmovedBytes(length: number): Uint8Array {
   return new Uint8Array(new ArrayBuffer(length));
 }

@@ -3,8 +3,8 @@ import { montgomery } from '@noble/curves/abstract/montgomery.js';
 const prime = 2n ** 255n - 19n;
 
 /**
- * X25519 (RFC 7748) in JavaScript. The library's own one comes with all of Ed25519, which quadruples its size.
- * Refuses low-order points with an `Error`.
+ * X25519 (RFC 7748) in JavaScript. The library's own X25519 comes with all of Ed25519, which would quadruple the size.
+ * Throws an `Error` for low-order points.
  */
 export const x25519 = /* @__PURE__ */ montgomery({
   P: prime,
@@ -18,7 +18,10 @@ export const x25519 = /* @__PURE__ */ montgomery({
   powPminus2: inverse,
 });
 
-/** `x` to the power of `prime - 2`, which is its inverse (Fermat). Branches on bits of the exponent, which is public. */
+/**
+ * Returns `x` to the power of `prime - 2`, which is its inverse (Fermat). It branches only on bits of the exponent,
+ * which is public.
+ */
 function inverse(x: bigint): bigint {
   let power = 1n;
   for (const bit of (prime - 2n).toString(2)) {

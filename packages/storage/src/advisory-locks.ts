@@ -11,8 +11,8 @@ export async function lockExclusive<Tables>(db: Transaction<Tables>, name: strin
 }
 
 /**
- * Takes the shared advisory lock `name` until the transaction ends. {@link lockExclusive} waits for all shared holders. A
- * no-op on SQLite, which runs one write transaction at a time.
+ * Takes the shared advisory lock `name` until the transaction ends. {@link lockExclusive} waits for all holders of the
+ * shared lock. A no-op on SQLite, which runs one write transaction at a time.
  */
 export async function lockShared<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
@@ -20,9 +20,10 @@ export async function lockShared<Tables>(db: Transaction<Tables>, name: string):
 }
 
 /**
- * Condition that tries to take the advisory lock `name` (a text or a column) until the transaction ends: true if this
- * transaction gets it, false if another holds it. Never waits, so it cannot deadlock. A hash collision can rarely make
- * it false for a free lock. Always true on SQLite, which runs one write transaction at a time.
+ * Returns a condition that tries to take the advisory lock `name` (a text or a column) until the transaction ends. It
+ * is true if this transaction gets the lock, and false if another transaction holds it. It never waits, so it cannot
+ * deadlock. In rare cases a hash collision makes it false although the lock is free. Always true on SQLite, which runs
+ * one write transaction at a time.
  */
 export function tryLockExclusive<Tables>(
   db: Kysely<Tables>,
@@ -31,7 +32,7 @@ export function tryLockExclusive<Tables>(
   return isPostgres(db) ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})` : sql<boolean>`true`;
 }
 
-/** Lock key of a name; the same for waiting and trying locks. */
+/** Returns the key of a named lock. It is the same for functions that wait and functions that try. */
 function advisoryKey(name: string | Expression<string>): RawBuilder<unknown> {
   return sql`hashtextextended(${name}, 0)`;
 }

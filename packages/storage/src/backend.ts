@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
-/** The interface of a database backend, which {@link openDatabase} uses. */
+/** What {@link openDatabase} needs of a database backend. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /** See {@link Database.location}. */
@@ -12,7 +12,7 @@ export interface Backend<Tables> {
   /** Maximum concurrent write transactions. */
   readonly writers: number;
   isConflict(error: unknown): boolean;
-  /** Runs queries synchronously in the write transaction. Present only if there is one transaction at a time (SQLite). */
+  /** Runs queries synchronously in the write transaction. Present only if transactions run one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
   /** Prepares a transaction for long work: lifts the statement timeout, or lets other requests run in between. */
   waitPatiently(transaction: Transaction<Tables>): Promise<void>;
@@ -34,10 +34,12 @@ interface Migration<Tables> {
 }
 
 /**
- * - `serving`: the process that answers requests and runs jobs
- * - `visiting`: a command that may run at the same time
- * - `helping`: a worker thread of the serving process, which already has the database open. On SQLite the thread writes
- *   only while the main thread holds the write lock for it.
+ * How a database is opened.
+ *
+ * - `serving`: by the process that answers requests and runs jobs
+ * - `visiting`: by a command that may run at the same time
+ * - `helping`: by a worker thread of the serving process, which already has the database open. On SQLite, the thread
+ *   writes only while the main thread holds the write lock for it.
  */
 export type DatabaseRole = 'serving' | 'visiting' | 'helping';
 
@@ -46,9 +48,9 @@ export interface BackendOptions {
   readonly role: DatabaseRole;
   /** The units whose tables identify this program's databases. */
   readonly units: readonly string[];
-  /** Maximum connections, on PostgreSQL. */
+  /** Maximum number of connections. Only for PostgreSQL. */
   readonly connections: number;
-  /** If given, a database without tables is refused, with this text at the end of the error message. */
+  /** If given, a database without tables is refused. This text is then the end of the error message. */
   readonly remedyIfMissing?: string | undefined;
   /** Whether a SQLite file may also contain tables of other programs. */
   readonly mayHoldOthers?: boolean | undefined;

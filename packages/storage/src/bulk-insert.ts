@@ -4,8 +4,8 @@ import { isPostgres } from './is-postgres.js';
 import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-of-rows.js';
 
 /**
- * Inserts any number of rows. Uses one statement for all rows on PostgreSQL ({@link StatementOfRows}). On SQLite, where a
- * statement costs no round trip, uses as few prepared statements as possible.
+ * Inserts any number of rows. On PostgreSQL, one statement inserts all rows ({@link StatementOfRows}). On SQLite, where
+ * a statement costs no round trip, it uses as few prepared statements as possible.
  */
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;
@@ -26,7 +26,7 @@ export class BulkInsert<Result = never> {
     this.#run = (db, rows) => statement.run(db, rows);
   }
 
-  /** Returns the rows of `returning`, in no particular order. */
+  /** Inserts the rows. Returns the rows of `returning`, in no particular order. */
   run<Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]): Promise<Result[]> {
     return this.#run(db, rows);
   }

@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
 import { rowsOfText } from './run-at-once.js';
 
-// Few statement shapes, so that each stays prepared. The large ones save round trips.
+// Few statement shapes, so that each stays prepared. The large shapes save round trips.
 const rowsPerStatement = [64, 16, 4, 1] as const;
 
-/** A statement for any number of rows, run in as few executions as its prepared shapes (64, 16, 4, 1 rows) allow. */
+/** A statement for any number of rows. It runs in as few executions as its prepared shapes (64, 16, 4 and 1 rows) allow. */
 export class BulkStatement<Result = never> {
   readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
 
@@ -13,7 +13,7 @@ export class BulkStatement<Result = never> {
     this.#shapes = rowsPerStatement.map((size) => ({ size, sql: build(size) }));
   }
 
-  /** Returns the rows of all executions, in no particular order. */
+  /** Runs the statement for all rows. Returns the rows of all executions, in no particular order. */
   async run<Tables>(db: Transaction<Tables>, rows: readonly (readonly unknown[])[]): Promise<Result[]> {
     const returned: Result[] = [];
     let offset = 0;

@@ -1,9 +1,9 @@
-/** `Retry-After` for clients, in seconds. */
+/** Seconds for the `Retry-After` header of answers to clients. */
 const retryAfterSeconds = 5;
 
 /**
- * The database is temporarily unreachable or out of space. The write was rolled back; if the connection broke during
- * the commit, its outcome is unknown. Safe to retry later, without a restart.
+ * The database is temporarily unreachable or out of space. The write was rolled back; only if the connection broke
+ * during the commit, its outcome is unknown. The caller can retry later, without a restart.
  */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';

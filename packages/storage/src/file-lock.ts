@@ -9,7 +9,7 @@ export interface FileLockOptions {
   readonly patienceMilliseconds?: number;
 }
 
-/** Another process, or other code in this one, holds the lock. */
+/** Another process, or other code in this process, holds the lock. */
 export class FileLockedError extends Error {
   constructor(path: string) {
     super(`another process holds the lock ${path}: wait until it ends, or stop it`);
@@ -18,10 +18,10 @@ export class FileLockedError extends Error {
 }
 
 /**
- * Runs `action` while holding the exclusive lock at `path`, against other processes and other code in this one. The
- * lock is an operating system lock: it ends with its process, and the empty file that remains is harmless.
+ * Runs `action` while holding the exclusive lock at `path`, which excludes other processes and other code in this
+ * process. It is a lock of the operating system: it ends with its process, and the empty file that remains is harmless.
  *
- * @throws FileLockedError if another holder keeps it for longer than `patienceMilliseconds`.
+ * @throws FileLockedError if another holder keeps the lock for longer than `patienceMilliseconds`
  */
 export async function withFileLock<Result>(
   path: string,

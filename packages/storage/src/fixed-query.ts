@@ -18,9 +18,9 @@ export type FixedQuery<Tables, Parameters, Row> = (
 ) => Promise<Row[]>;
 
 /**
- * A query with fixed text, built and compiled once per kind of database: compiling takes longer than running most
- * queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. A value that is
- * computed from others needs its own parameter.
+ * A query with a fixed text. It is built and compiled once per kind of database, because compiling takes longer than
+ * running most queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. A value
+ * that is computed from others needs a parameter of its own.
  */
 export function fixedQuery<Tables, Parameters, Row>(
   build: (

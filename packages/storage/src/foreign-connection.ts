@@ -6,7 +6,10 @@ interface PgConnection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }
 
-/** The same for `@photostructure/sqlite`. `node:sqlite` and `better-sqlite3` also fit, but are untested. */
+/**
+ * A connection of `@photostructure/sqlite` with an open transaction. `node:sqlite` and `better-sqlite3` also fit, but
+ * are untested.
+ */
 interface SqliteConnection {
   prepare(text: string): {
     run(...values: never[]): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint };
@@ -14,18 +17,18 @@ interface SqliteConnection {
   };
 }
 
-/** The same for a Kysely transaction. */
+/** A Kysely transaction of the host application. */
 interface KyselyConnection {
   readonly isTransaction: boolean;
   withTables(): object;
 }
 
-/** A connection of the host application to our database, with a transaction in progress. */
+/** A connection of the host application to our database, with an open transaction. */
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**
- * Runs `work` in our own transaction, or in the transaction of a host's connection. The host then commits or rolls back
- * the changes. The host's commit sends no signal: the next poll finds the changes.
+ * Runs `work` in a transaction of ours, or in the open transaction of a host's connection, which the host then commits
+ * or rolls back. The host's commit sends no signal, so the next poll finds the changes.
  */
 export async function withinTransaction<Result>(
   within: AnyTransaction | ForeignConnection,
@@ -40,7 +43,7 @@ export async function withinTransaction<Result>(
   return result;
 }
 
-/** Returns a new object each time, because pending work is keyed by it. */
+/** Returns a new object each time, because pending work is stored by object. */
 function kyselyOn(connection: ForeignConnection): object {
   if ('withTables' in connection) return connection.withTables();
   return new Kysely<never>({

@@ -16,14 +16,14 @@ interface Waiting<Tables> {
 }
 
 interface WriteOptions {
-  /** The write already is the batch of a whole tick, and begins at once if a writer is free. Default: false. */
+  /** The write is itself the batch of a whole tick, so it begins at once if a writer is free. Default: false. */
   readonly isBatched?: boolean;
-  /** Runs before the other writes of its batch. Default: false. */
+  /** Whether the write runs before the other writes of its batch. Default: false. */
   readonly isFirst?: boolean;
 }
 
 interface Committed {
-  /** Shorter than the group if its writes took too long. */
+  /** One result per write. There are fewer results than writes if the writes took too long. */
   readonly results: readonly unknown[];
   readonly actions: readonly (() => void)[];
 }
@@ -31,7 +31,7 @@ interface Committed {
 export interface GroupCommitOptions extends RepeatConflictsOptions {
   /** Maximum concurrent transactions. */
   readonly writers: number;
-  /** Runs queries of the current transaction synchronously. Present only if there is one transaction at a time. */
+  /** Runs queries of the current transaction synchronously. Present only if transactions run one at a time. */
   readonly runAtOnce?: RunAtOnce | undefined;
   /** Called with the error of an `afterCommit` action. */
   onActionError(error: unknown): void;
@@ -40,19 +40,20 @@ export interface GroupCommitOptions extends RepeatConflictsOptions {
 const maximumWritesPerCommit = 256;
 // Fewer writes than this are not split over several transactions.
 const minimumShare = 32;
-// About the duration of a commit: a write must not wait longer than a commit for others to join its batch.
+// About the duration of a commit. A write must not wait for longer than that for other writes to join its batch.
 const maximumBatchDelayMilliseconds = 10;
-/** After this time, the rest of a group waits for the next one, so that one slow write delays few others. */
+/** After this time, the rest of a group moves to the next group, so that one slow write delays only few others. */
 const maximumGroupMilliseconds = 50;
-/** The limit for writes that run synchronously, which block the event loop until their commit. */
+/** The same limit for writes that run synchronously, because these block the event loop until their commit. */
 const maximumBlockingMilliseconds = 25;
 const longestPauseMilliseconds = 1000;
-// If more writes of a group fail, the rest are committed one by one.
+// If more writes of a group fail than this, the remaining writes are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
 /**
  * Group commit: batches the writes that arrive while another commit runs, or in consecutive event-loop ticks, so that
- * they share the cost of one durable commit. A write that throws fails alone; the others run again without it.
+ * they share the cost of one durable commit. If a write throws, only that write fails, and the others run again without
+ * it.
  */
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;
@@ -60,7 +61,7 @@ export class GroupCommit<Tables> {
   #waiting: Waiting<Tables>[] = [];
   #busyWriters = 0;
   #lastSingle: Promise<void> = Promise.resolve();
-  /** Number of requested writes, without single ones. */
+  /** Number of writes requested through {@link run}. */
   #requested = 0;
   #hasRun = false;
 
@@ -75,9 +76,10 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Resolves with the write's result once it is committed. Rejects with the write's error; then it has changed nothing.
+   * Resolves to the result of the write once it is committed. Rejects with the error of the write, which then has
+   * changed nothing.
    *
-   * @throws DatabaseUnavailableError if the database is unreachable.
+   * @throws DatabaseUnavailableError if the database is unreachable
    */
   run<Result>(
     write: Write<Tables, Result>,
@@ -97,9 +99,9 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Commits a slow write in its own transaction, one at a time. Writes of {@link run} continue concurrently where the
-   * database allows it. Where it does not, and some had to wait, the next slow write begins after a pause as long as
-   * this one: in between, others write for half of the time. Resolves and rejects as `run` does.
+   * Commits a slow write in a transaction of its own. Such writes run one at a time. If the database allows it, writes
+   * of {@link run} continue concurrently. If it does not and some had to wait, the next slow write begins after a pause
+   * as long as this write took, so that other writes get half of the time. Resolves and rejects as `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
@@ -128,8 +130,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Collects more writes as long as each event-loop tick adds some (the last commit may have delayed them), up to a
-   * full batch and for at most 10 ms. Returns at once if all pending writes are batches already.
+   * Collects more writes while each event-loop tick adds some (the last commit may have delayed them), up to a full
+   * batch and for at most 10 ms. Returns at once if all pending writes are already batches.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;
@@ -157,7 +159,10 @@ export class GroupCommit<Tables> {
     for (const waiting of rest) await this.#commitSingle(waiting);
   }
 
-  /** Returns the index of the write that failed, `unknown` if the cause is not a single write, or `settled`. */
+  /**
+   * Runs the writes as one batch. Returns the index of the write that failed, `unknown` if no single write is the
+   * cause, or `settled`.
+   */
   async #tryBatch(group: readonly Waiting<Tables>[]): Promise<number | 'unknown' | 'settled'> {
     const progress = { index: -1 };
     try {
@@ -196,7 +201,10 @@ export class GroupCommit<Tables> {
     });
   }
 
-  /** `progress.index` is the index of the running write; -1 before the first and after the last. */
+  /**
+   * Commits a group. `progress.index` is the index of the running write; it is -1 before the first and after the last
+   * write.
+   */
   async #commit(group: readonly Waiting<Tables>[], progress: { index: number }): Promise<Committed> {
     const lastSteps: (() => Promise<void>)[] = [];
     const actions: (() => void)[] = [];
@@ -208,7 +216,7 @@ export class GroupCommit<Tables> {
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
-      // `stop` revokes this at the end of the transaction, so that a late query does not run in the next one.
+      // `stop` revokes this at the end of the transaction, so that a late query does not run in the next transaction.
       const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
       try {
         const results: unknown[] = [];

@@ -11,7 +11,7 @@ export function keepingRows<Tables>(db: Kysely<Tables>): RawBuilder<unknown> {
 
 /**
  * Row lock `for update`, for rows that this transaction changes: others can neither lock nor change them. Empty on
- * SQLite.
+ * SQLite, which runs one write transaction at a time.
  */
 export function lockingRows<Tables>(db: Kysely<Tables>): RawBuilder<unknown> {
   return isPostgres(db) ? sql`for update` : sql``;

@@ -9,15 +9,15 @@ export interface MigrationSet {
   readonly unit: string;
   readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
   /**
-   * Tables that contain rows in a new database, with the number of rows. An import replaces these rows. The order lets
-   * the tables be emptied one by one.
+   * Tables that contain rows in a new database, with the number of rows. An import replaces these rows. The tables can
+   * be emptied one by one in this order.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
   /** Whether several programs have this unit, so that its tables alone do not show whose database it is; default: no. */
   readonly isShared?: boolean;
 }
 
-/** The units whose tables identify a program's database. */
+/** Returns the units whose tables identify a program's database. */
 export function identifyingUnits(sets: readonly MigrationSet[]): string[] {
   const own = sets.filter(({ isShared }) => isShared !== true);
   return (own.length === 0 ? sets : own).map(({ unit }) => unit);
@@ -33,10 +33,11 @@ export interface MigrationStatus {
 }
 
 /**
- * Migrates each unit's tables, all in one transaction. `lock` runs first in it: if several processes start at once, one
- * migrates and the others have nothing left to do.
+ * Migrates the tables of all units in one transaction. `lock` is its first step: if several processes start at once,
+ * one migrates, and the others then have nothing to do.
  *
- * @throws DatabaseUnusableError if the database comes from a newer version, or a migration fails (and is rolled back).
+ * @throws DatabaseUnusableError if a newer version has migrated the database, or if a migration fails (and is rolled
+ * back)
  */
 export async function migrate<Tables>(
   db: Kysely<Tables>,

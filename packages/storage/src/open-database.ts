@@ -27,21 +27,24 @@ export interface OpenDatabaseOptions {
   onError(error: unknown): void;
   /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
-  /** If given, a missing or empty database is refused instead of created. Ends the error message: what to do. */
+  /**
+   * If given, a missing or empty database is refused instead of created. This text is the end of the error message: it
+   * says what to do.
+   */
   readonly remedyIfMissing?: string | undefined;
-  /** Whether a SQLite file may also contain tables of other programs; default: it is refused. */
+  /** Whether a SQLite file may also contain tables of other programs. By default such a file is refused. */
   readonly mayHoldOthers?: boolean | undefined;
 }
 
-/** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
+/** An open, migrated database. This is the shared contract of SQLite and PostgreSQL. */
 export interface Database<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /**
-   * Readable name of the database, without its password: the file's absolute path, or PostgreSQL's database and
-   * address.
+   * Readable name of the database, without its password: the absolute path of the file, or the name and address of the
+   * PostgreSQL database.
    */
   readonly location: string;
-  /** For reads of committed data. Writes go through {@link write}. */
+  /** For reading committed data. Writes must use {@link write}. */
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /** Runs `read` on a snapshot of the database. `read` may run more than once. */
@@ -54,22 +57,26 @@ export interface Database<Tables> {
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
    * Like {@link write}, but runs before the other writes of its batch. For writes that take a lock which other batches
-   * take too: waiting for it after an earlier write has locked rows would deadlock with the lock's holder.
+   * also take: waiting for the lock after an earlier write has locked rows could deadlock with the lock's holder.
    */
   writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
-  /** Like {@link write}, for a batch of a whole event-loop tick: begins at once if no other commit is running. */
+  /**
+   * Like {@link write}, for a write that is itself the batch of an event-loop tick. Begins at once if no other commit
+   * is running.
+   */
   writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Commits a write that is a single statement and needs no explicit transaction: one round trip on PostgreSQL.
+   * Commits a write that is a single statement and needs no explicit transaction. This takes one round trip on
+   * PostgreSQL.
    *
-   * @throws DatabaseUnavailableError like {@link write}.
+   * @throws DatabaseUnavailableError as {@link write} does
    */
   writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * Commits a slow write, or one that changes very many rows, in its own transaction. On PostgreSQL it blocks no
-   * other writes. On SQLite it blocks them all, and the result says for how long.
+   * Commits a write that is slow or changes very many rows in a transaction of its own. On PostgreSQL it blocks no
+   * other writes. On SQLite it blocks all other writes, and the result says for how long.
    *
-   * @throws DatabaseUnavailableError like {@link write}.
+   * @throws DatabaseUnavailableError as {@link write} does
    */
   writeSingle<Result>(write: Write<Tables, Result>): Promise<SingleResult<Result>>;
   /**
@@ -79,11 +86,11 @@ export interface Database<Tables> {
    * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
    */
   withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Whether any write was requested, for example with {@link write}. Migrations do not count. */
+  /** Whether any write was requested, for example by {@link write}. Migrations do not count. */
   hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
-  /** Whether statements wait because all of this process's connections are in use; never on SQLite. */
+  /** Whether statements wait because all connections of this process are in use. Always false on SQLite. */
   isPoolExhausted(): boolean;
   /** Closes the connections. Idempotent. */
   close(): Promise<void>;
@@ -92,7 +99,7 @@ export interface Database<Tables> {
 /** Result of {@link Database.writeSingle}. */
 export interface SingleResult<Result> {
   readonly result: Result;
-  /** Milliseconds during which it blocked other writes; `undefined` on PostgreSQL, where it blocked none. */
+  /** How long the write blocked other writes, in milliseconds; `undefined` on PostgreSQL, where it blocked none. */
   readonly fileLockedMilliseconds: number | undefined;
 }
 
@@ -176,10 +183,10 @@ async function writeSingle<Tables, Result>(
 }
 
 /**
- * Returns the path of the SQLite file in `url` if it does not exist yet, else `undefined`. Call it before opening,
- * which would create an empty file.
+ * Returns the path of the SQLite file in `url` if the file does not exist, otherwise `undefined`. Call this before
+ * opening, because opening creates an empty file.
  *
- * @throws the operating system's error if that cannot be determined.
+ * @throws the operating system's error if it cannot be determined whether the file exists
  */
 export function missingFile(url: string): string | undefined {
   const path = /^sqlite:(.+)$/s.exec(url)?.[1];
@@ -187,9 +194,10 @@ export function missingFile(url: string): string | undefined {
 }
 
 /**
- * Completed and pending migrations of each unit; changes nothing. For a missing SQLite file, all are pending.
+ * Reads the completed and pending migrations of each unit. Changes nothing. If the SQLite file is missing, all are
+ * pending.
  *
- * @throws DatabaseUnusableError if the database cannot be opened, or its file could not be created.
+ * @throws DatabaseUnusableError if the database cannot be opened, or if its file could not be created
  */
 export async function migrationStatus(
   options: Pick<OpenDatabaseOptions, 'url' | 'migrations'>,
@@ -225,7 +233,10 @@ async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tab
   return await openPostgresBackend(options);
 }
 
-/** @throws DatabaseUnusableError for a URL that nothing may open, or show in a message. */
+/**
+ * Checks a database URL. @throws DatabaseUnusableError if it has a mistake because of which it must not be opened or
+ * shown.
+ */
 function requireUsable(url: string): void {
   const mistake = describeDatabaseUrlMistake(url);
   if (mistake !== undefined) throw new DatabaseUnusableError(mistake);

@@ -3,7 +3,7 @@ import { isPostgres } from './is-postgres.js';
 
 /** Column types that hold the same values on SQLite and PostgreSQL. */
 export const columnTypes = {
-  /** Unix milliseconds, counts and other integers up to 2^53; read as `number`. */
+  /** Unix milliseconds, counts and other integers up to 2^53. They are read as `number`. */
   integer: 'bigint',
   text: 'text',
 } as const;
@@ -20,8 +20,8 @@ export function addIdColumn<Table extends string>(
 }
 
 /**
- * Stores a table in primary key order where supported (SQLite's `without rowid`). Small rows that are inserted together
- * are then adjacent, and each needs one B-tree fewer.
+ * Stores a table in the order of its primary key where that is supported (SQLite's `without rowid`). Small rows that
+ * are inserted together are then adjacent, and the table needs one B-tree less.
  */
 export function inKeyOrder<Table extends string, Columns extends string>(
   db: Kysely<unknown>,

@@ -8,9 +8,9 @@ import type { Database } from './open-database.js';
 const margin = 4096;
 
 /**
- * Raises a table's id counter to at least `floor`, a safe integer, so that new ids are above it. Never lowers it;
- * idempotent. Other processes can insert rows meanwhile.
- * @throws DatabaseUnusableError if the database user may not set the counter.
+ * Raises a table's id counter to at least `floor`, a safe integer, so that new ids are above it. Never lowers the
+ * counter. Idempotent. Other processes can insert rows meanwhile.
+ * @throws DatabaseUnusableError if the database user may not set the counter
  */
 export async function raiseIdCounter<Tables>(
   database: Pick<Database<Tables>, 'write'>,
@@ -19,7 +19,7 @@ export async function raiseIdCounter<Tables>(
 ): Promise<void> {
   await database.write(async ({ db }) => {
     if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
-    // Two concurrent raises could set the counter back by the ids that were assigned in between.
+    // Without the lock, two concurrent raises could set the counter back by the ids that were assigned in between.
     await lockExclusive(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found
@@ -40,7 +40,7 @@ function explainDenial(cause: unknown, table: string): never {
   );
 }
 
-/** SQLite has no counter for a table before its first row. */
+/** Raises the counter of a SQLite table, or creates it: SQLite has no counter for a table before its first row. */
 async function raiseSqliteCounter<Tables>(db: Kysely<Tables>, table: string, floor: number): Promise<void> {
   const { rows } = await sql<{ seq: number }>`select seq from sqlite_sequence where name = ${table}`.execute(
     db,

@@ -1,9 +1,9 @@
-/** Small enough that a batch's transaction delays no other write for long. */
+/** Small enough that the transaction of a batch delays no other write for long. */
 const rowsPerBatch = 500;
 
 /**
- * Calls `removeSome` with the maximum number of rows (500), each call in its own transaction. Stops when it removes
- * fewer, or `signal` is aborted. Returns the total.
+ * Calls `removeSome` repeatedly with the maximum number of rows (500). Each call must use a transaction of its own.
+ * Stops when a call removes fewer rows, or when `signal` is aborted. Returns the total number of removed rows.
  */
 export async function removeInBatches(
   removeSome: (limit: number) => Promise<number>,

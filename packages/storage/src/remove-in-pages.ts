@@ -1,18 +1,18 @@
 /** Bounds each read, so that a large table does not block other work. */
 const rowsPerPage = 1000;
 
-/** Reads the rows after an id, in the order of their ids, and removes rows that are due. */
+/** How to read a table in the order of ids, and how to remove the rows that are due. */
 export interface PagedRemoval<Row extends { readonly id: number }> {
   /** Returns up to `limit` rows with ids greater than `after`. */
   read(after: number, limit: number): Promise<readonly Row[]>;
-  /** Removes the rows of a page that are due. Returns their number. */
+  /** Removes those rows of a page that are due. Returns their number. */
   remove(rows: readonly Row[]): Promise<number>;
 }
 
 /**
- * Scans a table page by page and removes rows that no index finds. An index on a time that changes with every
- * registration would cost more in total than this scan costs once a day. Stops when `signal` is aborted. Returns the
- * total.
+ * Scans a table page by page and removes rows that are due, without an index. An index on a time that changes with
+ * every registration would cost more in total than this scan costs once a day. Stops when `signal` is aborted. Returns
+ * the total number of removed rows.
  */
 export async function removeInPages<Row extends { readonly id: number }>(
   { read, remove }: PagedRemoval<Row>,

@@ -2,15 +2,16 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 import { arrayText } from './postgres/array-text.js';
 
-// Passes arrays to PostgreSQL instead of JSON. The planner knows the length of an array, but assumes 100 rows for any
-// JSON, and for so many it would scan a table of 10,000 rows.
+// PostgreSQL gets arrays instead of JSON. The planner knows the length of an array, but assumes 100 rows for any JSON,
+// and for that many rows it would scan a table of 10,000 rows.
 
 /** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';
 
 /**
- * Passes any number of rows to a statement as a table. They are one JSON parameter on SQLite and one array per column on
- * PostgreSQL, so that the SQL text stays the same. Use it as `from ${rowsAsTable(db, 'v', { id: 'integer' }, rows)}`.
+ * Passes any number of rows to a statement as a table. The rows are one JSON parameter on SQLite and one array per
+ * column on PostgreSQL, so that the SQL text stays the same. Use it as `from ${rowsAsTable(db, 'v', { id: 'integer' },
+ * rows)}`.
  */
 export function rowsAsTable<Tables, Column extends string>(
   db: Kysely<Tables>,
@@ -29,7 +30,7 @@ export function rowsAsTable<Tables, Column extends string>(
   return sql`unnest(${sql.join(arrays)}) as ${sql.raw(`"${name}"("${names.join('", "')}")`)}`;
 }
 
-/** Like {@link rowsAsTable}, from a JSON array: for a parameter of a fixed query. */
+/** Like {@link rowsAsTable}, but takes a JSON array, for use with a parameter of a fixed query. */
 export function rowsAsTableOf<Tables, Column extends string>(
   db: Kysely<Tables>,
   name: string,
@@ -54,9 +55,9 @@ function postgresType(type: RowColumn): string {
 }
 
 /**
- * Condition that a column equals one of the values, of which there may be any number. Use it instead of {@link
- * amongNumbers} inside `or`, and for values of very different frequency, such as the channels of subscriptions:
- * PostgreSQL looks up the statistics of each value.
+ * Returns a condition that a column equals one of any number of values. Use it instead of {@link amongNumbers} inside
+ * `or`, and for values whose frequency differs greatly, such as the channels of subscriptions: PostgreSQL looks up the
+ * statistics of each value.
  */
 export function isAmong<Tables>(
   db: Kysely<Tables>,
@@ -67,7 +68,7 @@ export function isAmong<Tables>(
   return isAmongListed(db, column, type, listText(db, values));
 }
 
-/** Like {@link isAmong}, with the result of {@link listText}: for a parameter of a fixed query. */
+/** Like {@link isAmong}, but takes the result of {@link listText}, for use with a parameter of a fixed query. */
 export function isAmongListed<Tables>(
   db: Kysely<Tables>,
   column: string,
@@ -79,13 +80,14 @@ export function isAmongListed<Tables>(
     : sql<boolean>`${sql.ref(column)} in (select value from json_each(${list}))`;
 }
 
-/** Formats values as one parameter: as an array on PostgreSQL, as JSON on SQLite. */
+/** Formats values as one parameter: an array on PostgreSQL, JSON on SQLite. */
 export function listText<Tables>(db: Kysely<Tables>, values: readonly (string | number)[]): string {
   return isPostgres(db) ? arrayText(values) : JSON.stringify(values);
 }
 
 /**
- * Right-hand side of `in` for any number of values. They are one JSON parameter, so that the SQL text stays the same.
+ * Returns the right-hand side of `in` for any number of values. They are one JSON parameter, so that the SQL text stays
+ * the same.
  */
 export function amongNumbers<Tables, Id extends number>(
   db: Kysely<Tables>,
@@ -94,7 +96,7 @@ export function amongNumbers<Tables, Id extends number>(
   return amongNumbersOf<Tables, Id>(db, JSON.stringify(numbers));
 }
 
-/** Like {@link amongNumbers}, from a JSON array: for a parameter of a fixed query. */
+/** Like {@link amongNumbers}, but takes a JSON array, for use with a parameter of a fixed query. */
 export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, json: string): RawBuilder<Id> {
   return isPostgres(db)
     ? sql<Id>`(select value from unnest(translate(${json}::text, '[]', '{}')::bigint[]) as value)`
@@ -122,7 +124,7 @@ export function ascendingNumbers<Tables>(db: Kysely<Tables>, column: string): Ra
     : sql<string>`json_group_array(${values} order by ${values})`;
 }
 
-/** Expands a text column with a JSON array of numbers into a lateral table with the column `value`. */
+/** Expands a text column that contains a JSON array of numbers into a lateral table with the column `value`. */
 export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
   return elementsIn(db, column, name, 'bigint');
 }

@@ -1,10 +1,10 @@
 import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 
-/** Runs a query synchronously; returns `undefined`, without running it, if it would have to wait. */
+/** Runs a query synchronously. If the query would have to wait, returns `undefined` without running it. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
-// The function is a property, because a WeakMap of all transactions slows down garbage collection. The property is on
-// the executor, because every transaction has its own one and `withTables` keeps it.
+// The function is a property, because a WeakMap of all transactions would slow down garbage collection. It is a
+// property of the executor, because each transaction has an executor of its own, which `withTables` keeps.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 
@@ -18,8 +18,8 @@ export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => 
 }
 
 /**
- * Runs a compiled query and returns its rows. Bypasses Kysely where the query can run synchronously: for half of the
- * queries, Kysely's overhead is as long as the query itself.
+ * Runs a compiled query and returns its rows. Bypasses Kysely if the query can run synchronously, because for half of
+ * the queries Kysely's overhead takes as long as the query itself.
  */
 export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Row[]> {
   const executor = db.getExecutor() as AtOnce;

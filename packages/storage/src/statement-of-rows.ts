@@ -4,31 +4,31 @@ import { keepPrepared } from './postgres/prepared-statements.js';
 import type { RowColumn } from './rows-as-table.js';
 import { rowsOfText } from './run-at-once.js';
 
-/** Columns of the given rows and their types; integers and texts may be null. */
+/** Names and types of the columns of given rows. Integers and texts may be null. */
 export type GivenColumns = Readonly<Record<string, RowColumn>>;
 
-/** Names of the columns, in the order of a row's values. */
+/** Returns the names of the columns, in the order of a row's values. */
 export function namesOf<Columns extends GivenColumns>(columns: Columns): (keyof Columns & string)[] {
   return Object.keys(columns);
 }
 
-/** Values of one row, in the order of the columns. */
+/** The values of one row, in the order of the columns. */
 export type GivenRow = readonly (string | number | null)[];
 
 export interface StatementOfRowsOptions {
-  /** Whether it only inserts, so that each connection may keep it prepared. */
+  /** Whether the statement only inserts, so that each connection may keep it prepared. */
   readonly isInsertion: boolean;
 }
 
 /**
- * A PostgreSQL statement for any number of rows. They are passed as one array per column, so that the text is short
- * and always the same.
+ * A PostgreSQL statement for any number of rows. The rows are passed as one array per column, so the text is short and
+ * always the same.
  */
 export class StatementOfRows<Result = never> {
   readonly #text: string;
   readonly #columns: number;
 
-  /** @param build returns the statement, given a query for `rows`. It may contain no other parameters. */
+  /** @param build returns the statement, given a query for `rows`. The statement may contain no other parameters. */
   constructor(
     columns: GivenColumns,
     build: (rows: RawBuilder<unknown>) => CompiledQuery<Result>,
@@ -40,7 +40,7 @@ export class StatementOfRows<Result = never> {
     this.#columns = types.length;
   }
 
-  /** Returns the statement's rows. */
+  /** Runs the statement for these rows. Returns the rows that it returns. */
   async run<Tables>(db: Kysely<Tables>, rows: readonly GivenRow[]): Promise<Result[]> {
     if (rows.length === 0) return [];
     const arrays = Array.from({ length: this.#columns }, (_, column) =>

@@ -1,4 +1,4 @@
 import type { Kysely } from 'kysely';
 
-/** A database or transaction with unknown tables: raw SQL and introspection only. */
+/** A database or transaction with unknown tables. It supports only raw SQL and introspection. */
 export type UntypedDatabase = Pick<Kysely<unknown>, 'getExecutor' | 'introspection'>;

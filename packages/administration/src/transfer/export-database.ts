@@ -15,15 +15,16 @@ import { encodeCell, type TransferCounts, type TransferLine } from './transfer-f
 /** Options of {@link exportDatabase}. */
 export interface ExportOptions {
   readonly migrations: readonly MigrationSet[];
-  /** Receives the lines. The caller ends it. */
+  /** Receives the export, one JSON value per line. The caller closes the stream. */
   readonly output: Writable;
 }
 
 const pageSize = 1000;
 
 /**
- * Exports all rows and jobs as lines of JSON, which {@link importDatabase} reads on any backend. The export is a snapshot:
- * it does not contain concurrent writes, so stop all serving processes before you move a database. Resolves to the counts.
+ * Exports all rows and jobs as lines of JSON, which {@link importDatabase} can read on SQLite and PostgreSQL. The
+ * export is a snapshot without later writes, so stop all serving processes before you move a database. Resolves to the
+ * number of rows and jobs.
  */
 export async function exportDatabase<Tables>(
   database: Database<Tables>,
@@ -48,17 +49,17 @@ export async function exportDatabase<Tables>(
   });
 }
 
-/** Tables that are not transferred: the records of applied migrations. */
+/** Returns the names of the tables that are not exported: those in which Kysely records applied migrations. */
 export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
 
-/** Whether the rows of a table count as jobs or as ordinary rows. */
+/** Returns the counter to which a row of this table belongs. */
 export function kindOfRows(table: string): keyof TransferCounts {
   return table === 'jobs' ? 'jobs' : 'rows';
 }
 
-/** The applied migrations of each unit, in order. */
+/** Reads the names of the applied migrations of each unit, in the order of application. */
 export async function namesOfMigrations(
   db: UntypedDatabase,
   sets: readonly MigrationSet[],

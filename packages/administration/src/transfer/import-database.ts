@@ -26,8 +26,8 @@ const rowsPerInsert = 500;
 const lineKinds = ['waxwingExport', 'row', 'generated', 'end'] as const;
 
 /**
- * Imports an export into an empty database, in one atomic transaction. Resolves to the counts.
- * @throws DatabaseUnusableError if the database is not empty, or the export is truncated or from another version.
+ * Imports an export into an empty database, in one atomic transaction. Resolves to the number of rows and jobs.
+ * @throws DatabaseUnusableError if the database is not empty, or if the export is truncated or from another version.
  */
 export async function importDatabase<Tables>(
   database: Database<Tables>,
@@ -35,7 +35,8 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Bypasses group commit, which may run a write twice: the lines can be read only once. The import may also take long.
+  // Bypasses group commit, which may run a write twice, because the input can be read only once. An import may also
+  // take long.
   return await database.db.transaction().execute(async (transaction) => {
     // Untyped, because the tables to import are read from the database's catalog.
     const db: UntypedDatabase = transaction;
@@ -100,7 +101,7 @@ class ImportWriter {
     const values = rows.map(
       (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
     );
-    // Without this clause, PostgreSQL refuses the exported ids in identity columns.
+    // Without this clause, PostgreSQL refuses explicit ids in identity columns.
     const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
     await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
       this.#db,
@@ -108,15 +109,15 @@ class ImportWriter {
   }
 }
 
-/** Removes leases: the processes that held them do not run on this database. */
+/** Removes all leases: the processes that held them use the exported database, not this one. */
 async function releaseJobs(db: UntypedDatabase): Promise<void> {
   await sql`update jobs set leased_until = null where leased_until is not null`.execute(db);
 }
 
-/** Reads the lines of an export, and counts them for error messages. */
+/** Reads and parses the lines of an export, and counts them for error messages. */
 class ExportLines {
   readonly #lines: AsyncIterator<string>;
-  /** The number of the last line read, from 1. */
+  /** Number of the last line read. The first line is 1. */
   number = 0;
 
   constructor(input: Readable) {

@@ -21,8 +21,8 @@ interface CatalogRow {
 }
 
 /**
- * Reads all tables except those in `without`, in foreign-key order: each after the tables that it references. Partitions are
- * read through their parent table.
+ * Reads all tables except those in `without`. A table comes after the tables that its foreign keys reference. A
+ * partitioned table is read as one table.
  */
 export async function readTables(db: UntypedDatabase, without: readonly string[]): Promise<TransferTable[]> {
   const { rows } = await (isPostgres(db) ? postgresColumns : sqliteColumns).execute(db);

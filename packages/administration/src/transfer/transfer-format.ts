@@ -3,20 +3,23 @@ import type { GeneratedColumn } from './table-catalog.js';
 /** A column value in JSON. Binary values are base64. */
 export type CellValue = string | number | null | { readonly base64: string };
 
-/** A line of an export: a header first, then rows and generated columns, and an end line that proves the file complete. */
+/**
+ * One line of an export. The header comes first, then rows, then generated columns. The end line shows that the file is
+ * complete.
+ */
 export type TransferLine =
   | { readonly waxwingExport: 1; readonly migrations: Readonly<Record<string, readonly string[]>> }
   | { readonly table: string; readonly row: Readonly<Record<string, CellValue>> }
   | { readonly generated: GeneratedColumn }
   | { readonly end: TransferCounts };
 
-/** The number of exported or imported rows; jobs are counted separately. */
+/** Number of exported or imported rows. Jobs are counted separately. */
 export interface TransferCounts {
   readonly rows: number;
   readonly jobs: number;
 }
 
-/** Encodes a column value. Throws a TypeError for a type that is not portable between the databases. */
+/** Encodes a column value. Throws a TypeError for a value of a type that SQLite and PostgreSQL do not share. */
 export function encodeCell(value: unknown): CellValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') };

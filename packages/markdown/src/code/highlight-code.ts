@@ -2,8 +2,8 @@ import hljs from 'highlight.js/lib/core';
 import { loadLanguage } from './load-language.js';
 
 /**
- * Maps highlight.js scopes to the Pygments class names that stock clients style. A scope that is not listed gets no class:
- * clients show a block as raw HTML when they meet an unknown class.
+ * Maps highlight.js scopes to the Pygments class names that stock clients style. Other scopes get no class, because a
+ * client shows the whole block as raw HTML if it contains an unknown class.
  */
 const classOfScope: Readonly<Record<string, string>> = {
   addition: 'gi',
@@ -59,8 +59,8 @@ const classOfScope: Readonly<Record<string, string>> = {
 const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
 
 /**
- * Highlights code as HTML: escaped text and `span` elements that never nest. `highlighterName` is highlight.js's name
- * for the language.
+ * Highlights code. Returns HTML: escaped text and `span` elements that never nest. `highlighterName` is the language's
+ * name in highlight.js.
  */
 export function highlightCode(code: string, highlighterName: string): string {
   loadLanguage(highlighterName);
@@ -75,7 +75,10 @@ export function highlightCode(code: string, highlighterName: string): string {
   return html;
 }
 
-/** Returns the class for highlight.js's `class` attribute: `hljs-title function_` is the scope `title.function`. */
+/**
+ * Returns the Pygments class for a `class` attribute of highlight.js: `hljs-title function_` is the scope
+ * `title.function`.
+ */
 function classOf(classes: string): string | undefined {
   const scope = classes
     .replace(/^hljs-/, '')

@@ -2,8 +2,8 @@
 export type HighlighterLanguage = readonly [highlighterName: string, name: string, aliases?: string];
 
 /**
- * Every language of highlight.js, in the library's order. If two share an alias, the first entry wins. Listed here because
- * the library can list only the grammars that it has loaded.
+ * All languages of highlight.js, in the library's order. If two languages share an alias, the first one wins. The list
+ * is here because the library can list only the grammars that are loaded.
  */
 export const highlighterLanguages: readonly HighlighterLanguage[] = [
   ['1c', '1C:Enterprise'],

@@ -1,8 +1,8 @@
 import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
- * Display names of Pygments lexers. Clients use them to look up playgrounds. Each row: the display name, highlight.js's
- * name, and aliases that only Pygments has.
+ * Display names of Pygments lexers, which clients use to look up code playgrounds. Each row holds the display name, the
+ * name in highlight.js, and aliases that only Pygments has.
  */
 const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [
   ['ApacheConf', 'apache', 'aconf'],
@@ -46,7 +46,7 @@ const pygmentsNames: readonly (readonly [displayName: string, highlighterName: s
 
 interface CodeLanguage {
   readonly displayName: string;
-  /** highlight.js's name; undefined for a language that it does not support. */
+  /** The language's name in highlight.js; undefined if highlight.js does not support it. */
   readonly highlighterName: string | undefined;
 }
 
@@ -73,7 +73,7 @@ function readLanguages(): ReadonlyMap<string, CodeLanguage> {
 }
 
 /**
- * Resolves the word after a code fence, ignoring case. An unknown word becomes its own display name, without a
+ * Resolves the language word of a code fence, ignoring case. An unknown word becomes its own display name and has no
  * `highlighterName`.
  */
 export function resolveLanguage(word: string): CodeLanguage {

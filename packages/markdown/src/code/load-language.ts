@@ -4,7 +4,7 @@ import hljs from 'highlight.js/lib/core';
 
 const require = createRequire(import.meta.url);
 
-// Candidates for auto-detection in grammars that do not name their inner language, such as HTTP bodies.
+// Candidates for auto-detection in grammars that embed a language without naming it, such as HTTP bodies.
 const guessed = ['css', 'javascript', 'json', 'xml', 'yaml'];
 hljs.configure({ languages: guessed });
 

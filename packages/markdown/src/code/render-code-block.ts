@@ -3,14 +3,14 @@ import type { Rendering } from '../rendering.js';
 import { highlightCode } from './highlight-code.js';
 import { resolveLanguage } from './language-names.js';
 
-/** Highlighting is slow for words of this length, and real code has none. */
+/** Code with a word of this length is not highlighted: highlighting it is slow, and real code has no such words. */
 const longWord = /\S{200}/;
 
-/** Languages whose grammar takes up to twice as long as any other; their characters count double. */
+/** Languages whose grammar takes up to twice as long as all other grammars. Their characters count double. */
 const slowLanguages: ReadonlySet<string> = new Set(['csharp']);
 
 /**
- * Renders a code block in the markup of stock clients. `language` is as typed, or empty for none. Code that exceeds the
+ * Renders a code block in the markup of stock clients. `language` is the language as typed, or empty. Code beyond the
  * rendering's budget is escaped without highlighting.
  */
 export function renderCodeBlock(rendering: Rendering, content: string, language: string): string {

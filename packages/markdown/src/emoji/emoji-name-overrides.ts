@@ -1,6 +1,6 @@
 /**
- * Emoji names that stock clients use for a different emoji than gemoji does, or that gemoji lacks. The last name listed
- * for a code becomes its primary name.
+ * Emoji names that gemoji lacks, or that stock clients use for a different emoji than gemoji. If several names are
+ * listed for one code, the last becomes its primary name.
  */
 export const emojiNameOverrides: Readonly<Record<string, string>> = {
   airplane: '2708',

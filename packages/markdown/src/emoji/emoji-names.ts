@@ -1,17 +1,17 @@
 import { gemoji } from 'gemoji';
 import { emojiNameOverrides } from './emoji-name-overrides.js';
 
-/** Variation selector 16: requests emoji presentation. It does not change the emoji's identity. */
+/** Variation selector 16 requests emoji presentation. It does not change which emoji it is. */
 const emojiSelector = '\uFE0F';
 
-/** The code of an emoji: its code points in hexadecimal, joined by hyphens, without variation selectors. */
+/** Returns the code of an emoji: its code points in hexadecimal, joined by hyphens, without variation selectors. */
 function codeOf(characters: string): string {
   return [...characters.replaceAll(emojiSelector, '')]
     .map((character) => (character.codePointAt(0) as number).toString(16).padStart(4, '0'))
     .join('-');
 }
 
-/** The characters of the emoji with this code, without variation selectors. */
+/** Returns the characters of the emoji with this code, without variation selectors. */
 export function emojiCharacters(code: string): string {
   return String.fromCodePoint(...code.split('-').map((point) => Number.parseInt(point, 16)));
 }
@@ -29,7 +29,7 @@ interface EmojiTables {
 
 let tables: EmojiTables | undefined;
 
-// Built on first use, which takes a few milliseconds.
+// Built on first use, because building takes a few milliseconds.
 function emojiTables(): EmojiTables {
   tables ??= makeTables();
   return tables;
@@ -53,17 +53,20 @@ function makeTables(): EmojiTables {
   };
 }
 
-/** The code of a Unicode emoji by its name, such as `1f642` for `smile`. Returns undefined for an unknown name. */
+/** Returns the code of a Unicode emoji by its name, such as `1f642` for `smile`. Returns undefined for an unknown name. */
 export function emojiCode(name: string): string | undefined {
   return emojiTables().codeByName.get(name);
 }
 
-/** The code and primary name of an emoji, with or without variation selectors. Returns undefined for an unknown emoji. */
+/**
+ * Finds the code and primary name of an emoji, typed with or without variation selectors. Returns undefined if it is
+ * unknown.
+ */
 export function emojiOf(typed: string): KnownEmoji | undefined {
   return emojiTables().byCharacters.get(typed.replaceAll(emojiSelector, ''));
 }
 
-/** All emoji names by code, the primary name first: the `code_to_names` that clients fetch. */
+/** Returns all emoji names by code, with the primary name first. Clients fetch this as `code_to_names`. */
 export function emojiCodeToNames(): Record<string, readonly string[]> {
   return Object.fromEntries(emojiTables().namesByCode);
 }

@@ -2,18 +2,18 @@
 export interface Fence {
   /** The backticks or tildes. Only a line of exactly these marks closes the fence. */
   readonly marks: string;
-  /** In lower case; empty if the fence names none. */
+  /** The language in lower case; empty if the fence names no language. */
   readonly language: string;
   /** The language as typed. */
   readonly typedLanguage: string;
-  /** The text after the language: the header of a spoiler. */
+  /** The text after the language. In a spoiler it is the header. */
   readonly header: string;
 }
 
 const marksAtStart = /^(?:`{3,}|~{3,})/;
 const languageAtStart = /^\{?\.?([A-Za-z0-9_+,\-./#]+)\}?/;
 
-/** Parses a line, without indentation, as an opening fence. Returns undefined if it is none. */
+/** Parses a line without indentation as an opening fence. Returns undefined if the line is not a fence. */
 export function readFence(line: string): Fence | undefined {
   const marks = marksAtStart.exec(line)?.[0];
   if (marks === undefined) return undefined;
@@ -27,12 +27,12 @@ export function readFence(line: string): Fence | undefined {
   return { marks, language: typedLanguage.toLowerCase(), typedLanguage, header };
 }
 
-/** Whether the content of a fence is parsed as Markdown: quotes and spoilers. */
+/** Whether the content of a fence is parsed as Markdown, as in quotes and spoilers. */
 export function isContainer({ language }: Fence): boolean {
   return language === 'quote' || language === 'quoted' || language === 'spoiler';
 }
 
-/** Tracks the open fences while reading a text line by line. */
+/** Tracks the open fences while a caller reads a text line by line. */
 export class OpenFences {
   // Innermost last.
   readonly #open: Fence[] = [];

@@ -1,7 +1,7 @@
 import type { MarkdownIt } from 'markdown-it';
 import { OpenFences } from './fence-syntax.js';
 
-/** A list item that following lines may belong to. */
+/** A list item to which the following lines may belong. */
 interface OpenItem {
   /** The typed indentation of its marker, in spaces. */
   readonly typedIndent: number;
@@ -16,7 +16,7 @@ const thematicBreak = /^ *(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
 const maxDepth = 20;
 
 /**
- * Rule that nests lists by two spaces. CommonMark requires the width of the marker, so lines are reindented before
+ * Rule that lets two spaces nest a list. CommonMark requires the width of the marker, so lines are reindented before
  * parsing: an item indented by two under `1. ` moves to the column that the parser expects.
  */
 export function listIndentation(md: MarkdownIt): void {
@@ -67,7 +67,10 @@ function indentLists(source: string): string {
     .join('\n');
 }
 
-/** Parses the start of an item. After a blank line, four more spaces than the enclosing item's content are code. */
+/**
+ * Parses the start of an item. After a blank line, an indentation of four spaces more than the enclosing item's content
+ * means code, not an item.
+ */
 function readItem(line: string, itemsAfterBlank: readonly OpenItem[] | undefined) {
   const match = itemStart.exec(line);
   if (match === null || thematicBreak.test(line)) return undefined;

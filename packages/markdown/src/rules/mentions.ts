@@ -3,7 +3,7 @@ import type { MarkdownIt, StateInline } from 'markdown-it';
 import { readGroupMention, readUserMention, type UserMention, wildcardOf } from '../reference-syntax.js';
 import { renderingOf } from '../rendering.js';
 
-/** The meta data of a mention token. `collectReferences` makes it silent if it is in a quote. */
+/** The metadata of a mention token. `collectReferences` makes the mention silent if it is in a quote. */
 export type Mention = { readonly text: string; isSilent: boolean } & (
   | { readonly kind: 'user'; readonly id: UserId }
   | { readonly kind: 'group'; readonly id: GroupId }

@@ -1,6 +1,6 @@
 import type { StateCore, Token } from 'markdown-it';
 
-/** A range of a text token that becomes a separate token. */
+/** A range of a text token that a separate token replaces. */
 export interface Replacement {
   readonly start: number;
   readonly end: number;

@@ -4,7 +4,7 @@ import { renderingOf } from '../rendering.js';
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 const externalUrl = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversationLink = /^\/?#narrow\//;
-// Excludes dot segments, including percent-encoded ones: browsers would resolve them to another path.
+// Excludes dot segments, including percent-encoded ones, because a browser would resolve the link to another path.
 const uploadLink = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
 /** Fast path: common URLs that normalization does not change. Parsing a URL is slow. */
@@ -14,12 +14,12 @@ const maxPlainLength = 255;
 
 const mayContainUrl = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
 
-/** Words without a scheme that are more often file names than host names. */
+/** Words without a scheme that are more likely file names than host names. */
 const fileNames = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
 
 /**
  * Rule that restricts links to `http:`, `https:` and `mailto:` URLs and to the organization's own conversations and
- * uploads. Any other link stays as typed. Bare URLs become links, and links into the organization become relative.
+ * uploads. All other links stay as typed. Bare URLs become links, and links into the organization become relative.
  */
 export function safeLinks(md: MarkdownIt): void {
   const normalize = md.normalizeLink.bind(md);
@@ -30,7 +30,7 @@ export function safeLinks(md: MarkdownIt): void {
 
   // Disabled: protocol-relative URLs are not links here, and searching for them is slow.
   md.linkify.set({ fuzzyLink: true }).add('//', null).add('ftp:', null);
-  // linkify-it searches in `test` and again in `match`. A cheap check replaces the first search.
+  // linkify-it searches in `test` and again in `match`. A cheap check in `test` avoids the first search.
   md.linkify.test = (text) => mayContainUrl.test(text);
   const match = md.linkify.match.bind(md.linkify);
   md.linkify.match = (text) =>
@@ -103,7 +103,7 @@ function relativeTo(realmUrl: string, href: string): string {
   return uploadLink.test(path) ? path : href;
 }
 
-/** The path id of the upload that a rendered link leads to, percent-decoded. Returns undefined for other links. */
+/** Returns the path id of the upload that a rendered link leads to, percent-decoded. Returns undefined for other links. */
 export function uploadPathId(md: MarkdownIt, href: string): string | undefined {
   if (!uploadLink.test(href)) return undefined;
   const path = href.slice('/user_uploads/'.length).replace(/[?#].*$/, '');

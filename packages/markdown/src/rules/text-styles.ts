@@ -1,6 +1,6 @@
 import type { MarkdownIt, StateBlock } from 'markdown-it';
 
-/** Maximum size of a table, in cells. The parser pads short rows, so a short text could become a huge table. */
+/** Maximum number of cells in a table. The parser pads short rows, so a short text could become a huge table. */
 const maxTableCells = 5_000;
 
 /**

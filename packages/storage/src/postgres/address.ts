@@ -8,13 +8,13 @@ export interface Address {
   readonly user: string;
 }
 
-/** Address in a URL with one host. Parsed by the driver, with its defaults from the environment. */
+/** Returns the address in a URL with one host. The driver parses the URL, with its defaults from the environment. */
 export function addressOf(url: string): Address | undefined {
   try {
     const { host, port, database = '', user = '' } = new pg.Client(connectionSettings(url));
     return { host, port, database, user };
   } catch {
-    // The driver's message contains the URL, and with it the password.
+    // The driver's message is dropped, because it contains the URL with the password.
     return undefined;
   }
 }

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 const connectTimeoutMilliseconds = 5_000;
 
-/** Settings of every connection of this process. */
+/** Returns the settings of all connections of this process. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,

@@ -6,8 +6,8 @@ import { urlPerHost } from './postgres-hosts.js';
 const certificateCodes = /CERT|VERIFY|SELF_SIGNED|ALTNAME/;
 
 /**
- * Explains in one sentence why PostgreSQL is unreachable: which database, where, and what to do. Never contains the
- * password.
+ * Explains in one sentence why PostgreSQL is unreachable: which database, where it is, and what to do. The sentence
+ * never contains the password.
  */
 export function describeConnectionTrouble(url: string, error: unknown): string {
   const { path, syscall } = error as NodeJS.ErrnoException;
@@ -22,7 +22,7 @@ export function describeConnectionTrouble(url: string, error: unknown): string {
   return `The ${describeLocation(url)}, cannot be reached: ${whatAndRemedy(address, error)}.`;
 }
 
-/** Names the database of a URL that the driver can read: its name, and each host with its port. */
+/** Describes the database of a URL that the driver can read: its name, and each host with its port. */
 export function describeLocation(url: string): string {
   const addresses = urlPerHost(url).map(addressOf);
   const places = addresses.flatMap((address) => (address === undefined ? [] : [placeOf(address)]));
@@ -37,7 +37,7 @@ export function describeTransactionPooling(url: string): string {
   return `The ${describeLocation(url)}, is behind a pooler that shares connections between sessions, so that LISTEN and prepared statements get lost: set pool_mode = session for this database in pgbouncer.ini, or connect to PostgreSQL directly.`;
 }
 
-/** Explains that a standby takes no writes, and what to do. */
+/** Explains that a standby accepts no writes, and what to do. */
 export function describeStandby(url: string): string {
   return `The ${describeLocation(url)}, is a standby, which takes no writes: name its primary in the URL, or both, as in postgres://user:password@host1,host2/database?target_session_attrs=read-write.`;
 }
@@ -46,7 +46,7 @@ function placeOf({ host, port }: Address): string {
   return host.startsWith('/') ? `in ${host}, port ${port}` : `at ${host}, port ${port}`;
 }
 
-/** Explains why a user lacks the right to create or change tables, and what to do; `undefined` for other errors. */
+/** Explains why a user may not create or change tables, and what to do. Returns `undefined` for other errors. */
 export function describeMissingRight(url: string, error: unknown): string | undefined {
   const address = addressOf(urlPerHost(url)[0]);
   if ((error as NodeJS.ErrnoException).code !== '42501' || address === undefined) return undefined;
@@ -108,7 +108,7 @@ function byCode({ host, database, user }: Address, { code = '', message }: NodeJ
   }
 }
 
-/** Errors that the driver reports without a code. */
+/** Describes errors that the driver reports without a code. */
 function byMessage({ user }: Address, message: string): string | undefined {
   if (/timeout/i.test(message)) {
     return 'it does not answer in time; check the network, the firewall, and host and port in the URL';

@@ -1,8 +1,8 @@
 import { findPrivateFile } from '@waxwing/service/config';
 
 /**
- * Explains why the private key file of the URL's `sslkey` must not be used, and what to do. Returns `undefined` for a
- * private file and without `sslkey`. The driver itself reads the file and reports read errors.
+ * Explains why the private key file in the URL's `sslkey` must not be used, and what to do. Returns `undefined` for a
+ * private file, and if there is no `sslkey`. The driver itself reads the file and reports read errors.
  */
 export function describeOpenKeyFile(url: string): string | undefined {
   const query = url.slice(url.indexOf('?') + 1);

@@ -20,7 +20,7 @@ export async function poolsTransactions(pool: pg.Pool): Promise<boolean> {
     const second = await pool.connect();
     try {
       for (let round = 0; round < rounds; round++) {
-        // Query the first connection twice in a row. Under strict alternation, a round-robin pooler could give each
+        // Queries the first connection twice in a row. With strict alternation, a round-robin pooler could give each
         // connection the same process every time.
         if ((await processOf(second)) === before || (await processOf(first)) !== before) return true;
         if ((await processOf(first)) !== before) return true;

@@ -60,7 +60,10 @@ export async function openPostgresBackend<Tables>(options: BackendOptions): Prom
   };
 }
 
-/** Refuses a database in which no unit that identifies the program has its migrations table. */
+/**
+ * If `remedyIfMissing` is given, refuses a database in which no unit that identifies the program has its migrations
+ * table.
+ */
 async function refuseEmpty<Tables>(
   db: Kysely<Tables>,
   url: string,

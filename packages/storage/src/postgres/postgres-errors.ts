@@ -8,7 +8,8 @@ const noConnectionState = '53300';
 const deadlockState = '40P01';
 const conflictStates = ['40001', deadlockState];
 const lostStatementStates = ['26000'];
-// Names the routine that raises the error, because its SQLSTATE, 0A000, covers every unsupported feature.
+// Name of the routine that raises the error. Its SQLSTATE, 0A000, is not specific, because it covers all unsupported
+// features.
 const changedAnswerRoutine = 'RevalidateCachedQuery';
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;
@@ -30,21 +31,21 @@ export function isDeadlock(error: unknown): boolean {
 }
 
 /**
- * Whether a connection lost a prepared statement (for instance to `deallocate all`), or the statement's result type
- * changed with the tables. A retry on another connection prepares it again.
+ * Whether a connection lost a prepared statement (for instance by `deallocate all`), or the statement's result type
+ * changed with the tables. A retry on another connection prepares the statement again.
  */
 export function isKeptStatementLost(error: unknown): boolean {
   const { routine } = error as { routine?: unknown };
   return lostStatementStates.includes(codeOf(error)) || routine === changedAnswerRoutine;
 }
 
-/** Translates a transient error into a DatabaseUnavailableError; returns others unchanged. */
+/** Converts a transient error to a DatabaseUnavailableError. Returns other errors unchanged. */
 export function translatePostgresError(error: unknown): unknown {
   if (!isUnavailable(error)) return error;
   return new DatabaseUnavailableError(`The database does not answer: ${messageOf(error)}.`, { cause: error });
 }
 
-/** Returns a readable message. Connecting to a host name with several addresses fails with one error per address. */
+/** Returns a readable message. If a host name has several addresses, connecting fails with one error per address. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.map(messageOf).join('; ');

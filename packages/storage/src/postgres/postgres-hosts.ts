@@ -2,7 +2,7 @@ import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
 const sessionPattern = /([?&])target_session_attrs=([^&#]*)&?/;
-/** Both mean a host that takes writes, which the programs always need. */
+/** Both values select a host that accepts writes, which the programs always need. */
 const writingSessions: readonly string[] = ['read-write', 'primary'];
 
 /**
@@ -14,7 +14,7 @@ const writingSessions: readonly string[] = ['read-write', 'primary'];
 export function urlPerHost(url: string): readonly [string, ...string[]] {
   const session = sessionPattern.exec(url)?.[2];
   if (session !== undefined && !writingSessions.includes(session)) {
-    // A mistyped value may be followed by a password.
+    // A mistyped value may be followed by a password, so it is not shown.
     const shown = /^[\w-]*$/.test(session) ? session : '…';
     throw new DatabaseUnusableError(
       `The database URL has target_session_attrs=${shown}, but the programs write: write target_session_attrs=read-write.`,

@@ -7,7 +7,7 @@ import type { PrimaryFinder } from './primary-finder.js';
 
 export interface PostgresPoolOptions {
   readonly primary: PrimaryFinder;
-  /** Maximum connections of this process, at least 2; one more listens for notifications. */
+  /** Maximum connections of this process, at least 2. One additional connection listens for notifications. */
   readonly connections: number;
   /** Whether to wait for answers without timeouts. */
   readonly isPatient?: boolean;
@@ -20,7 +20,7 @@ const maximumAttempts = 8;
 const idleTransactionTimeoutMilliseconds = 60_000;
 /** Disables the statement timeout for the rest of the transaction. */
 export const waitPatiently = 'set local statement_timeout = 0';
-/** The longest possible timer: 24 days. Zero would select the connection's own timeout. */
+/** The longest possible timer: 24 days. A timeout of 0 would select the connection's own timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
 const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
@@ -28,7 +28,7 @@ const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
 
 const timeouts: pg.PoolConfig = {
   query_timeout: answerTimeoutMilliseconds,
-  // The timeouts are set with a query, because pgbouncer refuses them as startup parameters. The pool awaits the query.
+  // The timeouts are set with a query, because pgbouncer refuses them as startup parameters. The pool waits for the query.
   onConnect: (client) => client.query(setTimeouts),
 };
 
@@ -48,7 +48,7 @@ export function createPool({ primary, connections, isPatient = false }: Postgres
 }
 
 /**
- * Adapts the pool for Kysely: translates errors into those of this package, and discards broken connections instead of
+ * Adapts the pool for Kysely: converts errors to those of this package, and discards broken connections instead of
  * reusing them.
  */
 export function translatingPool(pool: pg.Pool): PostgresPool {
@@ -73,7 +73,7 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
     sql: string,
     parameters: readonly unknown[],
   ): Promise<PostgresQueryResult<Row>> {
-    // The server rolls back by itself when it loses a connection.
+    // When the server loses a connection, it rolls back by itself.
     if (broken && sql === 'rollback') return resultOf({ command: 'ROLLBACK', rowCount: 0, rows: [] });
     if (sql === waitPatiently) isPatient = true;
     else if (sql === 'begin' || sql.startsWith('start transaction')) isInTransaction = true;
@@ -107,12 +107,12 @@ function resultOf<Row>({
   rowCount,
   rows,
 }: Pick<pg.QueryResult, 'command' | 'rowCount' | 'rows'>): PostgresQueryResult<Row> {
-  // The cast is needed because Kysely's type lists only commands whose row count it reads. PostgreSQL returns others,
-  // too.
+  // The cast is needed because Kysely's type lists only commands whose row count it reads, while PostgreSQL also
+  // returns others.
   return { command: command as PostgresQueryResult<Row>['command'], rowCount: rowCount ?? 0, rows };
 }
 
-/** Adds a timeout per query, which pg's types lack. */
+/** Adds a timeout for one query, which pg's types do not declare. */
 function patientQuery(query: pg.QueryConfig): pg.QueryConfig & { readonly query_timeout: number } {
   return { ...query, query_timeout: patientAnswerTimeoutMilliseconds };
 }

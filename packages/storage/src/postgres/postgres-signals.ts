@@ -6,7 +6,8 @@ import type { AnyTransaction } from '../transaction.js';
 import { translatePostgresError } from './postgres-errors.js';
 import type { PrimaryFinder } from './primary-finder.js';
 
-// All channels share one PostgreSQL channel: a process listens once, and names need not be valid identifiers.
+// All channels share one PostgreSQL channel, so that a process listens only once and channel names need not be valid
+// identifiers.
 const postgresChannel = 'waxwing_signals';
 const reconnect = { firstMilliseconds: 100, capMilliseconds: 5_000 };
 const heartbeatMilliseconds = 10_000;
@@ -15,9 +16,9 @@ const sendAgainMilliseconds = 1_000;
 const maximumPerStatement = 1000;
 
 /**
- * {@link Signals} over LISTEN and NOTIFY, on its own connection. It opens with the first listener and reconnects
- * with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that notify,
- * including their disk flush, which would undo the gain of group commits.
+ * {@link Signals} through LISTEN and NOTIFY, on a connection of its own. The connection opens with the first listener
+ * and reconnects with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that
+ * notify, including their disk flush, which would undo the gain of group commits.
  */
 export class PostgresSignals implements Signals {
   readonly #primary: PrimaryFinder;
@@ -49,7 +50,7 @@ export class PostgresSignals implements Signals {
     });
   }
 
-  /** @throws DatabaseUnavailableError if the first connection fails. */
+  /** Adds a listener. @throws DatabaseUnavailableError if the first connection fails. */
   async listen(channel: string, listener: SignalListener): Promise<() => void> {
     const stop = this.#listeners.add(channel, listener);
     try {
@@ -87,7 +88,7 @@ export class PostgresSignals implements Signals {
       ...this.#primary.settings,
       query_timeout: answerTimeoutMilliseconds,
     });
-    // An error is always followed by `end`, where it is handled.
+    // An error is always followed by `end`, which handles it.
     client.on('error', () => undefined);
     client.on('notification', ({ payload }) => this.#received(payload ?? ''));
     try {
@@ -157,7 +158,7 @@ export class PostgresSignals implements Signals {
     this.#reconnectTimer.unref();
   }
 
-  // Heartbeat: a silently cut connection looks alive until a query fails.
+  // Heartbeat: a connection that was cut silently looks alive until a query fails.
   #scheduleHeartbeat(client: pg.Client): void {
     this.#heartbeatTimer = setTimeout(() => {
       client.query('select 1').then(

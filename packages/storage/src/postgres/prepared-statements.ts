@@ -1,15 +1,15 @@
 const names = new Map<string, string>();
 
 /**
- * Makes each connection keep this statement prepared after its first run, so that PostgreSQL parses and plans it once. Use
- * it only for insertions with fixed text: the cached plan of a search becomes stale as its table grows.
+ * Makes each connection keep this statement prepared after its first run, so that PostgreSQL parses and plans it once.
+ * Use this only for insertions with a fixed text: the cached plan of a search becomes stale as its table grows.
  */
 export function keepPrepared(text: string): string {
   if (!names.has(text)) names.set(text, `waxwing_${names.size}`);
   return text;
 }
 
-/** Name under which connections keep a statement prepared; `undefined` for other statements. */
+/** Returns the name under which connections keep a statement prepared; `undefined` for other statements. */
 export function preparedName(text: string): string | undefined {
   return names.get(text);
 }

@@ -11,24 +11,24 @@ type OnConnect = (error: Error | null) => void;
 /** Finds the primary among several PostgreSQL hosts. Caches its address until a connection to it fails. */
 export class PrimaryFinder {
   readonly #urls: readonly [string, ...string[]];
-  /** The driver's client, or one that connects to the primary if there are several hosts. */
+  /** The driver's client class; with several hosts, a subclass that connects to the primary. */
   readonly Client: typeof pg.Client;
   #found: Promise<Address> | undefined;
 
-  /** @throws DatabaseUnusableError for the same reasons as {@link urlPerHost}. */
+  /** @throws DatabaseUnusableError as {@link urlPerHost} does */
   constructor(url: string) {
     this.#urls = urlPerHost(url);
     this.Client = this.#urls.length === 1 ? pg.Client : clientOf(this);
   }
 
-  /** Settings of every connection, with the first host. */
+  /** Settings of all connections, with the first host. */
   get settings(): pg.ClientConfig {
     return connectionSettings(this.#urls[0]);
   }
 
   /**
-   * Queries all hosts at once and resolves to the address of the first that reports itself as primary. Rejects with an
-   * error of code `ENOPRIMARY`, which names each host and its state, if no host does.
+   * Queries all hosts at once, and resolves to the address of the first that reports to be the primary. If no host
+   * does, rejects with an error with the code `ENOPRIMARY` that names each host and its state.
    */
   find(): Promise<Address> {
     this.#found ??= Promise.any(this.#urls.map(probe)).catch((error: AggregateError) => {

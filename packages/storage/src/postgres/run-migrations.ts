@@ -7,7 +7,7 @@ import { isDeadlock } from './postgres-errors.js';
 import { createPool, translatingPool, waitPatiently } from './postgres-pool.js';
 import type { PrimaryFinder } from './primary-finder.js';
 
-/** Arbitrary, but must be unique among the advisory locks of the database. */
+/** An arbitrary number, which must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
 // Statements of serving processes queue behind a migration that waits for a table's lock, so it waits briefly and often.
 const lockTimeoutMilliseconds = 2000;
@@ -56,7 +56,7 @@ const tablesStayLocked =
   'The database could not be migrated: transactions of other programs have kept its tables locked for five minutes. End them, such as a backup, and start again.';
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // The role may set its own timeouts.
+  // Set explicitly, because the role may have timeouts of its own.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`set local lock_timeout = 0`.execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);

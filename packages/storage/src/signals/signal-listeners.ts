@@ -5,7 +5,7 @@ export class SignalListeners {
   readonly #byChannel = new Map<string, Set<SignalListener>>();
   readonly #onError: (error: unknown) => void;
 
-  /** `onError` is called with errors that listeners throw. */
+  /** @param onError is called with errors that listeners throw */
   constructor(onError: (error: unknown) => void) {
     this.#onError = onError;
   }

@@ -7,26 +7,30 @@ import type { AnyTransaction } from '../transaction.js';
 export type SignalListener = (payload: string | undefined) => void;
 
 /**
- * Wakes waiting code in every process on the same database after a change. A signal is a hint, delivered at most once to
- * current listeners: a crash right after the commit loses it. On SQLite, if a command sends a signal, the listeners of the
- * serving process are called with `undefined`.
+ * Wakes waiting code in all processes on the same database after a change. A signal is a hint, which current listeners
+ * get at most once: a crash right after the commit loses it. On SQLite, if a command sends a signal, the listeners of
+ * the serving process are called with `undefined`.
  */
 export interface Signals {
   /**
    * Sends `payload` (at most 7,000 bytes of UTF-8, without NUL) to all listeners of `channel` (1 to 200 letters,
-   * digits, `_`, `-`, `.` and `/`) after the commit. Identical signals sent at the same time may be delivered once.
+   * digits, `_`, `-`, `.` and `/`) after the commit. Identical signals that are sent at the same time may be delivered
+   * only once.
    *
-   * @throws RangeError for an invalid channel or payload.
+   * @throws RangeError if the channel or payload is invalid
    */
   notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void>;
-  /** Adds a listener. Resolves once it receives all further signals; call the returned function to remove it. */
+  /**
+   * Adds a listener. Resolves once it receives all signals that follow. Call the returned function to remove the
+   * listener.
+   */
   listen(channel: string, listener: SignalListener): Promise<() => void>;
 }
 
 // PostgreSQL limits a notification to 7,999 bytes, which include the name of our channel.
 const maximumSignalBytes = 7000;
 
-/** Refuses, on every backend, a signal that one of the backends could not deliver. */
+/** Refuses a signal that one of the backends could not deliver, so that all backends behave alike. @throws RangeError. */
 export function assertSignalFits(channel: string, payload: string): void {
   if (!/^[\w./-]{1,200}$/.test(channel)) {
     throw new RangeError(`The channel "${channel}" cannot be signalled: use letters, digits, _, -, . and /.`);

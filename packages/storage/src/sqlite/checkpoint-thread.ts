@@ -1,12 +1,16 @@
 /**
- * Commands to the checkpoint thread. `copy`: copy the log back while others write. `finish`: copy the rest while
- * writes are blocked. `empty`: truncate the log. `end`: exit.
+ * Commands to the checkpoint thread.
+ *
+ * - `copy`: copy the log to the database file while others write
+ * - `finish`: copy the rest while writes are blocked
+ * - `empty`: truncate the log
+ * - `end`: exit
  */
 export type CheckpointOrder = 'copy' | 'finish' | 'empty' | 'end';
 
 /**
- * Reply of the checkpoint thread to any command but `end`. `isWhole`: the log was copied back completely (and truncated, for
- * `empty`).
+ * Reply of the checkpoint thread to all commands except `end`. `isWhole`: the log was completely copied (and truncated,
+ * for `empty`).
  */
 export interface CheckpointAnswer {
   readonly isWhole: boolean;

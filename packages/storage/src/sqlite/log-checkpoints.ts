@@ -10,8 +10,8 @@ import {
 } from './checkpoint-thread.js';
 
 /**
- * Log size that starts a checkpoint. Random pages, such as those of indexes, are then copied once for many commits. A
- * restarted log is truncated to this size, so a longer log contains new content.
+ * Log size at which a checkpoint starts. Random pages, such as those of indexes, are then copied once for many commits.
+ * A restarted log is truncated to this size, so a longer log contains new content.
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
@@ -23,27 +23,27 @@ const triesAgainAfterMilliseconds = 1000;
 export interface LogCheckpointsOptions {
   /** Real path of the database file, with symbolic links resolved. */
   readonly path: string;
-  /** Resolves once the write lock is taken. Call the returned function to release it. */
+  /** Resolves once the write lock is acquired. Call the returned function to release it. */
   lockForWriting(): Promise<() => void>;
   /** Called with errors of background work. */
   onError(error: unknown): void;
-  /** Called when the thread fails: from then on, the writer checkpoints by itself. */
+  /** Called when the thread fails. From then on, the writer makes checkpoints itself. */
   copyInline(): void;
-  /** Truncates the log on the writer's connection, after the thread failed. Returns whether it is empty. */
+  /** Truncates the log on the writer's connection after the thread has failed. Returns whether the log is empty. */
   emptyInline(): boolean;
   /**
-   * Starts the thread; may throw, for instance if the system has no threads left. In production, it is
+   * Starts the thread. May throw, for instance if the system has no threads left. In production this is
    * `startCheckpointThread`.
    */
   startThread(path: string): Worker;
 }
 
-/** Size in bytes of the write-ahead log of the database file at `path`; 0 if there is none. */
+/** Returns the size in bytes of the write-ahead log of the database file at `path`; 0 if there is no log. */
 export function logBytesOf(path: string): number {
   return statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Starts the checkpoint thread of the database file at `path`. */
+/** Starts the checkpoint thread for the database file at `path`. */
 export function startCheckpointThread(path: string): Worker {
   const library = createRequire(import.meta.url).resolve('@photostructure/sqlite');
   const workerData: CheckpointThreadData = { library, path };
@@ -51,10 +51,10 @@ export function startCheckpointThread(path: string): Worker {
 }
 
 /**
- * Checkpoints the write-ahead log in a thread with its own connection, so that the event loop is not blocked.
- * Both threads share one loaded SQLite library, which tracks all its open files: closing one never drops the POSIX
- * locks of another. A reader with a snapshot prevents a full checkpoint, so the log grows; once it is full, writes are
- * refused until the reader ends.
+ * Checkpoints the write-ahead log in a thread with a connection of its own, so that the event loop is not blocked. Both
+ * threads share one loaded SQLite library, which tracks all its open files, so closing one file never drops the POSIX
+ * locks of another. A reader with a snapshot prevents a complete checkpoint, so the log grows. Once the log is full,
+ * writes are refused until the reader ends.
  */
 export class LogCheckpoints {
   readonly #options: LogCheckpointsOptions;
@@ -72,9 +72,9 @@ export class LogCheckpoints {
   }
 
   /**
-   * Call it while holding the write lock, before a write begins. Resolves when the log has room.
+   * Call this while holding the write lock, before a write begins. Resolves when the log has room.
    *
-   * @throws DatabaseUnavailableError if a reader keeps the log full.
+   * @throws DatabaseUnavailableError if a reader keeps the log full
    */
   async makeRoom(): Promise<void> {
     if (this.#bytes < fullBytes) return;
@@ -91,7 +91,10 @@ export class LogCheckpoints {
     );
   }
 
-  /** Call it after each commit; returns at once. Never throws, because the committed write would be reported as failed. */
+  /**
+   * Call this after each commit. Returns at once. Never throws, because the committed write would then be reported as
+   * failed.
+   */
   committed(): void {
     try {
       this.#bytes = logBytesOf(this.#options.path);
@@ -107,7 +110,7 @@ export class LogCheckpoints {
     const worker = this.#worker;
     if (worker === undefined) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    // Without a ref, an otherwise idle process would exit before the thread ends.
+    // Without a ref, a process that is otherwise idle would exit before the thread ends.
     worker.ref();
     worker.postMessage('end' satisfies CheckpointOrder);
     await ended;
@@ -128,7 +131,7 @@ export class LogCheckpoints {
 
   async #copy(): Promise<void> {
     try {
-      // A reader's snapshot blocks the rest of the checkpoint, so retry only after the log has grown much more.
+      // A reader's snapshot blocks the rest of the checkpoint, so this is retried only after the log has grown much more.
       if (await this.#ask('copy')) await this.#finish();
       this.#nextBytes = logBytesOf(this.#options.path) + checkpointBytes / 2;
     } catch (error) {
@@ -139,7 +142,7 @@ export class LogCheckpoints {
   }
 
   /**
-   * Copies back the writes that arrived during the checkpoint, so that the log restarts. Holds the write lock; does
+   * Copies the writes that arrived during the checkpoint, so that the log can restart. Holds the write lock, but does
    * not block the event loop.
    */
   async #finish(): Promise<void> {
@@ -151,7 +154,7 @@ export class LogCheckpoints {
     }
   }
 
-  /** Resolves to whether the thread completed the command; false if the thread cannot start or ends in between. */
+  /** Resolves to whether the thread completed the command. False if the thread cannot start, or ends before it answers. */
   async #ask(order: CheckpointOrder): Promise<boolean> {
     try {
       this.#worker ??= this.#startWorker();
@@ -159,7 +162,7 @@ export class LogCheckpoints {
       this.#giveUp(error);
       return false;
     }
-    // Writes wait for the answer, so an otherwise idle process must not exit before it arrives.
+    // Writes wait for the answer, so a process that is otherwise idle must not exit before it arrives.
     this.#worker.ref();
     this.#worker.postMessage(order);
     return new Promise((resolve) => this.#waiting.push(resolve));

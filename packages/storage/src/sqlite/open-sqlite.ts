@@ -20,18 +20,18 @@ export interface SqliteFile {
 
 // Short: SQLite's busy wait blocks the event loop. Transactions retry without blocking it.
 const busyTimeoutMilliseconds = 50;
-// Switching to the write-ahead log and the first recovery need a lock that only startup may wait for.
+// Switching to the write-ahead log and the first recovery need a lock for which only startup may wait this long.
 const openingTimeoutMilliseconds = 10_000;
-// A commit of many messages touches thousands of index pages, which would be read repeatedly with a smaller cache.
+// A commit of many messages touches thousands of index pages. With a smaller cache they would be read repeatedly.
 const writerCacheKibibytes = 32_768;
 
 type IdentityOptions = Pick<BackendOptions, 'mayHoldOthers' | 'units' | 'remedyIfMissing'>;
 
 /**
- * Opens (or creates, mode 0600) a database file with settings that make commits durable. The file must be empty or
- * contain the tables of one of `units`, unless `mayHoldOthers` is set.
+ * Opens a database file with settings that make commits durable, or creates it with mode 0600. The file must be empty
+ * or contain the tables of one of `units`, unless `mayHoldOthers` is set.
  *
- * @throws DatabaseUnusableError with a sentence that says what to do.
+ * @throws DatabaseUnusableError with a sentence that says what to do
  */
 export function openSqlite(
   path: string,
@@ -39,11 +39,11 @@ export function openSqlite(
 ): SqliteFile {
   refuseUnusable(path);
   try {
-    // Create the file with a private mode: SQLite gives the -wal and -shm files the same mode.
+    // Creates the file with a private mode first: SQLite gives the -wal and -shm files the same mode.
     makePrivateFile(path);
     const writer = new DatabaseSync(path);
     writer.exec(`pragma busy_timeout = ${openingTimeoutMilliseconds}`);
-    // A file of another program must be refused before anything in it changes.
+    // A file of another program must be refused before anything in it is changed.
     refuseForeign(writer, path, { units, remedyIfMissing, mayHoldOthers });
     writer.exec('pragma journal_mode = wal');
     writer.exec('pragma synchronous = full');
@@ -68,8 +68,8 @@ function refuseUnusable(path: string): void {
 }
 
 /**
- * Refuses a file in which no unit that identifies the program has its migrations table. A new file, or one that may hold
- * others' tables, is refused only with a `remedyIfMissing`.
+ * Refuses a file in which no unit that identifies the program has its migrations table. A new file, or a file that may
+ * contain others' tables, is refused only if `remedyIfMissing` is given.
  */
 function refuseForeign(
   database: SqliteDatabase,
@@ -94,8 +94,9 @@ function refuseForeign(
 }
 
 /**
- * Keeps rollback data of statements in memory from now on. SQLite needs it for statements that touch more than 16 pages,
- * and a temporary file would wait for the disk. Do not use it for migrations: sorting a whole table needs files.
+ * From now on, keeps the rollback data of statements in memory. SQLite needs such data for statements that touch more
+ * than 16 pages, and a temporary file would wait for the disk. Do not use this for migrations, because sorting a whole
+ * table needs files.
  */
 export function keepUndoInMemory({ writer }: SqliteFile): void {
   writer.exec('pragma temp_store = memory');
@@ -108,10 +109,10 @@ function openReader(path: string): SqliteDatabase {
 }
 
 /**
- * Takes the lock to serve from a database file, for as long as this process lives. It is an operating system lock: it
- * ends with its process. Call the returned function to release it.
+ * Acquires the lock for serving from a database file, for as long as this process lives. It is a lock of the operating
+ * system, so it ends with the process. Call the returned function to release it.
  *
- * @throws DatabaseUnusableError if another process serves from the file.
+ * @throws DatabaseUnusableError if another process serves from the file
  */
 export function lockForServing(path: string): () => void {
   refuseUnusable(path);
@@ -130,11 +131,14 @@ export function lockForServing(path: string): () => void {
   return () => lock.close();
 }
 
-/** Creates the database file if missing, because only an existing file has a real path. */
+/**
+ * Returns the path of the lock file. Creates the database file if it is missing, because only an existing file has a
+ * real path.
+ */
 function lockPathOf(path: string): string {
   try {
     makePrivateFile(path);
-    // The real path, because a symbolic link is another name of the same database.
+    // Uses the real path, because a symbolic link is another name of the same database.
     return `${realpathSync.native(path)}.serving`;
   } catch (cause) {
     throw cannotLock(path, `${path}.serving`, cause);

@@ -6,19 +6,19 @@ import { StatementCache } from './statement-cache.js';
 // SQLite's own default, 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
-/** Statements run synchronously. After this time, other requests run before the next one. */
+/** Statements run synchronously. After this time, other requests run before the next statement. */
 const blockingMilliseconds = 10;
 
 /** A group of short writes ends by itself after 25 ms, and runs its last steps without a break. */
 const breaklessMilliseconds = 50;
 
-/** As many snapshots are read at once in most cases. Each keeps up to 2 MiB of pages in memory. */
+/** In most cases, no more snapshots than these are read at once. Each reader keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
 
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
-/** Used in a `helping` thread: the main thread holds the write lock for it and maintains the log. */
+/** Used in a `helping` thread, for which the main thread holds the write lock and maintains the log. */
 const keptElsewhere: LogKeeper = {
   makeRoom: async () => undefined,
   committed: () => undefined,
@@ -31,7 +31,7 @@ export interface SharedConnectionsOptions {
   onError(error: unknown): void;
 }
 
-/** The connections of one thread, and the queue for the write lock. */
+/** The connections of one thread, with the queue for the write lock. */
 export class SharedConnections {
   readonly file: SqliteFile;
   readonly writer: StatementCache;
@@ -43,7 +43,7 @@ export class SharedConnections {
   #tail: Promise<void> = Promise.resolve();
   /** When the write transaction should let other requests run. */
   #yieldsAt = 0;
-  /** When the first read of this event loop tick began. `undefined` before it. */
+  /** When the first read in this event-loop tick began; `undefined` before the first read. */
   #readingSince: number | undefined;
 
   constructor(file: SqliteFile, options: SharedConnectionsOptions) {
@@ -60,7 +60,7 @@ export class SharedConnections {
     return performance.now() > this.#yieldsAt;
   }
 
-  /** Whether reads of this event loop tick should let other requests run before the next one. Call it before each read. */
+  /** Whether reads in this event-loop tick should let other requests run before the next read. Get this before each read. */
   get isReadingLong(): boolean {
     if (this.#readingSince !== undefined) {
       return performance.now() - this.#readingSince > blockingMilliseconds;
@@ -72,17 +72,20 @@ export class SharedConnections {
     return false;
   }
 
-  /** Call it when a write transaction begins that is known to be long, and each time it has let the event loop run. */
+  /**
+   * Call this when a write transaction begins that is known to be long, and each time after it has let the event loop
+   * run.
+   */
   yielded(): void {
     this.#yieldsAt = performance.now() + blockingMilliseconds;
   }
 
-  /** Call it when a write transaction begins. */
+  /** Call this when a write transaction begins. */
   begun(): void {
     this.#yieldsAt = performance.now() + breaklessMilliseconds;
   }
 
-  /** Call it after each commit. */
+  /** Call this after each commit. */
   committed(): void {
     this.#log.committed();
   }
@@ -110,12 +113,18 @@ export class SharedConnections {
     return release;
   }
 
-  /** A connection to read a snapshot, without a transaction. Give it back with {@link returnSnapshotReader}. */
+  /**
+   * Returns a connection for reading a snapshot, without an open transaction. Give it back with {@link
+   * returnSnapshotReader}.
+   */
   takeSnapshotReader(): StatementCache {
     return this.#idleSnapshotReaders.pop() ?? new StatementCache(this.file.openReader());
   }
 
-  /** Keeps the connection and its prepared statements for the next snapshot: opening one costs milliseconds. */
+  /**
+   * Keeps the connection and its prepared statements for the next snapshot, because opening a connection takes
+   * milliseconds.
+   */
   returnSnapshotReader(reader: StatementCache): void {
     const isFull = this.#idleSnapshotReaders.length >= maximumIdleSnapshotReaders;
     // After a failed commit the transaction is still open, and would keep its snapshot in the log.
@@ -133,14 +142,14 @@ export class SharedConnections {
   }
 
   /**
-   * Checkpoints explicitly, so that the database file alone is complete after a stop. SQLite does that when the last
-   * connection closes, but counts one as open until its statements are garbage-collected.
+   * Makes a checkpoint explicitly, so that after a stop the database file alone is complete. SQLite does that when the
+   * last connection closes, but counts a connection as open until its statements are garbage-collected.
    */
   #copyLogBack(): void {
     try {
       this.file.writer.prepare('pragma wal_checkpoint(truncate)').get();
     } catch (error) {
-      // No data is lost: the log still contains it, and the next start reads the log.
+      // No data is lost: the log still contains the data, and the next start reads the log.
       this.#options.onError(error);
     }
   }

@@ -32,7 +32,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
       runAtOnce: writingAtOnce(connections),
       waitPatiently: async () => connections.yielded(),
       async migrating(work) {
-        // No lock needed: every write transaction locks the whole file.
+        // No lock is needed, because each write transaction locks the whole file.
         await work({ db, lock: async () => {} });
         keepUndoInMemory(file);
       },
@@ -41,7 +41,7 @@ export function openSqliteBackend<Tables>(options: BackendOptions): Backend<Tabl
         try {
           return await work();
         } finally {
-          // Needed after a failure too, because it may have happened after a write.
+          // Also needed after a failure, because the failure may have happened after a write.
           connections.committed();
           release();
         }

@@ -33,15 +33,15 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
 }
 
 /**
- * Runs queries outside a transaction, unless other requests should run first. Only reads, because writes have to wait
- * for the write lock.
+ * Returns a function that runs queries outside a transaction, unless other requests should run first. It runs only
+ * reads, because writes must wait for the write lock.
  */
 export function readingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) =>
     isRead(query) && !connections.isReadingLong ? run(connections.reader, query) : undefined;
 }
 
-/** Runs queries in the write transaction, unless other requests should run first. */
+/** Returns a function that runs queries in the write transaction, unless other requests should run first. */
 export function writingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) => (connections.isBlocking ? undefined : run(connections.writer, query));
 }
@@ -115,7 +115,7 @@ class SqliteSession implements DatabaseConnection {
     throw new Error('streaming is not supported on SQLite: read in pages instead');
   }
 
-  // IMMEDIATE: a deferred transaction that upgrades to writing fails at once if another process writes.
+  // IMMEDIATE, because a deferred transaction that becomes a write transaction fails at once if another process writes.
   async beginWriting(): Promise<void> {
     this.#pass = await this.#shared.lockForWritingWithRoom();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
@@ -126,7 +126,7 @@ class SqliteSession implements DatabaseConnection {
   /** Lets other requests run between two statements of a long write transaction, or of long reads. */
   async #letOthersRun(): Promise<void> {
     if (this.#transaction !== this.#shared.writer) {
-      // Yields only once: under load, newer requests could use up every following tick as well.
+      // Yields only once. Under load, newer requests could also use up every following tick.
       if (this.#shared.isReadingLong) await setImmediate();
     } else if (this.#shared.isBlocking) {
       await setImmediate();
@@ -142,7 +142,7 @@ class SqliteSession implements DatabaseConnection {
   }
 
   finish(command: 'commit' | 'rollback'): void {
-    // A full disk makes SQLite roll back on its own; a second rollback would fail and hide the first error.
+    // On a full disk SQLite rolls back by itself. A second rollback would fail and hide the first error.
     if (command === 'rollback' && !this.#transaction?.database.isTransaction) return;
     if (this.#transaction !== undefined) execute(this.#transaction.database, command);
     if (command === 'commit' && this.#transaction === this.#shared.writer) this.#shared.committed();
@@ -179,7 +179,7 @@ function execute(database: SqliteDatabase, command: string): void {
   }
 }
 
-/** Retries while another process holds the lock, without blocking the event loop. */
+/** Runs `action`, and retries while another process holds the lock, without blocking the event loop. */
 async function whenUnlocked<Result>(action: () => Result): Promise<Result> {
   const deadline = performance.now() + lockWaitMilliseconds;
   for (;;) {

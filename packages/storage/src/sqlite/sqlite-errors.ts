@@ -13,7 +13,10 @@ export function isBusy(error: unknown): boolean {
   return code === busy || code === locked;
 }
 
-/** Translates a full or read-only disk, I/O error or lock into a DatabaseUnavailableError; returns others unchanged. */
+/**
+ * Converts an error about a full or read-only disk, I/O or a lock to a DatabaseUnavailableError. Returns other errors
+ * unchanged.
+ */
 export function translateSqliteError(error: unknown): unknown {
   const code = resultCode(error);
   const { message } = error as Error;

@@ -13,14 +13,14 @@ export interface SqliteSignalsOptions {
   readonly role: DatabaseRole;
   readonly writer: SqliteDatabase;
   readonly reader: SqliteDatabase;
-  /** Called with errors that listeners throw, and with errors of reading the counter. */
+  /** Called with errors that listeners throw, and with errors that occur when the counter is read. */
   onError(error: unknown): void;
 }
 
 /**
  * {@link Signals} within the serving process, and from commands to it. A command increments `user_version` in the
- * transaction that notifies. The serving process reads this counter five times a second; when it has changed, signals
- * may have been missed, and the listeners are called with `undefined`.
+ * transaction that sends the signal. The serving process reads this counter five times a second. If it has changed,
+ * signals may have been missed, so the listeners are called with `undefined`.
  */
 export class SqliteSignals implements Signals {
   readonly #options: SqliteSignalsOptions;
@@ -69,7 +69,7 @@ export class SqliteSignals implements Signals {
       if (counter === this.#seen) return;
       this.#seen = counter;
     } catch (error) {
-      // Report once per failure, not five times a second.
+      // Reports each failure once, not five times a second.
       if (!this.#isFailing) this.#options.onError(translateSqliteError(error));
       this.#isFailing = true;
       return;

@@ -6,7 +6,7 @@ const maximumCachedStatements = 500;
 
 interface PreparedStatement {
   readonly statement: SqliteStatement;
-  /** Converts the statement's rows; `undefined` for a statement without results. */
+  /** Converts the rows of the statement; `undefined` for a statement without results. */
   reader: RowReader | undefined;
 }
 
@@ -16,7 +16,10 @@ interface RowReader {
   read(row: readonly unknown[]): unknown;
 }
 
-/** A connection with an LRU cache of prepared statements: preparing costs more than running most of them. */
+/**
+ * A connection with an LRU cache of prepared statements, because preparing most statements takes longer than running
+ * them.
+ */
 export class StatementCache {
   readonly database: SqliteDatabase;
   readonly #statements = new LRUCache<string, PreparedStatement>({ max: maximumCachedStatements });
@@ -30,7 +33,7 @@ export class StatementCache {
     const { statement } = prepared;
     const values = parameters as Parameters<SqliteStatement['all']>;
     if (prepared.reader !== undefined) {
-      // `setReturnArrays` makes it return arrays, but the library's types do not reflect that.
+      // `setReturnArrays` makes this return arrays, but the library's types do not say so.
       const rows: readonly (readonly unknown[])[] = statement.all(...values);
       // After a migration by any process, a `select *` may return more columns than before.
       if (rows[0] !== undefined && rows[0].length !== prepared.reader.columns) {

@@ -1,8 +1,8 @@
 import { type LimitNode, SqliteQueryCompiler } from 'kysely';
 
 /**
- * Writes limits as sums (`? + 0`). SQLite's planner inspects the value of a limit that is a bare parameter, and
- * recompiles the query at each execution, which takes longer than running most queries.
+ * Writes limits as sums (`? + 0`). If a limit is a bare parameter, SQLite's planner inspects its value and recompiles
+ * the query at each execution, which takes longer than running most queries.
  */
 export class UnplannedLimitsCompiler extends SqliteQueryCompiler {
   protected override visitLimit(node: LimitNode): void {
