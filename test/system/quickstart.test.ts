@@ -154,7 +154,7 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    // The fourth user belongs to the phone, and exists while the quickstart runs.
+    // The fourth is the phone's user.
     expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',
