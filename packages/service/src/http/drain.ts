@@ -4,6 +4,8 @@ import type { Readiness } from './health/readiness.js';
 
 /** Time for the first requests on the connections accepted last. */
 const lingerMilliseconds = 1000;
+const maximumAcceptMilliseconds = 1000;
+const shortTickMilliseconds = 1;
 
 /**
  * Lets proxies move to other processes before this one closes. For `milliseconds`, answers all requests as usual, but
@@ -18,9 +20,25 @@ export async function drain(
   if (milliseconds === 0 || skipped.aborted) return;
   readiness.beginDraining();
   await setTimeout(milliseconds);
-  // First lets Node accept the pending connections: the operating system resets connections that are pending when a
-  // listener closes.
-  await setImmediate();
+  await acceptPending(app);
   app.server.close();
   await setTimeout(lingerMilliseconds);
+}
+
+/**
+ * Lets Node accept pending connections: the operating system resets connections that are pending when a listener closes.
+ * Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new connection, so that
+ * the listener can be closed before the next connection arrives; at the latest after a second.
+ */
+async function acceptPending({ server }: FastifyInstance): Promise<void> {
+  let accepted = 0;
+  const count = (): void => void accepted++;
+  server.on('connection', count);
+  const latest = performance.now() + maximumAcceptMilliseconds;
+  for (let isQuiet = false; !isQuiet && performance.now() < latest; ) {
+    const [before, begun] = [accepted, performance.now()];
+    await setImmediate();
+    isQuiet = accepted === before && performance.now() - begun < shortTickMilliseconds;
+  }
+  server.off('connection', count);
 }

@@ -61,3 +61,30 @@ it('a service whose process crashed closes at once', async () => {
   await listening.close();
   await expect(fetch(listening.url)).rejects.toThrow();
 });
+
+it('a draining service answers connections that the operating system accepted just before it stops listening', async () => {
+  const { log } = createMemoryLog();
+  const metrics = new Metrics();
+  const readiness = new Readiness({}, log);
+  const open = testOperation({ method: 'GET', path: '/open', handle: async () => ({ open: true }) });
+  const app = await createHttpApp({ log, metrics, readiness, operations: [open] });
+  const service = { app, metrics, readiness, close: () => app.close() };
+  const milliseconds = 200;
+  const { url, ...listening } = await listen(service, {
+    host: '127.0.0.1',
+    port: 0,
+    drainMilliseconds: milliseconds,
+    metrics: { kind: 'not-configured' },
+  });
+  const until = performance.now() + milliseconds + 50;
+  const closed = listening.close();
+  const opening = Array.from({ length: 20 }, () => RawConnection.open(Number(new URL(url).port)));
+  // Node connects in the next tick. Then the event loop is blocked until the drain time is over.
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  while (performance.now() < until);
+  const connections = await Promise.all(opening);
+  for (const connection of connections) connection.send(request('GET /open'));
+  await Promise.all(connections.map((connection) => connection.closed));
+  expect(connections.map(({ statuses }) => statuses)).toEqual(connections.map(() => [200]));
+  await closed;
+});
