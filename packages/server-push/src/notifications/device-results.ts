@@ -22,8 +22,8 @@ export interface DeviceResult {
 /** The reason reported for a stock relay, which only counts the notifications that the vendors accepted. */
 export const unexplained = 'NO_REASON_GIVEN';
 
-// The reasons that the relay and the vendors give match this pattern. Any other text is reported as `OTHER`, because it could
-// be of any length.
+// The reasons that the relay and the vendors give match this pattern. Any other text is reported as `OTHER`, because it
+// could be of any length.
 const reasonPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const appPattern = /^[.a-zA-Z0-9-]{1,255}$/;
 

@@ -55,7 +55,7 @@ interface Entry {
 /**
  * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests alternate,
  * so that one busy client cannot starve others. Long polls give way: while other requests wait, one act in four is a poll.
- * Yields to the event loop after 10 ms, and pauses a client whose act took longer.
+ * Yields to the event loop after 10 ms, and pauses a client whose act took more than 5 ms.
  *
  * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the client
  * learns soon, and the entry takes no memory. Refuses an entry that has been queued for longer than `backlogMilliseconds`,

@@ -6,12 +6,12 @@ beforeEach(() => {
   pauses = new ClientPauses();
 });
 
-it('pause a client for half the duration of an act that took more than ten milliseconds', () => {
-  pauses.charge('ada', 10, 1000);
+it('pause a client for half the duration of an act that took more than five milliseconds', () => {
+  pauses.charge('ada', 5, 1000);
   expect(pauses.has('ada', 1000)).toBe(false);
-  pauses.charge('ada', 12, 1000);
-  expect([pauses.has('ada', 1005), pauses.untilNext(1005)]).toEqual([true, 1]);
-  expect([pauses.has('ada', 1006), pauses.untilNext(1006)]).toEqual([false, 0]);
+  pauses.charge('ada', 6, 1000);
+  expect([pauses.has('ada', 1002), pauses.untilNext(1002)]).toEqual([true, 1]);
+  expect([pauses.has('ada', 1003), pauses.untilNext(1003)]).toEqual([false, 0]);
 });
 
 it('do not pause a client that was alone for more than a second, until another one comes', () => {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { FairScheduler } from '#service/http/overload/fair-scheduler.js';
+import { FairScheduler, type SchedulerLimits } from '#service/http/overload/fair-scheduler.js';
 import { atEndOfTick } from '#service/lifecycle/end-of-tick.js';
 
 const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
@@ -40,6 +40,16 @@ function runTick(): void {
   for (const act of immediates.splice(0)) act();
 }
 
+/** A scheduler that does not pause ada, because no other client has run for a second. */
+function schedulerOfOne(limits: SchedulerLimits): FairScheduler {
+  const scheduler = new FairScheduler(limits);
+  scheduler.schedule(() => undefined, { isPipelined: false, client: 'ada' });
+  runTick();
+  runTick();
+  now += 1001;
+  return scheduler;
+}
+
 /** Schedules acts of ada that take `milliseconds` each. */
 function beginMany(scheduler: FairScheduler, count: number, milliseconds: number, isRefusable = false): void {
   for (let number = 1; number <= count; number += 1) {
@@ -77,7 +87,7 @@ it('a tick has at most 256 acts', () => {
 const counts = () => [begun.length, refused.length];
 
 it('expired requests are refused, oldest first, eight per act, until few are queued', () => {
-  const scheduler = new FairScheduler({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  const scheduler = schedulerOfOne({ backlogMilliseconds: 100, minimumBacklog: 4 });
   beginMany(scheduler, 40, 10, true);
   now += 100;
   runTick();
@@ -97,7 +107,7 @@ it('expired requests are refused, oldest first, eight per act, until few are que
 
 /** A scheduler with `left` queued acts of ada and a measured pace of `milliseconds`. */
 function slowQueue(left: number, milliseconds = 10): FairScheduler {
-  const scheduler = new FairScheduler({ backlogMilliseconds: 200, minimumBacklog: 4 });
+  const scheduler = schedulerOfOne({ backlogMilliseconds: 200, minimumBacklog: 4 });
   const perTick = Math.max(1, 10 / milliseconds);
   beginMany(scheduler, left + 30 * perTick, milliseconds);
   while (begun.length < 30 * perTick) {
@@ -236,7 +246,7 @@ it('a client is skipped for at most fifty milliseconds', () => {
 });
 
 it('a request without a refuse callback never expires', () => {
-  const scheduler = new FairScheduler({ backlogMilliseconds: 100, minimumBacklog: 4 });
+  const scheduler = schedulerOfOne({ backlogMilliseconds: 100, minimumBacklog: 4 });
   beginMany(scheduler, 10, 10);
   now += 10_000;
   for (let tick = 0; tick < 10; tick += 1) runTick();
