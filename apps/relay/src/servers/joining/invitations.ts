@@ -3,7 +3,7 @@ import { generateCredential, hashCredential, type Secret } from '@waxwing/servic
 import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 
-/** An invitation for one server: any server, or only the one with this hostname or id. */
+/** An invitation for one server. If it has a hostname or an id, only that server can use it. */
 export interface NewInvitation {
   readonly name: string;
   readonly hostname?: string | undefined;

@@ -24,10 +24,9 @@ export async function insertSubscriptions(
   db: Transaction<ServerTables>,
   memberships: readonly Membership[],
 ): Promise<Membership[]> {
-  if (memberships.length === 0) return [];
   const joined: Membership[] = [];
   await inPieces(db, await colored(db, memberships), async (piece) => {
-    const { rows } = await sql<Pair>`
+    const { rows } = await sql<Membership>`
       with alike as materialized (${alikeTable(db, piece)})
       insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top, push_notifications)
       select alike.channel_id, member.value, 1, alike.color, 0, 0, nullif(channels.default_push_notifications, 0)
@@ -36,8 +35,8 @@ export async function insertSubscriptions(
       where true
       order by alike.channel_id, member.value
       on conflict (channel_id, user_id) do update set is_active = 1 where subscriptions.is_active = 0
-      returning channel_id, user_id`.execute(db);
-    for (const pair of rows) joined.push(toMembership(pair));
+      returning channel_id as "channelId", user_id as "userId"`.execute(db);
+    for (const row of rows) joined.push(row);
   });
   return joined;
 }
@@ -49,20 +48,20 @@ export async function removeSubscriptions(
 ): Promise<Membership[]> {
   const left: Membership[] = [];
   await inPieces(db, memberships, async (piece) => {
-    const { rows } = await sql<Pair>`
+    const { rows } = await sql<Membership>`
       update subscriptions set is_active = 0
       from (
         select active.channel_id, active.user_id
         from ${pairTable(db, piece)}
         join subscriptions as active on active.channel_id = v.channel_id and active.user_id = v.user_id
         where active.is_active = 1
-        -- Whoever tells their phones keeps them in this order too.
+        -- Locks in a fixed order, which prevents deadlocks.
         order by active.channel_id, active.user_id
         ${lockingRows(db)}
       ) as held
       where subscriptions.channel_id = held.channel_id and subscriptions.user_id = held.user_id
-      returning subscriptions.channel_id, subscriptions.user_id`.execute(db);
-    for (const pair of rows) left.push(toMembership(pair));
+      returning subscriptions.channel_id as "channelId", subscriptions.user_id as "userId"`.execute(db);
+    for (const row of rows) left.push(row);
   });
   return left;
 }
@@ -88,15 +87,6 @@ export async function findSubscriptions(
 function pairTable(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
   const rows = memberships.map(({ channelId, userId }) => ({ channel_id: channelId, user_id: userId }));
   return rowsAsTable(db, 'v', { channel_id: 'integer', user_id: 'integer' }, rows);
-}
-
-interface Pair {
-  readonly channel_id: ChannelId;
-  readonly user_id: UserId;
-}
-
-function toMembership({ channel_id: channelId, user_id: userId }: Pair): Membership {
-  return { channelId, userId };
 }
 
 const alikeColumns = { channel_id: 'integer', color: 'text', user_ids: 'text' } as const;
