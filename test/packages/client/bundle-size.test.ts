@@ -52,5 +52,8 @@ it('adds to a service worker what the page says, without libsodium', async () =>
   const worker = await gzippedKilobytes(entryOf('@waxwing/client/service-worker'));
   const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
   console.log(`service worker ${worker.toFixed(1)} kB gzipped; opening alone ${opener.toFixed(1)} kB`);
-  expectStated(/service worker grows by (\d+) kB, and `@waxwing\/client\/open` alone is (\d+) kB/, [worker, opener]);
+  expectStated(/service worker grows by (\d+) kB, and `@waxwing\/client\/open` alone is (\d+) kB/, [
+    worker,
+    opener,
+  ]);
 });
