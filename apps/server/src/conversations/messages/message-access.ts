@@ -24,23 +24,23 @@ export function readsMessage(message: MessageAccess): boolean {
 }
 
 /**
- * Returns {@link readsMessage} as an SQL condition on a row of `messages`. The argument `messages` is the alias of the
- * table.
+ * Returns {@link readsMessage} as an SQL condition on a row of `messages`. It looks up the row's own channel or
+ * conversation, so that its cost does not grow with their number.
  */
-export function isReadable(reader: PermissionHolder, messages = 'messages'): RawBuilder<boolean> {
+export function isReadable(reader: PermissionHolder): RawBuilder<boolean> {
   // The unary plus keeps the planner from using an index here, which would collect every message that the user may
   // read.
-  const row = sql.raw(`+ "${messages}"`);
+  const channelId = sql`+ messages.channel_id`;
   return sql<boolean>`(
-    ${row}.conversation_id in (
-      select conversation_id from conversation_participants where user_id = ${reader.id}
-    )
-    or ${row}.channel_id in (${readableChannels(reader, sql`is_history_public = 1`)})
-    or (
-      ${row}.channel_id in (${readableChannels(reader, sql`is_history_public = 0`)})
-      and exists (
-        select 1 from user_messages as copy where copy.user_id = ${reader.id} and copy.message_id = ${row}.id
-      )
+    ${channelId} in (${readableChannels(
+      reader,
+      sql`channels.id = ${channelId} and (is_history_public = 1 or exists (
+        select 1 from user_messages as copy where copy.user_id = ${reader.id} and copy.message_id = messages.id
+      ))`,
+    )})
+    or exists (
+      select 1 from conversation_participants as participant
+      where participant.user_id = ${reader.id} and participant.conversation_id = + messages.conversation_id
     )
   )`;
 }
@@ -55,12 +55,15 @@ export function readableChannels(
 ): RawBuilder<ChannelId> {
   const isGuest = role === roles.guest;
   const open = isGuest ? sql`is_web_public = 1` : sql`(is_web_public = 1 or is_private = 0)`;
-  const joinable = isGuest ? sql`` : sql`or id in (${joinableChannels(id)})`;
+  const joinable = isGuest ? sql`` : sql`or channels.id in (${joinableChannels(id)})`;
   return sql<ChannelId>`
-    select id from channels
+    select channels.id from channels
     where ${condition} and (
       ${open}
-      or id in (select channel_id from subscriptions where user_id = ${id} and is_active = 1)
+      or exists (
+        select 1 from subscriptions
+        where subscriptions.user_id = ${id} and subscriptions.channel_id = channels.id and subscriptions.is_active = 1
+      )
       ${joinable}
     )`;
 }
