@@ -18,6 +18,7 @@ import {
   addEditDiffs,
   createMessages,
   findCopiesByUser,
+  findMentionsOfMessage,
   findNotifiedCopies,
   type MessageTables,
 } from './conversations/messages/message-tables.js';
@@ -142,6 +143,7 @@ const ownMigrations: MigrationSet = {
     '0023-bots-and-owners': { up: findBotsAndOwners },
     '0024-users-version': { up: addUsersVersion },
     '0025-name-keys': { up: addNameKeys },
+    '0026-mentions-of-message': { up: findMentionsOfMessage },
   },
 };
 

@@ -15,6 +15,13 @@ export const messageFlags = {
   hide_link_previews: 1024,
 } as const;
 
+/** The bits of all kinds of mentions. */
+export const mentionBits =
+  messageFlags.mentioned |
+  messageFlags.group_mentioned |
+  messageFlags.stream_wildcard_mentioned |
+  messageFlags.topic_wildcard_mentioned;
+
 const namedBits = Object.entries(messageFlags);
 
 /**

@@ -1,7 +1,7 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/storage';
 import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
-import { messageFlags, notifiedBit } from './message-flags.js';
+import { mentionBits, messageFlags, notifiedBit } from './message-flags.js';
 
 /** Tables of messages. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface MessageTables {
@@ -193,6 +193,16 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);
+}
+
+/** Condition on rows of `user_messages`, in the form of the index `user_messages_mentions`. */
+export const hasMentionFlags = sql<boolean>`flags & ${sql.lit(mentionBits)} <> 0`;
+
+/** Adds an index over the copies of a message that have mention flags. An edit reads only these copies. */
+export async function findMentionsOfMessage(db: Kysely<unknown>): Promise<void> {
+  await sql`create index user_messages_mentions on user_messages (message_id, user_id) where ${hasMentionFlags}`.execute(
+    db,
+  );
 }
 
 async function createEdits(db: Kysely<unknown>): Promise<void> {

@@ -14,7 +14,8 @@ import type { PermissionHolder } from '../../../people/permissions/permission-st
 import type { ServerTables, ServerTransaction } from '../../../tables.js';
 import { isImage } from '../insert-messages.js';
 import { isReadable } from '../message-access.js';
-import { messageFlags } from '../message-flags.js';
+import { mentionBits } from '../message-flags.js';
+import { hasMentionFlags } from '../message-tables.js';
 import { mentionFlags, topicId } from '../recipients.js';
 import type { ContentFacts, EditedMessage } from './edit-facts.js';
 
@@ -52,12 +53,6 @@ interface ContentEdit {
   readonly actor: PermissionHolder;
   readonly now: number;
 }
-
-const mentionBits =
-  messageFlags.mentioned |
-  messageFlags.group_mentioned |
-  messageFlags.stream_wildcard_mentioned |
-  messageFlags.topic_wildcard_mentioned;
 
 /** A user's copy whose mention flags an edit changes, with all flags of the copy before and after. */
 export interface MentionChange {
@@ -108,18 +103,15 @@ function mentionedCopies(
   messageId: MessageId,
   named: readonly UserId[] | undefined,
 ) {
-  return db
+  const copies = db
     .selectFrom('user_messages')
     .select(['user_id', 'flags'])
-    .where('message_id', '=', messageId)
-    .$if(named !== undefined, (query) =>
-      query.where((is) =>
-        is.or([
-          sql<boolean>`flags & ${sql.lit(mentionBits)} <> 0`,
-          is('user_id', 'in', amongNumbers(db, named ?? [])),
-        ]),
-      ),
-    )
+    .where('message_id', '=', messageId);
+  if (named === undefined) return copies.orderBy('user_id').execute();
+  // A union, because with `or` both databases would read all copies of the message.
+  return copies
+    .where(hasMentionFlags)
+    .union(copies.where('user_id', 'in', amongNumbers(db, named)))
     .orderBy('user_id')
     .execute();
 }
