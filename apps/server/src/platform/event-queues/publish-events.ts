@@ -71,7 +71,7 @@ export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock
 async function toBatch(db: Db, events: EventsToPublish, now: number): Promise<Batch> {
   if (!('build' in events)) return { events: [...events], asked: new Set() };
   if (events.types.length === 0) return { events: [], asked: new Set() };
-  const owners = await readQueueOwners(db, events.types, now);
+  const owners = await readQueueOwners(db, events, now);
   return {
     events: await build(events, owners),
     source: events,
@@ -107,7 +107,7 @@ async function addLateOwners(
 ): Promise<void> {
   for (const { events, source, asked } of batches) {
     if (source === undefined) continue;
-    const owners = await readQueueOwners(transaction.db, source.types, now);
+    const owners = await readQueueOwners(transaction.db, source, now);
     const late = owners.filter(({ id }) => !asked.has(id));
     if (late.length === 0) continue;
     // Later writes of the batch may have changed the events' data. This error makes each write of the batch run again

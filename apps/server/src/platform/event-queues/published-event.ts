@@ -2,7 +2,7 @@ import type { JsonObject, UserId } from '@waxwing/protocol';
 import type { AddressedEvent } from '@waxwing/server-push';
 import type { ServerTransaction } from '../../tables.js';
 import type { ClientCapability } from './client-capabilities.js';
-import type { QueueOwner } from './queue-owners.js';
+import type { QueueOwner, QueueOwnersAsked } from './queue-owners.js';
 
 /** An event and its audience. */
 export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
@@ -26,7 +26,7 @@ export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
  * Events whose audience is selected from the owners of event queues. Reading all users instead would take a fifth of a
  * second per edit in an organization of 100,000 users.
  */
-export interface EventsForOwners {
+export interface EventsForOwners extends QueueOwnersAsked {
   /** All types that `build` returns. */
   readonly types: readonly string[];
   /**

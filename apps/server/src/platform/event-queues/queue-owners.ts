@@ -10,10 +10,17 @@ export interface QueueOwner {
   readonly role: Role;
 }
 
+/** Selects the owners of event queues. */
+export interface QueueOwnersAsked {
+  readonly types: readonly string[];
+  /** An SQL condition on rows of `users`. Omitted for all users. */
+  readonly candidates?: RawBuilder<SqlBool> | undefined;
+}
+
 /** Returns the active users with a live queue for any of these event types, in ascending order. */
 export async function readQueueOwners(
   db: Kysely<ServerTables>,
-  types: readonly string[],
+  { types, candidates = sql<SqlBool>`1 = 1` }: QueueOwnersAsked,
   now: number,
 ): Promise<QueueOwner[]> {
   // `cross join` makes SQLite start with the queues, which are few, and not with the users.
@@ -21,7 +28,7 @@ export async function readQueueOwners(
     select distinct users.id, users.role
     from event_queues cross join users
     where users.id = event_queues.user_id and users.is_active = 1 and ${isLive(now)}
-      and ${asksFor(types)}
+      and ${asksFor(types)} and ${candidates}
     order by users.id`.execute(db);
   return rows;
 }

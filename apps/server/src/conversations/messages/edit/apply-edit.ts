@@ -12,7 +12,13 @@ import { lossesAmong } from '../removal/losses.js';
 import { removalEvents } from '../removal/removal-events.js';
 import { applyContent, applyMentions } from './apply-content.js';
 import { applyMove } from './apply-move.js';
-import { type EditedChannels, type LosingAccess, losingAccess, updateAudience } from './edit-audience.js';
+import {
+  type EditedChannels,
+  type LosingAccess,
+  losingAccess,
+  mayFollow,
+  updateAudience,
+} from './edit-audience.js';
 import type { EditContext } from './edit-context.js';
 import { type PublishedEdit, updateEvents } from './edit-events.js';
 import { postMoveNotices } from './move-notices.js';
@@ -124,6 +130,8 @@ function updatesOf(
   if (channels === undefined) return updateEvents(notified, found.copies ?? new Map());
   return {
     types: ['update_message'],
+    // A move to another channel has deleted copies by now.
+    candidates: found.copies === undefined ? mayFollow(found.messageId, channels.origin) : undefined,
     build: async (owners) => updateEvents(notified, await updateAudience(db, { channels, ...found }, owners)),
   };
 }

@@ -1,6 +1,6 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 import { amongNumbers } from '@waxwing/storage';
-import type { Kysely } from 'kysely';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import { roles } from '../../../platform/authentication/roles.js';
 import type { ServerTables } from '../../../tables.js';
@@ -46,6 +46,23 @@ export async function losingAccess(
   const staying = (await subscribersAmong(db, [target.id], ids)).get(target.id);
   const readers = (await readAudience(db, { channel: origin }, possible)).reading();
   return readers.map(({ id }) => id).filter((id) => ever.has(id) && !staying?.has(id));
+}
+
+/**
+ * Returns an SQL condition on rows of `users` that holds for the audience of an edit within a channel, and possibly for
+ * others: the user has a copy of the message or is subscribed to the channel.
+ */
+export function mayFollow(messageId: MessageId, channel: Channel): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(
+    exists (
+      select 1 from subscriptions
+      where subscriptions.channel_id = ${channel.id} and subscriptions.user_id = users.id and subscriptions.is_active = 1
+    )
+    or exists (
+      select 1 from user_messages
+      where user_messages.message_id = ${messageId} and user_messages.user_id = users.id
+    )
+  )`;
 }
 
 /** An edited message and facts for finding its readers. */
