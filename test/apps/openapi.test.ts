@@ -80,7 +80,7 @@ const apps = [
   },
 ];
 
-it('reports the declared codes to the observers of the whole run, which name codes that no test provokes', () => {
+it('records the declared codes, so that a complete run can name the codes that no test provokes', () => {
   const lines = apps.flatMap(({ operations }) =>
     operations.flatMap((declared: AnyOperation) => declaredLines(declared, codesOfRequests(declared))),
   );
@@ -116,7 +116,7 @@ describe('a shape with a name', () => {
     expect(text).not.toContain('schemaName');
   });
 
-  it('has a name that no other shape has', () => {
+  it('has a unique name', () => {
     const other = z.object({ age: z.number() }).meta({ schemaName: 'Pet' });
     expect(() => openApiDocument(about, [listing('/a', pet), listing('/b', other)])).toThrow(
       'Two different schemas are named Pet',
@@ -154,7 +154,7 @@ it('lists the older names of a parameter, and the feature level since which it i
 });
 
 describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operations, start }) => {
-  it('is the one under docs', async () => {
+  it('equals its copy in docs/openapi', async () => {
     const text = `${JSON.stringify(openApiDocument(api, operations), undefined, 2)}\n`;
     await expect(text).toMatchFileSnapshot(`../../docs/openapi/${name}.json`);
   });
@@ -177,7 +177,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
     expect(new Set(ids).size).toBe(operations.length);
   });
 
-  it('references nothing that is missing, and contains nothing unreferenced', () => {
+  it('has no missing and no unused component', () => {
     const document = openApiDocument(api, operations) as { components: Record<string, object> };
     const text = JSON.stringify(document);
     const references = [...text.matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, place]) => place);

@@ -59,7 +59,7 @@ eachBackend((backend) => {
   });
 
   it.each(['db migrate', 'keys init', 'keys import FILE'])(
-    '%s creates the database and names it; reading does not',
+    '%s creates the database and names it; read-only commands create none',
     async (text) => {
       const { folder, environment, url } = await newTerminal();
       const { publicKey, privateKey } = sodium.generateKeyPair();

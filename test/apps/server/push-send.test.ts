@@ -230,7 +230,7 @@ eachBackend((backend) => {
         expect([tested.code, tested.printed]).toEqual([code, printed]);
       });
 
-      it('says why the relay took none in time, and that the server retries', async () => {
+      it('says why the relay accepted none in time, and that the server retries', async () => {
         server.relay.otherwise({ status: 503 });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'down', '--wait', '1']);
         expect([code, printed]).toEqual([

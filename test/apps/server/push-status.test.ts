@@ -70,7 +70,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('accepts a stock relay, which knows neither a key list nor the question about apps', async () => {
+    it('accepts a stock relay, which has no key list and no list of apps', async () => {
       relayAnswers(notified());
       const { checks } = await status();
       expect(checks.filter(({ cause }) => cause.includes('stock'))).toHaveLength(2);

@@ -75,7 +75,7 @@ describe('a connection to APNs', () => {
     ).rejects.toThrow();
   });
 
-  it('is refused when the client knows nothing newer than TLS 1.1', async () => {
+  it('is refused when the client supports nothing newer than TLS 1.1', async () => {
     await expect(
       handshake({
         ALPNProtocols: ['h2'],
@@ -97,7 +97,7 @@ describe('a connection to APNs', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(500);
   });
 
-  it('refuses the streams that are too many before it has authenticated', async () => {
+  it('refuses surplus streams before it has authenticated', async () => {
     // Node's client obeys the limit once it knows it, so it must send these requests before the settings arrive.
     const { credentials, urls } = test.vendors;
     const session = connectHttp2(urls.apnsProduction, { ca: await readFile(credentials.caFile) });

@@ -52,7 +52,7 @@ describe('a reset', () => {
 describe('GOAWAY', () => {
   const settle = (sends: Promise<ApnsAnswer>[]) => Promise.allSettled(sends);
 
-  it('is sent after so many streams, with a reason; later streams are not processed', async () => {
+  it('is sent after the set number of streams, with a reason; later streams are not processed', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 10 });
     const results = await settle(

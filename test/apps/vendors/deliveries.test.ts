@@ -36,7 +36,7 @@ describe('the list of deliveries', () => {
     ]);
   });
 
-  it('matches tokens of APNs without regard to case, and those of FCM with', async () => {
+  it('matches APNs tokens case-insensitively, and FCM tokens exactly', async () => {
     const accessToken = await getAccessToken(test);
     const apns = await ApnsClient.connect(test);
     await apns.send('C0ffEE');
@@ -56,7 +56,7 @@ describe('the list of deliveries', () => {
     expect(text).toContain('"push_account_id": 9223372036854775807, "tiny": 1e-400');
   });
 
-  it('stays valid JSON when it is longer than one piece', async () => {
+  it('stays valid JSON when it is longer than one chunk', async () => {
     const accessToken = await getAccessToken(test);
     const data = { text: 'é"\\\u2028'.repeat(400) };
     for (let index = 0; index < 60; index += 1) {
@@ -79,7 +79,7 @@ describe('the list of deliveries', () => {
     expect(await getStatistics(test)).toMatchObject({ deliveries: { kept: 0, forgotten: 0 } });
   });
 
-  it('names its methods', async () => {
+  it('refuses other methods, and names the allowed ones', async () => {
     const response = await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, DELETE');

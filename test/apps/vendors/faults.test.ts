@@ -171,20 +171,20 @@ describe('a scripted failure of the token endpoint', () => {
   });
 });
 
-describe('chances', () => {
+describe('fault rules', () => {
   const statuses = async (count: number) => {
     const found: number[] = [];
     for (let index = 0; index < count; index += 1) found.push((await send()).status);
     return found;
   };
 
-  it('apply as often as times says', async () => {
+  it('apply at most as often as "times" says', async () => {
     await script({ vendor: 'fcm', status: 500, times: 2 }, { vendor: 'fcm', status: 503, times: 1 });
     expect(await statuses(5)).toEqual([500, 500, 503, 200, 200]);
     expect(await getStatistics(test)).toMatchObject({ faults_fired: [2, 1] });
   });
 
-  it('apply to the share of requests that rate says, the same ones for the same seed', async () => {
+  it('apply to the fraction of requests that "rate" sets, and to the same requests for the same seed', async () => {
     const rules = [{ vendor: 'fcm', status: 503, rate: 0.3 }];
     await putFaults(test, rules, 42);
     const first = await statuses(200);

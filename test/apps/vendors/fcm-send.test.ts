@@ -83,7 +83,7 @@ describe('FCM messages:send', () => {
     expect((await send({ topic: 't', data: data(2049) })).status).toBe(400);
   });
 
-  it('checks a message that is only to be validated, and delivers nothing', async () => {
+  it('checks a validate-only message, and does not deliver it', async () => {
     const response = await send({ token: 'dry' }, { validate_only: true });
     expect(response.status).toBe(200);
     expect((await response.json()) as object).toHaveProperty('name');

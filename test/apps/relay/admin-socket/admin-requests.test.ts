@@ -53,7 +53,7 @@ describe('a request to the admin socket', () => {
     expect(text).toContain('operation="POST /admin/api/keys/rotate",status="200"');
   });
 
-  it('may be missing: a connection without one logs no warning', async () => {
+  it('may be missing: a connection without a request logs no warning', async () => {
     (await connected()).destroy();
     const closed = await connected();
     closed.resume().end();
@@ -115,7 +115,7 @@ describe('a request to the admin socket', () => {
     expect(await exchange(`GET /admin/api/keys/rotate ${head}`)).toMatch(/^HTTP\/1\.1 405 /);
   });
 
-  it('can run concurrently with another: two rotations at once both happen', async () => {
+  it('can run concurrently with another: two concurrent rotations both take effect', async () => {
     const made = await Promise.all([rotation(), rotation()]);
     expect(made).toMatchObject([{ changed: true }, { changed: true }]);
     const { keys } = (await listThrough(path)) as { keys: { state: string }[] };
@@ -133,7 +133,7 @@ describe('a connection to the admin socket', () => {
     expect(opened.logged()).not.toContain('"level":"warn"');
   });
 
-  it('is closed for a newer one beyond a hundred idle ones, and every request is answered', async () => {
+  it('is closed when it is one of a hundred idle ones and a newer one opens, and every request is answered', async () => {
     const idle = await Promise.all(Array.from({ length: 100 }, connected));
     const closed = Promise.race(idle.map((socket) => closing(socket.resume())));
     expect(await listThrough(path)).toBeTypeOf('object');
@@ -158,7 +158,7 @@ describe('closing the admin socket', () => {
     ['says nothing', ''],
     ['says half a head', 'GET /admin/api/keys HTTP/1.1\r\nhost'],
     ['has been answered', 'GET /admin/api/nothing HTTP/1.1\r\nhost: localhost\r\n\r\n'],
-  ])('waits for no connection that %s', async (_name, text) => {
+  ])('does not wait for a connection that %s', async (_name, text) => {
     const socket = await connected();
     const closed = closing(socket.resume());
     socket.write(text);

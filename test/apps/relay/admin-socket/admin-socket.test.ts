@@ -65,7 +65,7 @@ describe('the path of the admin socket', () => {
     { RELAY_KEY_AUDIT_LOG: './ring.age' },
     { RELAY_KEY_RING_IDENTITY_FILE: 'ring.age' },
     { RELAY_KEY_AUDIT_LOG: 'id' },
-  ])('and those of ring, identity and audit log must differ: %o', (overlap) => {
+  ])('must differ from those of ring, identity and audit log: %o', (overlap) => {
     const environment = { RELAY_KEY_RING: 'ring.age', RELAY_KEY_RING_IDENTITY_FILE: 'id' };
     expect(() => readKeyRingEnvironmentAlone(environment)).not.toThrow();
     expect(() => readKeyRingEnvironmentAlone({ ...environment, ...overlap })).toThrow('name one file twice');

@@ -35,7 +35,7 @@ eachBackend((backend) => {
   const post = async (path: string, payload: object = {}) =>
     (await dashboard.ask('POST', `/admin/api/${path}`, { cookie, payload })).statusCode;
 
-  it('has what is done through the dashboard, and nothing that was refused or changed nothing', async () => {
+  it('lists actions in the dashboard, except those that were refused or changed nothing', async () => {
     const { database, server, time } = dashboard.relay;
     const { serverId } = server;
     const at = time.now;
@@ -65,7 +65,7 @@ eachBackend((backend) => {
     expect((await audit()).entries[0]).toMatchObject({ at: time.now, id: expect.any(String) });
   });
 
-  it('has what commands do', async () => {
+  it('lists actions of commands', async () => {
     const environment = { ...dashboard.relay.ring.environment, RELAY_DATABASE: databaseUrl };
     const serverId = '7d3f5a58-52f0-4a4b-9d0b-0c6bb1b0ad0e';
     const realm = '1f4c8f0e-7c07-44a5-8c0c-0a7ec2f3b9ad';

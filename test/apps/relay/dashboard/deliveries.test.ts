@@ -32,7 +32,7 @@ eachBackend((backend) => {
     }
   }
 
-  it('lists dead letters with their reasons, page by page, and nothing of their content', async () => {
+  it('lists dead letters with their reasons, but without their content, page by page', async () => {
     await addDeadLetters();
     const { server, time } = dashboard.relay;
     const all = await get('dead');

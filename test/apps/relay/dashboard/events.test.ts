@@ -58,7 +58,7 @@ eachBackend((backend) => {
     expect(await events.next()).toBeUndefined();
   });
 
-  it('ends when another token is in the file', async () => {
+  it('ends when the token in the file changes', async () => {
     const events = eventsOf(await follow());
     await events.next();
     writeFileSync(dashboard.tokenFile, 'another token of the operator of this relay');
@@ -133,7 +133,7 @@ describe('the open streams', () => {
   it.each([
     ['a full buffer', 20, true],
     ['a last event', 4, false],
-  ])('are free again after the session, though no client reads %s', async (_name, events, isFull) => {
+  ])('close with their session, even if no client reads %s', async (_name, events, isFull) => {
     // Four such events fill only the readable side of the stream; more fill the writable side too.
     const text = 'x'.repeat((getDefaultHighWaterMark(false) * 3) / 8);
     const { streams } = open(async () => text);

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(answer.body).not.toMatch(/private/);
   });
 
-  it('rotates', async () => {
+  it('rotates the key', async () => {
     const before = only(await keys(), 'primary');
     const answer = await post('/rotate');
     expect(answer.statusCode).toBe(200);
@@ -55,7 +55,7 @@ eachBackend((backend) => {
     expect(await keys()).toEqual(after);
   });
 
-  it('says in advance whether a key may retire, refuses while phones use it, and obeys force', async () => {
+  it('shows whether a key may be retired, refuses to retire it while phones use it, and retires it with force', async () => {
     await dashboard.relay.register(goodForm());
     const all = await keys();
     const isUsed = ({ use_per_day }: ShownKey) => use_per_day.some(({ registrations }) => registrations > 0);
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     expect((await dashboard.relay.register(goodForm())).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
   });
 
-  it('revokes with a reason', async () => {
+  it('revokes a key with a reason', async () => {
     const before = only(await keys(), 'primary');
     expect((await post(`/${before.id}/revoke`)).json().code).toBe('BAD_REQUEST');
     const answer = await post(`/${before.id}/revoke`, { reason: 'a laptop was stolen' });

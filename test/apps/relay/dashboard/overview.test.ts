@@ -88,7 +88,7 @@ eachBackend((backend) => {
     expect((await counts.read(0, minuteOf(Date.now()))).size).toBe(0);
   });
 
-  it('says first what is wrong, with cause and remedy', async () => {
+  it('shows problems first, with cause and remedy', async () => {
     const { relay } = dashboard;
     const app = 'fcm:our-app';
     const at = relay.time.now;

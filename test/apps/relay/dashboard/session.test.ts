@@ -18,7 +18,7 @@ eachBackend((backend) => {
     dashboard = undefined;
   });
 
-  it('is the ordinary 404 while it is off', async () => {
+  it('answers the ordinary 404 while the dashboard is off', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     try {
       const unknown = await relay.app.inject({ method: 'GET', url: '/no-such-path' });
@@ -159,7 +159,7 @@ eachBackend((backend) => {
     expect((await ask('GET', '/admin/api/session', { cookie })).json().expires_at).toBeNull();
   });
 
-  it('bounds the token', async () => {
+  it('refuses a malformed or very long token', async () => {
     const { ask } = await start();
     const sendings = [{ token: 'x'.repeat(1001) }, { token: 1 }, {}, []];
     for (const payload of sendings) {

@@ -68,7 +68,7 @@ describe('the deadlines of vendor requests', () => {
     expect(waits.wait(tries(1))).toBeUndefined();
   });
 
-  it('are none while nothing is in flight', () => {
+  it('need no timer while nothing is in flight', () => {
     expect(new VendorDeadlines(budget).wait(tries(0))).toBeUndefined();
   });
 });

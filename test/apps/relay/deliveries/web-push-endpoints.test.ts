@@ -190,7 +190,7 @@ describe('an endpoint that a phone chose', () => {
   });
 
   it.each(['localhost', 'relay.internal', 'metadata.google.internal'])(
-    'is looked up under the name %s, and not dialled',
+    'is not connected to under the name %s',
     async (name) => {
       const sender = newSender({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
       await expect(send(sender, `https://${name}/a`)).resolves.toEqual(refused);
@@ -243,7 +243,7 @@ describe('an endpoint that a phone chose', () => {
   });
 });
 
-it('the listener of these tests would have counted a connection', async () => {
+it('the listener of these tests counts connections', async () => {
   const socket = connect(port, '127.0.0.1');
   await new Promise<void>((resolve) => socket.once('close', () => resolve()));
   expect(dialled).toBe(1);

@@ -29,7 +29,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(ring.signingKeys).toHaveLength(1);
   });
 
-  it('names it at once in the list that the signing key signs, for phones that pin none', async () => {
+  it('names it at once in the signed key list, for phones that pin none', async () => {
     const terminal = keyTerminal();
     await terminal.json('init');
     const listed = async () => {

@@ -67,14 +67,14 @@ describe('a key that is destroyed', () => {
     expect(() => revoke(ring, compromised, context)).toThrow('is compromised already');
   });
 
-  it('may still be called compromised when it was retired, without a new primary', () => {
+  it('can still be marked as compromised after it was retired, without a new primary', () => {
     const { ring, retired } = ringWithEnds();
     const next = revoke(ring, retired, context);
     expect(next.bouncerKeys.map(({ state }) => state)).toEqual(['compromised', 'compromised', 'primary']);
     expect(primaryKey(next)).toBe(primaryKey(ring));
   });
 
-  it('neither becomes primary again nor comes back from a file', () => {
+  it('cannot become primary again, and cannot be imported again', () => {
     const { ring, retired, compromised } = ringWithEnds();
     for (const [name, state] of [
       [retired, 'retired'],

@@ -42,7 +42,7 @@ describe('keys import and export-stock', () => {
     expect(primary?.public_key).toBe(newest);
   });
 
-  it('reads the form of keys.example, states and dates included, when the keys are your own', async () => {
+  it('reads the format of keys.example, with states and dates, if the keys are not the examples', async () => {
     const terminal = keyTerminal();
     const example = JSON.parse(readFileSync(exampleFile, 'utf8'));
     for (const key of example.keys) {

@@ -109,7 +109,7 @@ describe('keys rotate', () => {
 });
 
 describe('keys retire', () => {
-  it('refuses while phones use the key, reports how many and when last, and obeys --force', async () => {
+  it('refuses while phones use the key, reports how many and when last, and retires it with --force', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await terminal.run('rotate');
@@ -124,7 +124,7 @@ describe('keys retire', () => {
     expect((await keysOf(terminal))[0]?.state).toBe('retired');
   });
 
-  it('retires a key that was unused for as long as the policy says, and list shows since when', async () => {
+  it('retires a key that was unused for the period of the policy; "keys list" shows since when that is safe', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await use(terminal, old?.public_key ?? '', 1);

@@ -100,7 +100,7 @@ describe('the operations on the key ring', () => {
     expect(logged()).not.toContain('Ada');
   });
 
-  it('are refused in the same words as at the terminal', async () => {
+  it('are refused with the same message as at the terminal', async () => {
     const { ring } = await disk.keeper.read();
     const [key] = ring.bouncerKeys;
     expect(await ask('POST', '/admin/api/keys/retire', { key: key?.id ?? '' })).toMatchObject({

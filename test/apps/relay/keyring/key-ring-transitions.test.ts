@@ -60,7 +60,7 @@ describe('a primary key', () => {
     expect(withoutPrimary.bouncerKeys[1]).not.toHaveProperty('privateKey');
   });
 
-  it('can be an accepted key, and the previous one stays accepted like all others', () => {
+  it('can be promoted from the accepted keys, and the previous one stays accepted like all others', () => {
     const ring = rotate(rotate(fresh(), at(startedAt)), at(startedAt));
     const [first, second, third] = publicKeys(ring.bouncerKeys);
     const now = startedAt + 7;
@@ -75,7 +75,7 @@ describe('a primary key', () => {
     expect(promote(promoted, second ?? '', { now: now + 1, policy })).toBe(promoted);
   });
 
-  it('and any other key is named by its id or its public key', () => {
+  it('can be named by its id or its public key, as any other key', () => {
     const ring = fresh();
     const key = primaryKey(ring);
     expect([namedKey(ring, key.id), namedKey(ring, key.publicKey)]).toEqual([key, key]);
@@ -100,7 +100,7 @@ describe('keys from elsewhere', () => {
     ]);
   });
 
-  it('stay unchanged if the ring already has them, and so does the ring', () => {
+  it('change nothing if the ring already has them', () => {
     const ring = importKeys(fresh(), [imported()], at(startedAt));
     const { publicKey } = primaryKey(ring);
     const again = { ...imported(1, 2), publicKey };

@@ -23,7 +23,7 @@ async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, d
   expect(child.signalCode).toBe('SIGKILL');
 }
 
-it(`is the old ring or the new one, complete, after kill -9 at ${kills} random moments of writing it`, async () => {
+it(`the stored ring is the complete old or new one after kill -9 at ${kills} random moments of writing it`, async () => {
   const disk = await ringOnDisk();
   const seen = new Set<string>();
   // Several processes at once also compete for the lock, which must not outlive a killed process.

@@ -39,7 +39,7 @@ eachBackend((backend) => {
   }
 
   describe.each(['file', 'database'] as const)('a live ring in a %s', (place) => {
-    it("opens registrations sealed to any of its keys, only by the keys' exact text", async () => {
+    it('opens registrations sealed to any of its keys, and finds a key only by its exact text', async () => {
       const here = await world(place);
       await keeperOf(here).change(rotateOnce(here), change);
       const { keyRing } = await open(here);

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(statSync(fileOf(terminal)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps the old copy until --remove-old destroys it, also after the ring at the new place has changed', async () => {
+  it('keeps the old copy until --remove-old destroys it, also after the ring at the new location has changed', async () => {
     const text = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
     await terminal.json('move', '--to', 'database');

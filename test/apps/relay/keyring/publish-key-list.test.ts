@@ -53,7 +53,7 @@ describe('the published key list', () => {
     });
   });
 
-  it('is signed again when the ring changed or its renewal was asked for, with a number that grows', () => {
+  it('is signed again with a higher sequence when the ring changes or a renewal is requested', () => {
     const unpublished = newKeyRing(sodium, startedAt);
     expect(withListToRenew(unpublished)).toBe(unpublished);
     const ring = publish(unpublished);

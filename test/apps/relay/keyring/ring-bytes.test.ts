@@ -12,8 +12,8 @@ function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-describe('base64 between bytes', () => {
-  it('is what the platform writes and reads, for every length', () => {
+describe('base64 in byte arrays', () => {
+  it('is written and read as by the platform, for every length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -76,7 +76,7 @@ describe('an age file', () => {
     await expect(decryptAgeFile(file, [other])).rejects.toThrow('no identity matched');
   });
 
-  it('is never sealed twice with the same key, and leaves the plaintext alone', async () => {
+  it('is never sealed twice with the same key, and sealing does not change the plaintext', async () => {
     const recipient = await identityToRecipient(await generateX25519Identity());
     const plaintext = bytesOf('ring');
     const [one, two] = [
@@ -128,7 +128,7 @@ describe('the document of a ring', () => {
     }
   });
 
-  it('is refused if a private key hides behind another spelling of its name', () => {
+  it('is refused if the name of a private key has another spelling', () => {
     const text = Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString();
     const hidden = (value: string) => text.replace(/"private_key":"[^"]*"/, `"private\\u005fkey":"${value}"`);
     expect(() => decodeKeyRing(bytesOf(hidden(`${'A'.repeat(43)}=`)))).toThrow('must be 32 bytes');

@@ -122,7 +122,7 @@ describe('a ring whose list has the right date, but a sequence from a clock that
 });
 
 describe('keys mend-dates', () => {
-  it('makes a token key usable at once that was dated some days ahead, when nothing else was', async () => {
+  it('makes a token key usable at once if only that key was dated some days ahead', async () => {
     const terminal = await terminalWithRing();
     const right = terminal.now;
     terminal.now = right + 10 * day;
@@ -154,23 +154,28 @@ describe('keys mend-dates', () => {
     expect(await phoneFollows(terminal, right)).toBe(right + 1);
   });
 
-  it.each([2, 5, 7])('makes phones follow that have followed a list from %d days ahead', async (days) => {
-    const { terminal, right, seen } = await spoiltRing(days * day);
-    const followed = right + days * day;
-    expect(await phoneFollows(terminal, seen)).toBe(followed);
-    expect((await terminal.run('rotate')).error).toContain('keys mend-dates --today YYYY-MM-DD');
-    expect((await terminal.run('mend-dates', '--today', dayOf(right))).printed).toContain('dated again');
-    terminal.now += 1000;
-    expect((await terminal.run('verify')).error).toBeUndefined();
-    expect(await phoneFollows(terminal, followed)).toBe(followed + 1);
-    expect((await ringOf(terminal)).published).toMatchObject({ issuedAt: right });
-    const [, primary] = await keysOf(terminal);
-    expect((await terminal.run('revoke', primary?.id ?? '', '--compromised', '--yes')).error).toBeUndefined();
-    expect(await phoneFollows(terminal, followed + 1)).toBe(followed + 2);
-    terminal.now = followed + day;
-    expect((await terminal.run('rotate')).error).toBeUndefined();
-    expect(await phoneFollows(terminal, followed + 2)).toBe(followed + day);
-  });
+  it.each([2, 5, 7])(
+    'makes phones follow again after they followed a list from %d days ahead',
+    async (days) => {
+      const { terminal, right, seen } = await spoiltRing(days * day);
+      const followed = right + days * day;
+      expect(await phoneFollows(terminal, seen)).toBe(followed);
+      expect((await terminal.run('rotate')).error).toContain('keys mend-dates --today YYYY-MM-DD');
+      expect((await terminal.run('mend-dates', '--today', dayOf(right))).printed).toContain('dated again');
+      terminal.now += 1000;
+      expect((await terminal.run('verify')).error).toBeUndefined();
+      expect(await phoneFollows(terminal, followed)).toBe(followed + 1);
+      expect((await ringOf(terminal)).published).toMatchObject({ issuedAt: right });
+      const [, primary] = await keysOf(terminal);
+      expect(
+        (await terminal.run('revoke', primary?.id ?? '', '--compromised', '--yes')).error,
+      ).toBeUndefined();
+      expect(await phoneFollows(terminal, followed + 1)).toBe(followed + 2);
+      terminal.now = followed + day;
+      expect((await terminal.run('rotate')).error).toBeUndefined();
+      expect(await phoneFollows(terminal, followed + 2)).toBe(followed + day);
+    },
+  );
 
   it.each([2, 5, 7])(
     'makes phones that are %d days behind follow at once, whichever list they have',
@@ -209,7 +214,7 @@ describe('keys mend-dates', () => {
     expect(ring.tokenKeys.map(({ currentFrom }) => currentFrom)).toEqual([0, right + 120_000]);
   });
 
-  it('keeps the date of an accepted key that was replaced under a right clock', async () => {
+  it('keeps the date of an accepted key that was replaced while the clock was right', async () => {
     const terminal = await terminalWithRing();
     await terminal.run('rotate');
     terminal.now += 10 * year;

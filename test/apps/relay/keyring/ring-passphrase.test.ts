@@ -27,7 +27,7 @@ describe('a passphrase', () => {
     expect(await ours.decrypt(await library.encrypt('ring'), 'text')).toBe('ring');
   });
 
-  it('opens nothing when it is wrong, or when the file demands minutes of work', async () => {
+  it('opens nothing when it is wrong, or when the file requires minutes of key derivation', async () => {
     const sealed = async (workFactor: number) => {
       const encrypter = new Encrypter();
       encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
@@ -61,7 +61,7 @@ describe('a passphrase', () => {
     await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
   });
 
-  it('comes from a private file, whose first line encrypts while all lines open', async () => {
+  it('is read from a private file, whose first line encrypts and whose lines all decrypt', async () => {
     const folder = freshFolder();
     const path = join(folder, 'passphrase');
     await expect(openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).rejects.toThrow(
@@ -81,7 +81,7 @@ describe('a passphrase', () => {
     expect(await refusal(alone.decrypt(old))).toContain(path);
   });
 
-  it('that can be guessed encrypts nothing, and a truncated ring is reported as damaged', async () => {
+  it('is refused if it can be guessed, and a truncated ring is reported as damaged', async () => {
     const path = join(freshFolder(), 'passphrase');
     const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     await writePrivateFile(path, 'fifteen letters\n');

@@ -33,7 +33,7 @@ async function runScript(folder: string, commands: string, environment: Record<s
 }
 
 describe('the runbook', () => {
-  it('has commands that work in sequence on a machine of their own', async () => {
+  it('has commands that work in sequence on a fresh machine', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-runbook-'));
     const blocks = commandsOf(runbook);
     expect(blocks.length).toBeGreaterThan(11);

@@ -121,7 +121,7 @@ describe('a command beside the running relay', () => {
     expect(metrics).toMatch(/^waxwing_http_requests_in_flight 0$/m);
   });
 
-  it('works directly on the ring after the relay has stopped, even if its socket is left', async () => {
+  it('works directly on the ring after the relay has stopped, even if it left its socket behind', async () => {
     await here.relay.close();
     const path = join(here.terminal.folder, 'ring.age.sock');
     expect(existsSync(path)).toBe(false);

@@ -51,7 +51,7 @@ describe('a VAPID key pair', () => {
     expect(bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('is refused with another private half, and twice', () => {
+  it('is refused if its halves do not belong together, or if an app has two', () => {
     const ring = withKeys('web', 'other');
     const [one, two] = ring.vapidKeys;
     const swapped = { ...ring, vapidKeys: [{ ...one, privateKey: two?.privateKey } as never] };

@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect((await resultsOf(id)).results).toEqual([{ status: 'sent' }]);
     });
 
-    it('is deleted when Google does not know it a day after its registration, and lives if it registers again', async () => {
+    it('is deleted when Google does not know it a day after its registration, and works again after another registration', async () => {
       await start();
       const id = await register(fid);
       ahead = day;
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(await resultsOf(id)).toMatchObject({ delete_token_ids: [], results: [{ status: 'queued' }] });
     });
 
-    it('is deleted at once when Google says that it is no installation id', async () => {
+    it('is deleted at once when Google says that it is not an installation id', async () => {
       await start({ address_by: 'fid' });
       const id = await register(fid);
       await relay.faults([
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect(await resultsOf(id)).toMatchObject({ delete_token_ids: [id], results: [{ status: 'gone' }] });
     });
 
-    it('ends its registration token at Google with the first notification, and that one is forgotten', async () => {
+    it('ends its registration token at Google with the first notification, and the relay deletes that token', async () => {
       await start({ address_by: 'fid' });
       const [old, current] = [await register(`${fid}:APA91b`), await register(fid)];
       expect((await resultsOf(old)).results).toEqual([{ status: 'sent' }]);

@@ -85,7 +85,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('delivers nothing of a request with a token id that is no base64', async () => {
+    it('delivers nothing of a request with a token id that is not base64', async () => {
       const good = await phone('fcm');
       expect((await server.notify([fcmElement(good.id), fcmElement('abc')])).status).toBe(400);
       expect(await relay.arrived(good.token)).toEqual([]);
@@ -103,7 +103,7 @@ eachBackend((backend) => {
       for (const { token } of phones) expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('names every unknown, dead and non-canonical id once, in the order and text of the request', async () => {
+    it('names every unknown, dead and non-canonical id once, in the order and spelling of the request', async () => {
       const [live, dead] = [await phone('fcm'), await phone('apns')];
       await relay.faults([{ vendor: 'apns', token: dead.token, status: 410, timestamp: Date.now() + 1000 }]);
       const unlike = live.id.replace(/.=$/, (end) => `${nextCharacter(end.charAt(0))}=`);

@@ -34,7 +34,7 @@ eachBackend((backend) => {
       .executeTakeFirst();
 
   describe('registering in the newer generation over HTTP', () => {
-    it('answers only success, also for a repeat', async () => {
+    it('returns only success, also for a repeat', async () => {
       const form = server.form(newToken());
       for (const _repeat of [1, 2]) {
         const { status, headers, body } = await server.register(form);
@@ -104,14 +104,14 @@ eachBackend((backend) => {
       ['decimal text', () => `"${now()}"`],
       ['text with white space', () => `" ${now()}\\n"`],
       ['text of an integral float', () => `"${now()}.0"`],
-    ])('takes a timestamp that is %s', async (_case, timestamp) => {
+    ])('accepts a timestamp that is %s', async (_case, timestamp) => {
       const token = newToken();
       const plaintext = `{"token_kind":"fcm","token":"${token}","timestamp":${timestamp()}}`;
       const form = server.form(token, {}, { encrypted_push_registration: server.sealText(plaintext) });
       expect((await server.register(form)).body).toEqual(success);
     });
 
-    it.each(['true', '-1', '0', '"0"'])('reads the timestamp %s as one long ago', async (timestamp) => {
+    it.each(['true', '-1', '0', '"0"'])('reads the timestamp %s as long ago', async (timestamp) => {
       const token = newToken();
       const plaintext = `{"token_kind":"fcm","token":"${token}","timestamp":${timestamp}}`;
       const form = server.form(token, {}, { encrypted_push_registration: server.sealText(plaintext) });
@@ -181,7 +181,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('keeps two letter cases of one token of Apple apart, and the token as it was written', async () => {
+    it('distinguishes two letter cases of an Apple token, and stores the token as written', async () => {
       const apple = { token_kind: 'apns', ios_app_id: 'org.example.App' };
       expect(server.form('c0ffee').token_id).toBe('+wKIhyAx/Eg=');
       expect(server.form('C0FFEE').token_id).toBe('jS5/TZMf7/8=');

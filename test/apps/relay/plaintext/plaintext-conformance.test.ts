@@ -72,7 +72,7 @@ eachBackend((backend) => {
   const mayPush = { can_push: true, expected_end_timestamp: null };
 
   describe('a server that does not encrypt', () => {
-    it('registers phones, and each gets a notification as the server wrote it', async () => {
+    it('registers phones, and each gets notifications unchanged', async () => {
       expect(await post('register', android())).toEqual(success);
       expect(await post('register', apple())).toEqual(success);
       expect(await post('register', apple())).toEqual(success);
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('learns which of its tokens are not stored, and the death of others', async () => {
+    it('learns which of its tokens are not stored, and which are dead', async () => {
       await post('register', android());
       await post('register', apple());
       await relay.faults([{ vendor: 'fcm', token: `fcm ${used}`, status: 404, reason: 'UNREGISTERED' }]);
@@ -137,7 +137,7 @@ eachBackend((backend) => {
         .toBe(1);
     });
 
-    it('removes a phone, and all of a user', async () => {
+    it('removes one phone, or all phones of a user', async () => {
       await post('register', android());
       await post('register', apple());
       expect(
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('that identifies users by UUID from now on is not given a second phone', async () => {
+    it('that starts to identify users by UUID gets no second registration of a phone', async () => {
       const { user_uuid: _uuid, ...byId } = android();
       await post('register', byId);
       await post('register', android());
@@ -184,7 +184,7 @@ eachBackend((backend) => {
       expect(atApple?.body).toEqual({ aps: { badge: 0 }, zulip });
     });
 
-    it('tests a phone, and only one that is stored', async () => {
+    it('sends test notifications, but only to stored phones', async () => {
       await post('register', android());
       await post('register', apple());
       const base = { realm_id: 3, realm_name: 'Example Chat' };

@@ -167,7 +167,7 @@ describe('the thread that writes registrations', () => {
     expect(new Set(ids).size).toBe(30);
   });
 
-  it('takes the write lock in turn with other writers', async () => {
+  it('alternates with other writers for the write lock', async () => {
     await started();
     const steps: string[] = [];
     const { held, release } = await holdTurn();
@@ -185,7 +185,7 @@ describe('the thread that writes registrations', () => {
     expect(steps).toEqual(['before', 'thread', 'after, with 1']);
   });
 
-  it('fails for one that cannot be stored, and stores the others of its batch', async () => {
+  it('refuses a registration that cannot be stored, and stores the others of its batch', async () => {
     await started();
     const [good, bad] = await Promise.allSettled([
       writer.write([registration(300)], now),
@@ -230,7 +230,7 @@ describe('the thread that writes registrations', () => {
     expect(ports()).toBe(before);
   });
 
-  it('has replies that it sent before its exit event accepted', async () => {
+  it('loses no reply that it sent before its exit event', async () => {
     let systemThread = '';
     writer = createWriter((answers) =>
       startBrief(answers).once('message', (link: string) => {

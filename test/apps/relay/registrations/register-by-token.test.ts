@@ -21,7 +21,7 @@ const invalid = {
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
 
-it('ids of tokens are those of the vectors', () => {
+it('token ids match the vectors', () => {
   const { registrations, token_ids } = relayProtocolVectors();
   expect(token_ids.length).toBeGreaterThan(5);
   for (const { token, token_id } of [...registrations, ...token_ids]) {
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(await relay.register({ ...sealed, realm_uuid: second })).toMatchObject(invalid);
     });
 
-    it('is at most a day old', async () => {
+    it('must be at most a day old', async () => {
       expect((await relay.register(form({ timestamp: now - day }))).status).toBe(200);
       expect(await relay.register(form({ timestamp: now - day - 1 }))).toMatchObject({
         status: 400,
@@ -114,7 +114,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('checks in the order of stock relays', async () => {
+    it('is checked in the order of stock relays', async () => {
       const wrong: [Record<string, string | undefined>, number, string][] = [
         [{ token_id: undefined, realm_uuid: otherRealmUuid }, 400, 'REQUEST_VARIABLE_MISSING'],
         [

@@ -44,7 +44,7 @@ eachBackend((backend) => {
   const of = (push_account_id: string) => goodForm({ push_account_id });
   const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
 
-  it('takes both generations in one request, and answers an id only in the older one', async () => {
+  it('accepts both generations in one request, and returns an id only in the older one', async () => {
     const items = [of('2408'), tokenForm({ token: 'one' }), tokenForm({ token: 'two' })];
     const { status, body } = await register(...items);
     const devices = await relay.devices();
@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toHaveLength(3);
   });
 
-  it('judges registrations by token as single ones, and takes the token where both are named', async () => {
+  it('treats registrations by token like single ones, and uses the token if both are given', async () => {
     const wrong = [
       tokenForm({}, unknownKey),
       tokenForm({}, { encrypted_push_registration: 'AAAA' }),
@@ -85,7 +85,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('names the accounts of the user that have the token, alone and among many', async () => {
+  it('names the accounts of the user that have the token, for one registration and for many', async () => {
     const account = (push_account_id: string, token: string) => {
       const { token_id: _, ...older } = tokenForm({ token });
       return { ...older, push_account_id };
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('names the ids among the user’s that belong to the token in any spelling, in both generations', async () => {
+  it('names the user’s ids that belong to the token in any spelling, in both generations', async () => {
     const idOf = (token: string) => tokenForm({ token }).token_id ?? '';
     const apns = { token_kind: 'apns', token: 'C0FFEE', ios_app_id: 'com.example.chat' };
     const ids = [idOf('C0FFEE'), idOf('c0ffee'), idOf('other')];
@@ -128,7 +128,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('takes a hundred ids of tokens at most, and nothing else', async () => {
+  it('accepts at most a hundred token ids, and nothing else', async () => {
     const many = Array.from({ length: 101 }, () => tokenForm().token_id);
     for (const all of [many, ['AAAA'], [7], 'x']) {
       expect(await relay.register(tokenForm({}, { token_ids_of_user: JSON.stringify(all) }))).toMatchObject({
@@ -138,7 +138,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('is built alike for both generations by our encoder', async () => {
+  it('is encoded in the same way for both generations', async () => {
     const { token_id, encrypted_push_registration, bouncer_public_key } = tokenForm();
     const sealed = {
       encryptedPushRegistration: encrypted_push_registration ?? '',

@@ -71,7 +71,7 @@ eachBackend((backend) => {
     expect(await register(...accounts.map((id) => of(id)))).toMatchObject({ body });
   });
 
-  it('judges each registration by itself, in order, with the same errors as for a single one', async () => {
+  it('checks each registration separately, in order, with the same errors as for a single one', async () => {
     const wrong = [of('2', unknownKey), of('3', { encrypted_push_registration: 'AAAA' })];
     const alone = await Promise.all(wrong.map((form) => relay.register(form)));
     expect(await register(of('1'), ...wrong, of('4'))).toMatchObject({
@@ -123,7 +123,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
-  it('one that the database refuses fails no other, of the same server or another', async () => {
+  it('a registration that the database refuses does not fail others, of the same server or another', async () => {
     await register(of('2'));
     // Account 2 now has a row for another token. Its next registration inserts a second row, which the index refuses.
     await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
@@ -181,7 +181,7 @@ eachBackend((backend) => {
     expect(JSON.parse(told[0] ?? '')).toMatchObject({ count: 2, err: { message: 'the disk is broken' } });
   });
 
-  it('stores those that are stored one by one in the order of arrival', async () => {
+  it('keeps the order of arrival when it stores registrations one by one', async () => {
     await register(of('1'), of('2'), of('3'));
     let writes = 0;
     let underWay = 0;

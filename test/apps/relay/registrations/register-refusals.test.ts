@@ -92,7 +92,7 @@ eachBackend((backend) => {
       ['push_account_id', 'token_id'],
       ['encrypted_push_registration', 'encrypted_push_registration'],
       ['bouncer_public_key', 'bouncer_public_key'],
-    ])('is named when %s is missing (as %s), and when it comes twice', async (name, missing) => {
+    ])('are named in a refusal: %s is missing (as %s), or comes twice', async (name, missing) => {
       const { [name]: value = '', ...others } = goodForm();
       expect(await refusal(others)).toMatchObject({
         status: 400,
@@ -125,7 +125,7 @@ eachBackend((backend) => {
       expect(answer.msg).toContain(`Invalid ${name}`);
     });
 
-    it('judges the first wrong parameter before realm, key and contents', async () => {
+    it('reports the first wrong parameter before it checks realm, key and contents', async () => {
       const answer = await refusal(
         goodForm({ push_account_id: 'x', realm_uuid: unknownUuid, bouncer_public_key: 'unknown' }),
       );

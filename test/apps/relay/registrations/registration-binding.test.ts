@@ -38,7 +38,7 @@ eachBackend((backend) => {
   afterEach(() => relay.close());
 
   describe('the audience', () => {
-    it('lets a registration count for its own realm, in any letter case', async () => {
+    it('accepts a registration for its own realm, in any letter case', async () => {
       for (const audience of [realmUuid, realmUuid.toUpperCase()]) {
         expect(await relay.register(goodForm(sealed({ audience, nonce: 'n' })))).toMatchObject({
           status: 200,
@@ -185,8 +185,8 @@ eachBackend((backend) => {
   });
 });
 
-describe('the rules of binding', () => {
-  it('let a timestamp lie in the future by the liveness timeout and no second more', () => {
+describe('the binding rules', () => {
+  it('accept a timestamp in the future by at most the liveness timeout', () => {
     const presentation = { realmUuid, addressee: accountIdText(1), now: now * 1000 + 999 };
     expect(isBoundTo({ timestamp: now + 86_400 }, presentation)).toBe(true);
     expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);

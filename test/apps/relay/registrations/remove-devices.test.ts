@@ -41,14 +41,14 @@ eachBackend((backend) => {
   const success = { status: 200, body: { result: 'success', msg: '' } };
   const ids = async () => (await relay.devices()).map(({ id }) => id);
 
-  it('deletes the devices that a server names, their tokens with them, and no others', async () => {
+  it('deletes the devices that a server names with their tokens, and no others', async () => {
     const [first, second, third] = [await register('1'), await register('2'), await register('3')];
     const form = { realm_uuid: realmUuid.toUpperCase(), device_ids: JSON.stringify([first, third]) };
     expect(await remove(form)).toMatchObject(success);
     expect(await ids()).toEqual([second]);
   });
 
-  it('answers a repeat, an unknown device, an empty list and another server’s device alike, and keeps that one', async () => {
+  it('answers a repeat, an unknown device, an empty list and another server’s device in the same way', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: JSON.stringify([id]) };
     const stranger = { ...form, realm_uuid: otherRealmUuid };

@@ -100,7 +100,7 @@ eachBackend((backend) => {
     });
 
     it.each([Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, -1, 0])(
-      'dated %d spoils no registration of other phones',
+      'dated %d does not affect registrations of other phones',
       async (timestamp) => {
         await revoke(revocation({ revoked_token: 'one', timestamp }));
         const answers = await Promise.all(
@@ -175,7 +175,7 @@ eachBackend((backend) => {
       expect(await left()).toHaveLength(1);
     });
 
-    it('is no registration', async () => {
+    it('is not accepted as a registration', async () => {
       const { encrypted_push_revocation = '' } = revocation();
       const form = tokenForm({}, { encrypted_push_registration: encrypted_push_revocation });
       expect(await relay.register(form)).toMatchObject({

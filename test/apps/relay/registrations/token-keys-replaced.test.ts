@@ -76,7 +76,7 @@ eachBackend((backend) => {
     return destroyed;
   }
 
-  it('recognises a device that registered before the key was replaced', async () => {
+  it('recognizes a device that registered before the key was replaced', async () => {
     const [id] = await register(before, ['one']);
     expect(await register(both, ['one', 'two'])).toEqual([id, expect.any(Number)]);
     const rows = await stored();

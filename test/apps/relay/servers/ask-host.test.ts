@@ -90,7 +90,7 @@ describe('an answer', () => {
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ] satisfies [string, Hosts['state']['answer']][])('%s is given up in time', async (_what, answer) => {
+  ] satisfies [string, Hosts['state']['answer']][])('%s is abandoned in time', async (_what, answer) => {
     hosts.state.answer = answer;
     const { asked } = ask([['127.0.0.1']], quick);
     await expect(asked()).rejects.toThrow('The request timed out while communicating with the host.');
@@ -130,7 +130,7 @@ describe('an answer', () => {
     await expect(ask([[]], { ...quick, lookUp }).asked()).rejects.toThrow('The request timed out');
   });
 
-  it('is one of at most ten concurrent requests, and then others follow', async () => {
+  it('counts toward the limit of ten concurrent requests until it ends', async () => {
     hosts.state.answer = () => undefined;
     const { asked } = ask([['127.0.0.1']], quick);
     const slow = Array.from({ length: 10 }, () => asked().catch((error: Error) => error.message));

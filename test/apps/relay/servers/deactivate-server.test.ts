@@ -36,7 +36,7 @@ eachBackend((backend) => {
     expect((await relay.register(goodForm())).status).toBe(200);
   });
 
-  it('a suspended server cannot deactivate itself, and gets another answer', async () => {
+  it('a suspended server cannot deactivate itself, and gets a different error', async () => {
     const { serverId } = relay.server;
     await suspendServer(relay.database, serverId, relay.time.now);
     relay.time.now += 2000;

@@ -23,7 +23,7 @@ eachBackend((backend) => {
       .where('code_hash', '=', hashCredential(code))
       .executeTakeFirst();
 
-  it('prints the code once, of which only a hash is stored, and lets one server join', async () => {
+  it('prints the code once, stores only its hash, and lets one server join', async () => {
     const { status, stdout } = await invite('--name', 'Example');
     const [, code = ''] = /^invitation {2}([0-9a-f]{64})\n/.exec(stdout) ?? [];
     expect(status).toBe(0);

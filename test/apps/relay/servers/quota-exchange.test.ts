@@ -82,7 +82,7 @@ describe('the quota of several processes on one database', () => {
       return { time, clock, database, processes };
     }
 
-    it('is about one quota in total, where it would be two without the exchange', async () => {
+    it('is about one quota in total; without the exchange it would be two', async () => {
       const { time, processes } = await startTwo();
       const minutes = 3;
       const passed = await saturate(processes, { time, seconds: 60 * minutes });
@@ -136,7 +136,7 @@ describe('the quota of several processes on one database', () => {
       expect([other.ask(perMinute), born.ask(perMinute)]).toEqual([perSecond, perSecond]);
     });
 
-    it('is full when Retry-After said so, whenever it was exchanged meanwhile', async () => {
+    it('is full at the time in Retry-After, whenever it was exchanged meanwhile', async () => {
       const { time, processes } = await startTwo();
       const [one] = processes;
       await one.exchange.exchange();

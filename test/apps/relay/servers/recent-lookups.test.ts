@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RecentLookups } from '#relay/servers/recent-lookups.js';
 import fc from '../../../support/fast-check.js';
 
-it('never remembers more entries than it may, and never one for longer than its lifetime', () => {
+it('never exceeds its maximum size, and never keeps an entry beyond its lifetime', () => {
   const step = fc.record({
     key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     wait: fc.integer({ min: -500, max: 1500 }),

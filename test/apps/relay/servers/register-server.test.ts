@@ -153,7 +153,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('takes two spellings of a host for the same one', async () => {
+    it('treats two spellings of a host as the same', async () => {
       await joined({ hostname: 'Spelled.Example.org.:443' });
       for (const hostname of ['spelled.example.org', 'SPELLED.example.org:443', 'spelled.example.org.']) {
         const { body } = await relay.join(newServer({ hostname, invitation: await relay.invite() }));

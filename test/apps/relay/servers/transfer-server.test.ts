@@ -142,7 +142,7 @@ eachBackend((backend) => {
       [answering(200, { verification_secret: 1 }), "The host's answer is not a JSON object"],
       [answering(200, { verification_secret: 'x'.repeat(5000) }), 'in at most 4096 bytes'],
       [((_request, response) => response.end('<html>')) as Hosts['state']['answer'], 'not a JSON object'],
-    ])('for an answer of the host that is none', async (answer, sentence) => {
+    ])('for an invalid answer of the host', async (answer, sentence) => {
       hosts.state.answer = answer;
       const parameters = { hostname: hosts.hostname, access_token };
       const { status, body } = await relay.post('register/verify_challenge', parameters);

@@ -75,7 +75,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('says first what is wrong, with cause and remedy', async () => {
+  it('shows problems first, with cause and remedy', async () => {
     const { test, get } = await start();
     await giveUp(test);
     const { checks } = await get('/overview');
@@ -162,7 +162,7 @@ eachBackend((backend) => {
     expect((await ask('GET', '/admin/')).headers['content-security-policy']).toContain("default-src 'none'");
   });
 
-  it('is the ordinary 404 while it is off', async () => {
+  it('answers the ordinary 404 while the dashboard is off', async () => {
     server = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     for (const url of ['/admin', '/admin/', '/admin/api/overview']) {
       expect((await server.server.app.inject({ method: 'GET', url })).statusCode, url).toBe(404);

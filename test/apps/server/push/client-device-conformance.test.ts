@@ -161,7 +161,7 @@ describe('mobile_push/register refuses', () => {
     expect(await devicesOf(test, owner)).toEqual(before);
   });
 
-  it('requests that name neither generation, as in the newer one', async () => {
+  it('requests that name neither generation, with the error of the newer one', async () => {
     for (const fields of [{}, key, token]) {
       expect((await test.register(ada, fields)).body).toEqual(
         refusal("Missing 'device_id' argument", 'REQUEST_VARIABLE_MISSING', { var_name: 'device_id' }),
@@ -169,7 +169,7 @@ describe('mobile_push/register refuses', () => {
     }
   });
 
-  it('fields that the older generation lacks, by its own names', async () => {
+  it('requests that lack fields of the older generation, with the names of that generation', async () => {
     const { push_public_key: _key, ...fields } = testPhone('5').fields;
     expect((await test.register(ada, fields)).body).toEqual(
       refusal("Missing 'push_public_key' argument", 'REQUEST_VARIABLE_MISSING', {

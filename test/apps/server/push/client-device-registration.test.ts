@@ -244,7 +244,7 @@ describe('mobile_push/register', () => {
     ['a bouncer key that is no key', { bouncer_public_key: 'no key' }, 'INVALID_BOUNCER_PUBLIC_KEY'],
     ['a registration that is no base64', { encrypted_push_registration: '@' }, 'BAD_REQUEST'],
     ['a registration that is too long', { encrypted_push_registration: 'A'.repeat(72_004) }, 'BAD_REQUEST'],
-  ])('takes %s, and reports by an event that it is refused', async (_name, wrong, code) => {
+  ])('accepts %s at first, and reports the refusal in an event', async (_name, wrong, code) => {
     const id = await createDevice(test, ada);
     const events = await test.openQueue(ada);
     const fields = { device_id: String(id), ...keyFields(7), ...tokenFields('token'), ...wrong };

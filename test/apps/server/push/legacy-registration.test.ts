@@ -27,7 +27,7 @@ eachBackend((backend) => {
   });
 
   it.each([android, apple])(
-    'no token in the clear is ever stored at %s that could be removed',
+    'at %s there is no token in the clear to remove, because none is stored',
     async (path) => {
       await ask('POST', path, { token, appid: 'org.example.chat' });
       const { status, body } = await ask('DELETE', path, { token });

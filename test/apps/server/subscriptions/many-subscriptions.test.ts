@@ -68,7 +68,7 @@ eachBackend((backend) => {
     return organisation.do('member', ...(request as Request));
   };
 
-  describe('a member who concerns many users', () => {
+  describe('a member of a large organization', () => {
     it.each(Object.keys(requests))(
       '%s, in pieces on SQLite and in one statement on PostgreSQL',
       async (what) => {
@@ -89,7 +89,7 @@ eachBackend((backend) => {
 
   if (backend.name === 'postgres')
     it.each(Object.keys(requests))(
-      'a member who %s twice at once delays no write of others',
+      'a member who %s twice concurrently does not delay writes of others',
       async (what) => {
         const { db } = organisation.server.server.database;
         const { asked } = await db.transaction().execute(async (transaction) => {
