@@ -242,7 +242,7 @@ describe('The chat API', () => {
     'http://127.0.0.1:8310/',
     'http://[::1]:8310',
     'https://x.example/chat/',
-  ])('takes %s', async (realmUrl) => {
+  ])('accepts the server URL %s', async (realmUrl) => {
     const urls: string[] = [];
     const fetch = async (url: string) => {
       urls.push(url);

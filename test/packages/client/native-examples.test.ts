@@ -123,7 +123,7 @@ describe('The state that native code receives', () => {
     expect([...texts.values()]).toEqual([...vectors.accounts.slice(1), exportForExtension(other)]);
   });
 
-  it('is taken away at sign-out, however the organization was written at sign-in', async () => {
+  it('is removed at sign-out, however the organization was spelled at sign-in', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (id: string, text: string) => texts.set(id, text),
@@ -269,7 +269,7 @@ describe('The page about React Native', () => {
   const page = readFileSync(new URL('../../../docs/react-native.md', import.meta.url), 'utf8');
   const included = [...page.matchAll(/<!-- the text of (\S+) -->\n```\w+\n(.*?)^```$/gms)];
 
-  it('shows each native example to the letter', () => {
+  it('shows each native example verbatim', () => {
     for (const [, name = '', text] of included) {
       expect(text, name).toBe(readFileSync(new URL(`../../${name}`, examples), 'utf8'));
     }

@@ -58,7 +58,7 @@ describe.each([
     expect(await client.open(push(key, url, 3))).toMatchObject(shown);
   });
 
-  it('is not opened again by an account that replaces one of which the relay refuses all registrations', async () => {
+  it('is not opened again by an account that replaces one whose registrations the relay refuses', async () => {
     const { server, accounts, client, registrar, row, key, url } = await registered();
     expect(await client.open(push(key, url, 1))).toMatchObject(shown);
     server.featureLevel = 431;

@@ -142,7 +142,7 @@ it('a token that another account of the organization uses on the phone is not re
   expect(server.revocations).toMatchObject([{ fields: { token_id: modelTokenId(token) } }]);
 });
 
-it('nor is a token that another account uses at the former URL of the organization', async () => {
+it('a token that another account uses at the former URL of the organization is not revoked', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   const signIn = { realmUrl: 'https://former.example.com', userId: 11, email: 'ophelia@example.com' };
   const { realmUrl } = server;
@@ -154,7 +154,7 @@ it('nor is a token that another account uses at the former URL of the organizati
   expect(server.revocations).toEqual([]);
 });
 
-it('nor is a token whose device another account has adopted after its row was lost', async () => {
+it('a token whose device another account has adopted after its row was lost is not revoked', async () => {
   const { server, client, accounts, registrar } = await registeredPhone(500);
   const signIn = { realmUrl: server.url, userId: 11, email: 'ophelia@example.com', apiKey: server.apiKey };
   const other = client.registrar(signIn);
@@ -166,7 +166,7 @@ it('nor is a token whose device another account has adopted after its row was lo
   expect(server.revocations).toEqual([]);
 });
 
-it('is dated no earlier than the registration, also on a phone whose clock is behind', async () => {
+it('a revocation is dated no earlier than the registration, also on a phone whose clock is behind', async () => {
   const { server, registrar, knobs } = await registeredPhone(431);
   knobs.clockErrorMilliseconds = -20 * 3_600_000;
   await registrar.forget();
@@ -174,7 +174,7 @@ it('is dated no earlier than the registration, also on a phone whose clock is be
   expect(server.revocations).toMatchObject([{ fields: { timestamp: registration.timestamp } }]);
 });
 
-it('is not sent for an account without a registration or without an organization', async () => {
+it('no revocation is sent for an account without a registration or an organization', async () => {
   const { server, registrar } = await createPhone();
   server.realmUuid = undefined;
   await registrar.sync();
@@ -206,7 +206,7 @@ it('a stored sign-out keeps its revocations, and drops only damaged ones', async
 });
 
 it.each(['push.example.com', 'http://push.example.com', 'https://push.example.com?x'])(
-  'refuses %s as the address of the relay',
+  '%s is refused as the address of the relay',
   async (wrong) => {
     await expect(createPhone({ relayUrl: wrong })).rejects.toThrow(/^relayUrl must /);
   },

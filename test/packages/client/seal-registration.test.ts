@@ -16,7 +16,7 @@ function opened(sealed: string): Record<string, unknown> {
 }
 
 describe('A sealed registration', () => {
-  it.each(vectors.registrations)('says what the $kind vector says, and has a nonce', ({ plaintext }) => {
+  it.each(vectors.registrations)('has the contents of the $kind vector, and a nonce', ({ plaintext }) => {
     const { token_kind, token, timestamp, ios_app_id } = JSON.parse(plaintext);
     const pushToken =
       token_kind === 'fcm'

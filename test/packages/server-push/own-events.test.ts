@@ -123,7 +123,7 @@ eachBackend((backend) => {
       expect(await push.clientDevicesOf(userId as never)).toEqual({});
     });
 
-    it('tells our client what a refused registration lacks', async () => {
+    it('reports to our client what a refused registration lacks', async () => {
       relay.refusal = 'BAD_REQUEST';
       const userId = ++users;
       const phone = await phoneOf(userId);
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       expect(await registrar.sync()).toMatchObject({ errorCode: 'BAD_REQUEST' });
     });
 
-    it('answers a poll with what changed since the client looked, also between two polls', async () => {
+    it('answers a poll with all changes since the last answer, including those between two polls', async () => {
       const userId = ++users;
       const queue = await ask(userId, ['POST', 'register']);
       expect(queue).toMatchObject({

@@ -66,7 +66,7 @@ eachBackend((backend) => {
   };
 
   describe('a payload', () => {
-    it('arrives on the phone as the server gave it, and a repeat of it is dropped', async () => {
+    it('arrives on the phone unchanged, and a repeat of it is dropped', async () => {
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload });
       const [push = {}] = arrived();
       const opened = await phone.open(push);
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await phone.open(arrived()[2] ?? {})).toMatchObject({ kind: 'notification' });
     });
 
-    it('has an id of its own and the present time by default, which a retry keeps', async () => {
+    it('has a unique id and the current time by default, which a retry keeps', async () => {
       server.relay.stand.next('cut');
       await server.notify(ada, { type: 'payload', payload });
       server.now += 30_000;

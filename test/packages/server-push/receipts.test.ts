@@ -123,7 +123,7 @@ eachBackend((backend) => {
     expect(asked.length).toBeLessThan(50);
   });
 
-  it('is requested less and less often', async () => {
+  it('is requested at growing intervals', async () => {
     await notify();
     const waits: number[] = [];
     for (let count = 0; count < 14; count += 1) {

@@ -54,7 +54,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     ],
   ];
 
-  it.each(mistakes)("%s names the argument that is the caller's mistake", (_name, call, text) => {
+  it.each(mistakes)('%s names the invalid argument', (_name, call, text) => {
     expect(call).toThrow(new RangeError(text));
   });
 

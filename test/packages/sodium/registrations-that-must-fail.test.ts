@@ -29,7 +29,7 @@ describe('The registrations that must fail', () => {
     expect(registrationVectors()).toEqual(makeRegistrationVectors());
   });
 
-  it('have names of their own, and both refusals and acceptances', () => {
+  it('have unique names, and include refusals and acceptances', () => {
     expect(new Set(vectors.map((vector) => vector.name)).size).toBe(vectors.length);
     expect(vectors.filter((vector) => 'error' in vector.expect).length).toBeGreaterThan(100);
     expect(vectors.filter((vector) => 'ok' in vector.expect).length).toBeGreaterThan(20);

@@ -63,7 +63,7 @@ it('Memory that grows for a large box is wiped as well, and small boxes still op
   expect(wasm.openSealed(wasm.seal(small, keyPair.publicKey), keyPair)).toEqual(small);
 });
 
-it('Only memory that was handed out is wiped, once, and memory that is already wiped stays unchanged', () => {
+it('Only allocated memory is wiped, once, and memory that is already wiped stays unchanged', () => {
   let next = 4;
   const freed: number[] = [];
   const memory = {

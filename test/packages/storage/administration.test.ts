@@ -148,7 +148,7 @@ describe('the commands about the database', () => {
       expect(jobs.map(({ kind }) => kind)).toEqual(['dies', 'waits']);
     });
 
-    it('refuse a file that is there already, one that is not, and a database that is not empty', async () => {
+    it('refuse to overwrite a file, to read a missing file, and to fill a database that is not empty', async () => {
       const url = await withTwoJobs(backend);
       const file = join(folder, 'export.jsonl');
       await run(url, ['db', 'export', '--file', file]);

@@ -128,7 +128,7 @@ it('gives the process the variables that the PostgreSQL driver reads there, and 
   expect(environment).toEqual({ PGUSER: 'shell', PGPASSWORD: 'hunter2', PGHOST: 'db.example' });
 });
 
-it('may be readable for all while it contains no secret: a port is not a password', async () => {
+it('may be readable by all users while it contains no secret: a port is not a password', async () => {
   const lines = ['TEST_URL=https://push.example.com:8443', 'TEST_DATABASE=postgres://localhost:5432/birds'];
   write(otherFile, `${lines.join('\n')}\n`, 0o644);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });

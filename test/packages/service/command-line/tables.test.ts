@@ -30,7 +30,7 @@ describe('a table', () => {
     expect(await formatTable({ columns: 200 }, content)).toBe(whole);
   });
 
-  it('of many rows has the lines of a short one, in time that grows with its rows', async () => {
+  it('of many rows has the layout of a short one, and takes linear time', async () => {
     const rows = Array.from({ length: 20_000 }, (_, number) => [number, 'active', `日本 ${number}`]);
     const long = (await formatTable({}, { head: content.head, rows })).split('\n');
     expect(long).toHaveLength(2 * rows.length + 3);
@@ -46,7 +46,7 @@ describe('a table', () => {
     );
   });
 
-  it('colours states, and nothing else, where the terminal shows colours', async () => {
+  it('colors only states, and only in a terminal that shows colors', async () => {
     const plain = await formatTable({}, content);
     const coloured = await formatTable({ isColoured: true }, content);
     const sequences = [

@@ -82,7 +82,7 @@ describe('the environment reader', () => {
 });
 
 describe('a secret', () => {
-  it('never shows itself', () => {
+  it('is never printed', () => {
     const secret = new Secret('hunter2');
     const shown = [
       String(secret),
@@ -152,7 +152,7 @@ describe('private files', () => {
   });
 
   it.each(['0644', '0620', '0604', '0602', '0755', '0610', '0601'])(
-    'are refused with mode %s, which is more than their owner, with the command that mends it',
+    'are refused with mode %s, which gives others access, with the command that fixes it',
     async (mode) => {
       const path = join(folder, 'loose');
       writeFileSync(path, 'x');

@@ -66,7 +66,7 @@ describe('a new private file', () => {
     ['new', createPrivateFile],
     ['one of before', writePrivateFile],
   ])(
-    'that is gone before it could be removed hides nothing of what went wrong (%s)',
+    'reports the original error even if the file is already gone at the removal (%s)',
     async (_what, write) => {
       await watchSync(async () => {
         for (const name of readdirSync(folder)) rmSync(join(folder, name));

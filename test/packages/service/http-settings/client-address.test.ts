@@ -16,7 +16,7 @@ describe('a client', () => {
     ['64:ff9b::203.0.113.7', '64:ff9b::cb00:7107'],
     ['2001::3:4:5:6:7:8', '2001:0:3:4::/64'],
     ['2001::3:4:5:6:203.0.113.7', '2001:0:3:4::/64'],
-  ])('is who has the address %s, or one near it: %s', (address, group) => {
+  ])('with the address %s is counted as %s', (address, group) => {
     expect(addressGroup(address)).toBe(group);
   });
 
@@ -31,8 +31,9 @@ describe('a client', () => {
     'fe80::1%lo',
   ])('at %s may be a private proxy', (address) => expect(privateAddresses.has(address)).toBe(true));
 
-  it.each(['172.32.0.1', '203.0.113.7', '2001:db8::1', 'nowhere', ''])('at %s is none', (address) =>
-    expect(privateAddresses.has(address)).toBe(false),
+  it.each(['172.32.0.1', '203.0.113.7', '2001:db8::1', 'nowhere', ''])(
+    'at %s is not a private proxy',
+    (address) => expect(privateAddresses.has(address)).toBe(false),
   );
 });
 

@@ -226,7 +226,7 @@ describe('a streamed list', () => {
     ['an empty piece', [[]]],
     ['one', [[{ id: 1 }]]],
     ['several, empty ones among them', [[], [{ id: 1 }, { id: 2 }], [], [{ id: 3 }], []]],
-  ])('is whole with %s, with what the operation does not know', async (_name, all) => {
+  ])('is complete with %s, and so are its unknown parameters', async (_name, all) => {
     const server = await list(async function* () {
       yield* all;
     });

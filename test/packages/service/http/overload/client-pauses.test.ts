@@ -6,7 +6,7 @@ beforeEach(() => {
   pauses = new ClientPauses();
 });
 
-it('pause a client for half the duration of an act that took more than five milliseconds', () => {
+it('pauses a client for half the duration of an act that took more than five milliseconds', () => {
   pauses.charge('ada', 5, 1000);
   expect(pauses.has('ada', 1000)).toBe(false);
   pauses.charge('ada', 6, 1000);
@@ -14,7 +14,7 @@ it('pause a client for half the duration of an act that took more than five mill
   expect([pauses.has('ada', 1003), pauses.untilNext(1003)]).toEqual([false, 0]);
 });
 
-it('do not pause a client that was alone for more than a second, until another one comes', () => {
+it('does not pause a client that was alone for more than a second, until another one comes', () => {
   pauses.charge('ada', 40, 1000);
   expect(pauses.has('ada', 1000)).toBe(true);
   pauses.charge('ada', 40, 2000);
