@@ -71,16 +71,16 @@ function findCircle(graph: Graph): string | undefined {
 describe.each(units)('the imports within %s', (unit) => {
   const files = fileGraph(unit);
 
-  it('leave it only by package names', () => {
+  it('lead to other units only by package names', () => {
     expect([...files.values()].flat().filter((file) => file.startsWith('..'))).toEqual([]);
   });
 
-  it('lead from no file back to itself', () => {
+  it('have no cycle of files', () => {
     expect(files.size).toBeGreaterThan(0);
     expect(findCircle(files)).toBeUndefined();
   });
 
-  it('lead from no folder back to itself', () => {
+  it('have no cycle of folders', () => {
     const parents = new Set(
       [...files.keys()].flatMap((file) => {
         const names = file.split(sep).slice(0, -1);
@@ -95,8 +95,8 @@ describe.each(units)('the imports within %s', (unit) => {
   });
 });
 
-describe('a circle', () => {
-  it('of files is named, also where a file outside it leads to it', () => {
+describe('a cycle', () => {
+  it('of files is reported, even if the search starts at a file outside it', () => {
     const graph = new Map([
       ['main.ts', ['a.ts']],
       ['a.ts', ['b.ts', 'c.ts']],
@@ -108,7 +108,7 @@ describe('a circle', () => {
     expect(findCircle(new Map([...graph, ['d.ts', ['b.ts']]]))).toBeUndefined();
   });
 
-  it('of folders is named where no file is part of one', () => {
+  it('of folders is reported, even if its files have no cycle', () => {
     const graph = new Map([
       ['rooms/a/one.ts', ['rooms/b/inner/two.ts']],
       ['rooms/b/inner/two.ts', ['rooms/shared.ts']],
@@ -124,8 +124,8 @@ describe('a circle', () => {
 
 const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
-describe('the storeys of the server', () => {
-  it('lets each storey of the server import only those above it in the table', () => {
+describe('the layers of the server', () => {
+  it('import only layers above them in the table', () => {
     const page = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
     const rows = [...page.matchAll(/^\| (`apps\/server\/src\/[^|]+) \|/gm)].map(([, cell = '']) =>
       quoted(cell).map((name) => name.replace('apps/server/src/', '')),

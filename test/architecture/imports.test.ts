@@ -135,7 +135,7 @@ describe('the import table', () => {
     expect(outside).toEqual([]);
   });
 
-  it('names a forbidden entry point, though another of the same package is allowed', () => {
+  it('reports a forbidden entry point, even if another one of the same package is allowed', () => {
     const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
     const found = culprits({
       ...unit,
@@ -145,7 +145,7 @@ describe('the import table', () => {
     expect(found.filter((line) => !line.endsWith(' imports @waxwing/service/http'))).toEqual([]);
   });
 
-  it('names a forbidden import when there is one', () => {
+  it('reports a forbidden import', () => {
     const unit = units.find(({ folder }) => folder === 'packages/storage') as Unit;
     expect(
       culprits({ ...unit, mayImport: unit.mayImport.filter((name) => name !== 'kysely') }),
@@ -165,7 +165,7 @@ describe('the house rules', () => {
     expect(found.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('opens files only where none of them can be a database that this process serves: closing it would end its locks', () => {
+  it('opens files only where they cannot be a database that this process serves, because closing it would end its locks', () => {
     const opening =
       /\b(?:readFile|open|copyFile|cp|appendFile|writeFile|truncate|createReadStream)(?:Sync)?\b(?=[^'"]*['"]node:fs)/;
     const found = files
@@ -192,7 +192,7 @@ describe('the house rules', () => {
     ]);
   });
 
-  it("lets the server's operations write through their actor alone, which is held in the transaction", () => {
+  it("lets the server's operations write only through their actor, which is locked in the transaction", () => {
     const found = sourceFiles(join(root, 'apps/server/src')).filter((file) => {
       const text = readFileSync(file, 'utf8');
       const servesRequests = /\boperation\(\{|\bServerContext\b|\bRequester\b/.test(text);
@@ -286,7 +286,7 @@ describe('the house rules', () => {
     ).toEqual([]);
   });
 
-  it('leaves no unfinished marks, no skipped or exclusive tests, no suppressed types', () => {
+  it('allows no marks of unfinished work, no skipped or exclusive tests, and no suppressed type errors', () => {
     const debt = new RegExp(
       [
         'TO',

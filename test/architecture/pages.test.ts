@@ -92,7 +92,7 @@ it('every command that a page names exists', async () => {
   expect(unknown).toEqual([]);
 });
 
-it('the API reference is what the OpenAPI documents say; --update writes it again', async () => {
+it('the API reference matches the OpenAPI documents; --update regenerates it', async () => {
   const sections = ['server', 'relay', 'relay-admin'].map((name) =>
     describeApi(name, JSON.parse(read(`docs/openapi/${name}.json`)) as OpenApi),
   );

@@ -59,7 +59,7 @@ describe('comments, titles of tests and pages', () => {
     expect(unclear).toEqual([]);
   });
 
-  it('are found unclear, wherever such a phrase occurs', () => {
+  it('are reported for an unclear phrase anywhere in a sentence', () => {
     expect(unclearIn('Whoever asks for what waits is told')).toHaveLength(3);
     expect(unclearIn('for\n   want of time, nobody does')).toHaveLength(2);
     expect(unclearIn('The relay notifies the client, whose key is stale.')).toEqual([]);

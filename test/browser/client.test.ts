@@ -50,7 +50,7 @@ describe.runIf(hasChromium())('In a browser', () => {
     expect(registration).toMatchObject({ token: plaintext.token, timestamp: plaintext.timestamp });
   });
 
-  it('a registration is sealed that the oracle opens', async () => {
+  it('the client seals a registration that the oracle opens', async () => {
     const { bouncer_public_key, bouncer_private_key } = vectors;
     const sealed = await opened.page.evaluate(
       (publicKey) => clientPage.sealRegistration('jeton:1-a_b', 1773200000, publicKey),
@@ -68,7 +68,7 @@ describe.runIf(hasChromium())('In a browser', () => {
   it.each([
     ['as it is', gen11.encrypted_data, JSON.parse(gen11.plaintext)],
     ['cut short', gen11.encrypted_data.slice(0, -4), 'cannot-open'],
-  ])('the notification of the vectors, %s, gives what it should', async (_, encryptedData, expected) => {
+  ])('the notification of the vectors, %s, has the expected result', async (_, encryptedData, expected) => {
     const id = '9223372036854775807';
     const notification = await opened.page.evaluate(
       ([received, privateKey, publicKey, pushAccountId]) =>

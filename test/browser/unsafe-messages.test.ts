@@ -23,7 +23,7 @@ const touchAll = `(() => {
   return [...new Set([...document.links].map(({ protocol }) => protocol))];
 })()`;
 
-describe.runIf(hasChromium())('Messages that want to run something, in a browser', () => {
+describe.runIf(hasChromium())('Messages with active content, in a browser', () => {
   const profile = mkdtempSync(join(tmpdir(), 'waxwing-unsafe-'));
   let server: ServerUnderTest;
   let author: Account;
@@ -65,11 +65,11 @@ describe.runIf(hasChromium())('Messages that want to run something, in a browser
   // For an invalid address the browser reports `:`.
   const safe = ['https:', 'http:', 'mailto:', ':'];
 
-  it('the detector notices a page that does run a script', async () => {
+  it('the detector notices a page that runs a script', async () => {
     expect((await opened('<img src=x onerror=run()>')).title).toBe('ran');
   });
 
-  it('run nothing when they were sent or edited, nor in their history', async () => {
+  it('run no script when sent or edited, or in their history', async () => {
     const sent = await readAll();
     expect(sent).toHaveLength(texts.length);
     const first = await opened(sent.join('\n'));

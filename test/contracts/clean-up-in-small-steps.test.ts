@@ -50,14 +50,14 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
         expect(left.map(({ queue_id }) => queue_id).sort()).toEqual(['a', 'c']);
       });
 
-      it('allowances of registrations', async () => {
+      it('registration limits', async () => {
         await sql`insert into registration_rates (user_id, full_at)
           values (1, ${now + 1}), (2, ${now}), (3, ${now + 60_000}), (4, 0)`.execute(database.db);
         const remove = (transaction: WriteTransaction<ServerTables>) => deleteFullRates(transaction, now, 1);
         expect(await threeSteps({ database, remove })).toEqual([1, 1, 0]);
       });
 
-      it('notes of test notifications', async () => {
+      it('records of test notifications', async () => {
         const hourAgo = now - 3_600_000;
         await sql`insert into test_notifications (user_id, sent_at)
           values (1, ${hourAgo + 1}), (1, ${hourAgo}), (1, ${now}), (1, 0)`.execute(database.db);

@@ -16,7 +16,7 @@ eachBackend((backend) => {
       expect(found.rows).toEqual(rows);
     });
 
-    it('are those that a condition names', async () => {
+    it('can be the list of a condition', async () => {
       const database = await openBirds(backend);
       for (const name of [...names, 'other']) await insertBird(database, name);
       const { db } = database;
@@ -35,7 +35,7 @@ eachBackend((backend) => {
       expect(await byId.where('id', 'in', amongNumbers(db, [])).execute()).toEqual([]);
     });
 
-    it('are a parameter of a fixed query', async () => {
+    it('can be a parameter of a fixed query', async () => {
       const database = await openBirds(backend);
       for (const name of [...names, 'other']) await insertBird(database, name);
       const { db } = database;

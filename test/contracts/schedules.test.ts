@@ -29,7 +29,7 @@ describe('a schedule', () => {
       expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
     });
 
-    it('learns whether its periods follow one another', async () => {
+    it('knows whether it also ran in the previous period', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const periods: boolean[] = [];

@@ -9,7 +9,7 @@ import { withSwitches } from './with-switches.js';
 const changes = (text: string): string[] => mutantsOf(text).map(({ change }) => change);
 
 describe('the mutants of a source text', () => {
-  it('let a condition hold never and always', () => {
+  it('replace a condition by false and by true', () => {
     expect(changes('if (ready) go = 1;')).toEqual(['ready -> false', 'ready -> true']);
   });
 
@@ -20,7 +20,7 @@ describe('the mutants of a source text', () => {
     ]);
   });
 
-  it('move a comparison by one and turn an equality round', () => {
+  it('shift a comparison by one, and negate an equality', () => {
     expect(changes('const late = age < limit;')).toEqual(['age < limit -> age <= limit']);
     expect(changes('const same = a === b;')).toEqual(['a === b -> a !== b']);
   });
@@ -59,7 +59,7 @@ describe('the mutants of a source text', () => {
     });
   });
 
-  it('refuse a text that is no program', () => {
+  it('are refused for a text that is not a program', () => {
     expect(() => mutantsOf('if (')).toThrow('does not parse');
   });
 });

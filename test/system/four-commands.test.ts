@@ -42,7 +42,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('leads in the README’s three operator commands and one admin command to a notification on a phone', async () => {
+it('the README’s three operator commands and one admin command lead to a notification on a phone', async () => {
   const [operatorDir, adminDir] = ['operator-', 'admin-'].map((name) => mkdtempSync(join(dir, name))) as [
     ...[string, string],
   ];

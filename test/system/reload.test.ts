@@ -30,7 +30,7 @@ async function hangUp(process: SpawnedProcess, line: string): Promise<string> {
 }
 
 describe('SIGHUP', () => {
-  it('has a server use a new key for the relay, and keep the old one if the file is wrong', async () => {
+  it('makes a server use a new key for the relay, and keep the old one if the file is wrong', async () => {
     const server = await world.startServer();
     const keyFile = String(world.serverEnv.SERVER_RELAY_SERVER_KEY_FILE);
     writeFileSync(keyFile, '');
@@ -50,7 +50,7 @@ describe('SIGHUP', () => {
     expect(await server.end()).toBe(0);
   });
 
-  it('has a relay trust an authority that was added to RELAY_CA_FILE', async () => {
+  it('makes a relay trust an authority that was added to RELAY_CA_FILE', async () => {
     const token = 'c0ffee'.repeat(10);
     const phone = { user_id: 1, user_uuid: randomUUID(), realm_uuid: world.realmUuid, token, token_kind: 1 };
     const form = Object.entries({ ...phone, ios_app_id: 'org.example.app' });

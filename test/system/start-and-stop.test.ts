@@ -174,7 +174,7 @@ describe('a relay on SIGTERM while a vendor is silent', () => {
 });
 
 describe('a relay that starts', () => {
-  it('takes no request before its database is migrated', async () => {
+  it('accepts no request before its database is migrated', async () => {
     const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length));
     database.exec('begin immediate');
     const relay = world.spawnRelay();

@@ -23,7 +23,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
   });
   afterAll(() => dashboard?.close());
 
-  it('shows a dead letter with its reason, and tries it again', async () => {
+  it('shows a dead letter with its reason, and retries it', async () => {
     const { page, relay } = dashboard;
     const row = page.getByRole('row').filter({ hasText: 'deliver-notification' });
     expect(await row.innerText()).toMatch(/UNAVAILABLE|503/);

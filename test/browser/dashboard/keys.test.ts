@@ -19,7 +19,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
   const states = () => cards().locator('h3 .badge').allInnerTexts();
   const dialog = () => dashboard.page.getByRole('dialog');
 
-  it('rotates, so that the earlier key stays open', async () => {
+  it('rotates the key, and the previous one stays open', async () => {
     const { page } = dashboard;
     await expect.poll(states).toEqual(['primary']);
     await page.getByRole('button', { name: 'Rotate' }).click();

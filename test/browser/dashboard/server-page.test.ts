@@ -96,7 +96,7 @@ describe.runIf(hasChromium())('The page for admins of a server', () => {
     },
   );
 
-  it('asks no other origin, and logs nothing but the refused test', () => {
+  it('sends no request to another origin, and logs nothing but the refused test', () => {
     expect([...origins]).toEqual([origin]);
     expect(problems.filter((problem) => !problem.includes('status of 409'))).toEqual([]);
   });

@@ -10,7 +10,7 @@ const timeoutMilliseconds = 360_000;
 describe('relay and server that are killed at random moments under load', () => {
   eachBackend(({ name }) => {
     it(
-      'lose nothing that was answered with success, and repeat at most a handful',
+      'lose nothing that they acknowledged, and repeat at most a few messages',
       async () => {
         const told: string[] = [];
         const counts = await runCrash({

@@ -15,7 +15,7 @@ const raises = (minute: number, alert: string | undefined): ExpectedResult => ({
   samples: alert === undefined ? [] : [{ labels: `{alertname="${alert}"}`, value: 1 }],
 });
 
-it('nothing is raised while all is well', () => {
+it('no alert is raised without an incident', () => {
   const { status, output } = evaluateRules(
     wellSeries,
     [30, 60, 120].map((minute) => raises(minute, undefined)),

@@ -34,7 +34,7 @@ describe('push status names cause and remedy of', () => {
     describeEach('relay:', atTheRelay);
     describeEach('delivery:', delivery);
 
-    it('and finds nothing once all is mended', async () => {
+    it('and finds no problem once all is fixed', async () => {
       const { code, checks } = await w.world.status();
       expect([code, checks.filter(({ ok }) => !ok)]).toEqual([0, []]);
     });

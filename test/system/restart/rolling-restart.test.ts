@@ -14,7 +14,7 @@ describe.runIf(hasNginx)('two relays and two servers behind nginx', () => {
       ['restart one after the other', false],
       ['are upgraded one after the other, as old and new processes share the databases,', true],
     ])(
-      '%s under load without a failed request, and no message is lost or doubled',
+      '%s under load without a failed request, and no message is lost or duplicated',
       async (_, isUpgrade) => {
         const told: string[] = [];
         const counts = await runRollingRestart({
