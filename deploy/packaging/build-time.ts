@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * Time that a build is dated with, in Unix seconds: SOURCE_DATE_EPOCH if set, otherwise the last commit's.
+ * Timestamp of a build, in Unix seconds: SOURCE_DATE_EPOCH if set, otherwise the last commit's.
  * @throws Error if neither is known.
  */
 export function buildTime(root: string, sourceDateEpoch: string | undefined): number {

@@ -22,7 +22,7 @@ export interface DebianPackageOptions {
   readonly program: 'relay' | 'server';
   /** Folder for the package. */
   readonly folder: string;
-  /** `Name <address>` of the person who answers for the package. */
+  /** `Name <address>` of the package's maintainer. */
   readonly maintainer: string;
   /** Time of every file, in Unix seconds. */
   readonly unixSeconds: number;
