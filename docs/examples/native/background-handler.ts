@@ -8,7 +8,7 @@ export interface NotificationDrawer {
 
 /**
  * For `messaging().setBackgroundMessageHandler(…)` of React Native Firebase, in index.js before the app is registered:
- * Android then runs it for each data message, with the app closed. Without Kotlin: do not have the native service, too.
+ * Android then runs it for each data message, with the app closed. For apps without the Kotlin service: do not use both.
  */
 export function createBackgroundHandler(startPhone: () => Promise<PushClient>, drawer: NotificationDrawer) {
   return async ({ data }: { data?: Readonly<Record<string, unknown>> }): Promise<void> => {

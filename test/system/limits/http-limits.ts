@@ -246,7 +246,7 @@ const sizes: readonly HttpLimit[] = [
 
 const operators: readonly HttpLimit[] = [
   {
-    id: 'health-without-places',
+    id: 'health-without-slots',
     http: { maximumConnections: 4, maximumRequestsInFlight: 4 },
     answer: [200],
     spares: 'health',

@@ -111,7 +111,7 @@ const numbers: readonly ServerLimit[] = [
     },
   },
   {
-    id: 'server-topic-wishes',
+    id: 'server-topic-policies',
     metric: answered('POST /api/v1/user_topics', 400),
     answer: badRequest,
     async provoke(server) {

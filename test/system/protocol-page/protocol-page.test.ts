@@ -200,14 +200,14 @@ describe('the tables of the protocol page', () => {
     const [, table = ''] = /^## Limits\n([\s\S]*?)^## /m.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| (.+) \| (\d+)(?: \w+(?: \w+)?)? \|$/gm)];
     expect(Object.fromEntries(rows.map(([, name, value]) => [name, Number(value)]))).toEqual({
-      'age of a registration, and how far it may lie ahead': livenessTimeoutSeconds,
+      'age of a registration, and how far it may be ahead': livenessTimeoutSeconds,
       '`token`': maximumTokenCodePoints,
       '`endpoint` of a Web Push token': maximumPushEndpointCharacters,
       '`ios_app_id`': maximumIosAppIdCharacters,
       '`encrypted_push_registration`': maximumEncryptedPushRegistrationCharacters,
       'registrations in one `register_many`': maximumRegistrationsAtOnce,
       'devices in one `remove`': maximumRemovedDevices,
-      'ids in one question for receipts': maximumReceiptIds,
+      'ids in one request for receipts': maximumReceiptIds,
       'registered phones of one user': maximumPushDevicesPerUser,
       'body of `register`, at the relay and at the server': registerBodyLimitBytes,
       'body of `register_many`': registerManyBodyLimitBytes,
@@ -217,7 +217,7 @@ describe('the tables of the protocol page', () => {
       'APNs body, and FCM data': vendorPayloadLimitBytes,
       '`ttl_seconds`': maximumTimeToLiveSeconds,
       '`collapse_id`': maximumCollapseIdBytes,
-      'how far `issued_at` and `sequence` of a key list may lie ahead': keyListSkewSeconds,
+      'how far `issued_at` and `sequence` of a key list may be ahead': keyListSkewSeconds,
     });
   });
 
