@@ -20,7 +20,7 @@ eachBackend((backend) => {
     url = await backend.freshUrl();
   });
 
-  /** Runs a command with the settings of a server, and these. */
+  /** Runs a command with a server's settings and the given ones. */
   async function run(words: string, more: Record<string, string> = {}) {
     const [printed, said]: [string[], string[]] = [[], []];
     const status = await runServerCommand(words.split(' '), {

@@ -9,7 +9,7 @@ const sizes = [
 ];
 const schemes = ['light', 'dark'] as const;
 
-/** The sizes and colours in which every page is looked at. */
+/** The sizes and color schemes in which every page is checked. */
 export const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
 
 /** Script that returns axe's findings. Load axe first. */

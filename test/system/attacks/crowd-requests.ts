@@ -9,7 +9,7 @@ const newNames = 60;
 const listOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-/** Requests of an ordinary member that concern all users of the organization. None of them needs an administrator. */
+/** Requests of an ordinary member that affect all users of the organization. None of them needs an administrator. */
 export const crowdRequests: ExpensiveRequests = {
   'another user subscribes many users again': (data) => [subscribing(data, [data.crowd.name])],
   'another user subscribes many users to new channels': (data) =>

@@ -21,7 +21,7 @@ export interface Limit<World> {
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
   /** Requests that are not affected: all others, those without a body, or only health checks. */
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
-  /** Goes up to the limit and one step beyond. Resolves to that answer. {@link Door.close} closes its connections. */
+  /** Goes up to the limit and one step beyond. Resolves to that last answer. {@link Door.close} closes its connections. */
   provoke(world: World, door: Door): Promise<Answer>;
   /** Undoes everything except connections, and waits until that has taken effect. */
   end?(world: World, door: Door): Promise<void>;

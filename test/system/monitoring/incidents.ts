@@ -7,7 +7,7 @@ export interface Incident {
   readonly alert: string;
   /** Replace or extend the series of a healthy installation. */
   readonly series: Series;
-  /** Minute at which the alert is raised. All is well again at minute 60 at the latest. */
+  /** Minute at which the alert is raised. The incident is over by minute 60. */
   readonly until: number;
 }
 

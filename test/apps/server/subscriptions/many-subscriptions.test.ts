@@ -10,7 +10,7 @@ import { type OrganisationUnderTest, sharedOrganisation } from '../organisation-
 const users = 300;
 const channels = 5;
 
-/** A request of a member that concerns many users, with its parameters. */
+/** A request of a member that affects many users, with its parameters. */
 type Request = readonly ['POST' | 'PATCH' | 'DELETE', string, Record<string, unknown>];
 
 interface Made {

@@ -75,7 +75,7 @@ eachBackend((backend) => {
     return all.sort((one, another) => one.user_id - another.user_id);
   }
 
-  /** Expects the same users in the answers of both operations, of which only one keeps what it has read. */
+  /** Expects the same users in the answers of both operations, of which only one caches the users. */
   async function expectRegistered(seen: readonly Seen[]): Promise<void> {
     for (const [index, view] of views.entries()) {
       if (view.parameters !== profiles) continue;
