@@ -36,7 +36,7 @@ export async function withBenchTarget<Target, Result>(
   });
   const exited = once(child, 'exit');
   const failed = exited.then(() => {
-    throw new Error('what is to be measured has ended');
+    throw new Error('the measured program has ended');
   });
   const ask = async <Answer>(question: unknown): Promise<Answer> => {
     child.send(question as object);

@@ -25,7 +25,7 @@ export async function run(): Promise<BenchResult[]> {
   const results = await onDatabase('sqlite', undefined);
   const serverUrl = process.env.WAXWING_TEST_POSTGRES_URL;
   if (!serverUrl) {
-    console.error('chat-move-postgres is left out: WAXWING_TEST_POSTGRES_URL is not set');
+    console.error('chat-move-postgres is skipped: WAXWING_TEST_POSTGRES_URL is not set');
     return results;
   }
   const postgres = await createTemporaryPostgres(serverUrl);

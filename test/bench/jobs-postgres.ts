@@ -17,7 +17,7 @@ const jobsAtOnce = 64;
 export async function run(): Promise<BenchResult[]> {
   const server = process.env.WAXWING_TEST_POSTGRES_URL;
   if (!server) {
-    console.error('jobs-postgres is left out: WAXWING_TEST_POSTGRES_URL is not set');
+    console.error('jobs-postgres is skipped: WAXWING_TEST_POSTGRES_URL is not set');
     return [];
   }
   const figures = await medianRates(

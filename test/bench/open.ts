@@ -12,7 +12,7 @@ const roundMilliseconds = 400;
 export async function run(): Promise<BenchResult[]> {
   const results = [await measure('open-wasm', await loadWasmSodium(), await bareWasm())];
   const native = await loadNativeSodium((reason) => {
-    console.error(`open-native is left out: ${reason}`);
+    console.error(`open-native is skipped: ${reason}`);
   });
   return native ? [await measure('open-native', native, bareNative()), ...results] : results;
 }

@@ -28,7 +28,7 @@ export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
   const missing = postgresUrl ? missingPackages() : 'WAXWING_TEST_POSTGRES_URL is not set';
   if (missing !== undefined || postgresUrl === undefined) {
-    console.error(`relay-peer and relay-peer-sqlite are left out: ${missing}`);
+    console.error(`relay-peer and relay-peer-sqlite are skipped: ${missing}`);
     return [];
   }
   const peer = await startPeer(postgresUrl);

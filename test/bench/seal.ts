@@ -27,7 +27,7 @@ const content: MessageContent = {
 export async function run(_options: BenchOptions): Promise<BenchResult[]> {
   const results = [await measure('seal-wasm', await loadWasmSodium(), await bareWasm())];
   const native = await loadNativeSodium((reason) => {
-    console.error(`seal-native is left out: ${reason}`);
+    console.error(`seal-native is skipped: ${reason}`);
   });
   return native ? [await measure('seal-native', native, bareNative()), ...results] : results;
 }

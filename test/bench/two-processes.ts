@@ -14,7 +14,7 @@ const connections = 512;
 export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
   if (!postgresUrl) {
-    console.error('two-processes is left out: WAXWING_TEST_POSTGRES_URL is not set');
+    console.error('two-processes is skipped: WAXWING_TEST_POSTGRES_URL is not set');
     return [];
   }
   const world = await createBenchWorld(postgresUrl);

@@ -13,7 +13,7 @@ const executablePath = process.env.WAXWING_CHROMIUM ?? '/usr/bin/chromium';
 export function hasChromium(): boolean {
   if (existsSync(executablePath)) return true;
   console.log(
-    `The tests in a browser are left out: there is no Chromium at ${executablePath}. ` +
+    `The tests in a browser are skipped: there is no Chromium at ${executablePath}. ` +
       'Install it (Debian: apt-get install chromium), or name one in WAXWING_CHROMIUM.',
   );
   return false;

@@ -103,7 +103,7 @@ describe.each([
     const broken = Readable.from(
       (async function* () {
         yield content;
-        throw new Error('the phone went into a tunnel');
+        throw new Error('the connection was lost');
       })(),
     );
     await expect(test.store.write(path, broken, 'image/png')).rejects.toThrow('tunnel');

@@ -51,7 +51,7 @@ async function settleDisk(serverUrl: string): Promise<void> {
     await withClient(serverUrl, (client) => client.query('checkpoint'));
   } catch (error) {
     tell(
-      `no checkpoint (${(error as Error).message}): the rates include what filling the tables left to write`,
+      `no checkpoint (${(error as Error).message}): the rates include pending writes from filling the tables`,
     );
   }
 }

@@ -47,7 +47,7 @@ let isTold = false;
 
 function tellWhatIsLeftOut(): void {
   if (!isTold)
-    process.stderr.write('left out: tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
+    process.stderr.write('skipped: tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
   isTold = true;
 }
 

@@ -208,7 +208,7 @@ function hasLibsodium(): boolean {
     return true;
   } catch {
     console.log(
-      'The steps in C are left out: install a C compiler and libsodium (Debian: gcc, libsodium-dev).',
+      'The steps in C are skipped: install a C compiler and libsodium (Debian: gcc, libsodium-dev).',
     );
     return false;
   }

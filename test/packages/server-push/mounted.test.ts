@@ -138,7 +138,7 @@ eachBackend((backend) => {
     it('notifies in a transaction of the host’s database', async () => {
       const failing = database.writeSingle(async (transaction) => {
         await push.notify([7], { content }, transaction);
-        throw new Error('the host thought better of it');
+        throw new Error('the host rolls back');
       });
       await expect(failing).rejects.toThrow('better');
       expect(await jobs()).toEqual([]);

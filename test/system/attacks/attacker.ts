@@ -78,7 +78,7 @@ export class Attacker {
         if (holds(this.#report)) end();
         else if (this.#report.done !== done) [done, stalledAt] = [this.#report.done, performance.now()];
         else if (performance.now() - stalledAt >= patienceMilliseconds)
-          end(new Error(`the attackers have got no further than ${done} for minutes`));
+          end(new Error(`the attackers have made no progress beyond ${done} for minutes`));
       };
       const fail = (status: number | null): void =>
         end(new Error(`the attackers ended (${status}) too early`));

@@ -42,7 +42,7 @@ function makeOrTell(name: string, make: () => ScarceDisk): ScarceDisk | undefine
   try {
     return make();
   } catch (error) {
-    process.stderr.write(`left out: the test with ${name}: ${(error as Error).message}\n`);
+    process.stderr.write(`skipped: the test with ${name}: ${(error as Error).message}\n`);
     return undefined;
   }
 }

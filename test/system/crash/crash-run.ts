@@ -193,7 +193,7 @@ async function countOutcome(
   const { relayEnv, serverEnv, vendors } = constellation;
   const until = performance.now() + settleMilliseconds;
   const isOver = (): boolean => performance.now() >= until;
-  tell('all clients are answered: waiting for what is stored');
+  tell('all clients are answered: waiting for stored notifications');
   const hasten = () => hastenJobs([relayEnv.RELAY_DATABASE ?? '', serverEnv.SERVER_DATABASE ?? '']);
   await hasten();
   await loads.server.settle(isOver);
@@ -208,7 +208,7 @@ async function countOutcome(
       if (missing.length > 0) tell(constellation.output);
       return ledger.count(deliveries);
     }
-    tell(`${missing.length} are still to come`);
+    tell(`${missing.length} are still missing`);
     await hasten();
     await pause(lookMilliseconds);
   }

@@ -265,7 +265,7 @@ export class RelayUnderLimits implements Place {
   async vendorFaults(rules: readonly object[]): Promise<void> {
     const body = JSON.stringify({ rules });
     const { status } = await fetch(`${this.#vendors.urls.http}/faults`, { method: 'PUT', body });
-    if (status !== 200) throw new Error(`the vendors took no faults: ${status}`);
+    if (status !== 200) throw new Error(`the stand-ins refused the faults: ${status}`);
   }
 
   async close(): Promise<void> {

@@ -57,7 +57,7 @@ export const userId = 17 as UserId;
 const deviceId = 42;
 
 function notAnId(): never {
-  throw new RangeError('the push account id of the example is none');
+  throw new RangeError('the push account id of the example is invalid');
 }
 
 /** The endorsement of `next` by the key of this seed, in base64. */

@@ -293,7 +293,7 @@ export async function until(
 ): Promise<void> {
   const deadline = Date.now() + withinMilliseconds;
   while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`it did not come true within ${withinMilliseconds} ms`);
+    if (Date.now() > deadline) throw new Error(`the condition was not met within ${withinMilliseconds} ms`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -74,7 +74,7 @@ function findNeeded(declared: AnyOperation): Record<string, string> {
       const text = ['1', ...texts, ...words].find(
         (each) => isForPath(each) && isAccepted(declared, name, each),
       );
-      if (text === undefined) throw new Error(`add a word that ${declared.path} takes for ${name}`);
+      if (text === undefined) throw new Error(`add a word that ${declared.path} accepts for ${name}`);
       return [name, text];
     }),
   );

@@ -115,7 +115,7 @@ function parse(source: string): readonly Node[] {
   });
   const tokens = trimmed.map((text, index) => ({ text, isAction: index % 2 === 1 }));
   const { nodes, end } = parseUntil(tokens, 0);
-  if (end < tokens.length) throw new Error(`a block ends that did not begin: ${tokens[end]?.text}`);
+  if (end < tokens.length) throw new Error(`an end without a block: ${tokens[end]?.text}`);
   return nodes;
 }
 
