@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1 });
     });
 
-    it('removes a device within a week after 90 days without registration, and keeps one that has, with its id', async () => {
+    it('removes a device within a week after 90 days without registration, and keeps a registered one with its id', async () => {
       const [renewed] = [await register('1'), await register('2')];
       await passWeeks(8);
       await relay.database.write(({ db }) =>

@@ -214,7 +214,7 @@ describe('users rotate-key, deactivate and reactivate', () => {
 });
 
 describe('users reactivate', () => {
-  it('restores a user as it was, with a new key', async () => {
+  it('restores a user unchanged, with a new key', async () => {
     const ada = await runJson('users add --email ada@example.com --name Ada');
     await runJson('users remove ada@example.com --yes');
     const back = await runJson('users reactivate ADA@example.com');

@@ -104,7 +104,7 @@ eachBackend((backend) => {
       expect([code, checks.find(({ check }) => check === 'key list')]).toMatchObject([1, { ok: false }]);
     });
 
-    it('shows what the running server found, and does not count a 404 as an answer of the relay', async () => {
+    it('shows the state of the running server’s link, and does not count a 404 as an answer of the relay', async () => {
       const ada = await test.addAccount('ada@example.com');
       test.relay.otherwise(noKeyList);
       await test.register(ada, testPhone('1').fields);

@@ -57,7 +57,7 @@ describe('registering a push device', () => {
     ['REQUEST_EXPIRED', 'REQUEST_EXPIRED'],
     ['BAD_REQUEST', 'BAD_REQUEST'],
     ['SOME_CODE_OF_THE_FUTURE', 'BAD_REQUEST'],
-  ])('fails for good, with a code and an event, when the relay answers %s', async (said, code) => {
+  ])('fails permanently, with a code and an event, when the relay answers %s', async (said, code) => {
     const events = await test.openQueue(ada);
     test.relay.otherwise(refused(400, said));
     await test.register(ada, testPhone('-5').fields);

@@ -126,7 +126,7 @@ describe('PUT /faults', () => {
     expect(((await response.json()) as { error: string }).error).toMatch(/rules\[9\].*; and 40 more$/);
   });
 
-  it('takes very many rules', async () => {
+  it('accepts very many rules', async () => {
     const rules = Array.from({ length: 20_000 }, (_, index) => ({
       vendor: 'fcm',
       token: `t${index}`,

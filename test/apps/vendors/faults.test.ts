@@ -226,7 +226,7 @@ describe('fault rules', () => {
     expect((await send('other')).status).toBe(500);
   });
 
-  it('affect no other vendor', async () => {
+  it('do not affect other vendors', async () => {
     await script({ vendor: 'apns', status: 500 });
     expect((await send()).status).toBe(200);
   });

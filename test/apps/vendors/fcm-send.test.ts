@@ -247,7 +247,7 @@ describe('FCM messages:send', () => {
     accessToken = await getAccessToken(test);
   });
 
-  it("refuses another project as one that is not the account's", async () => {
+  it('refuses a project of another account', async () => {
     const response = await sendToFcm(test, {
       accessToken,
       project: 'another-project',

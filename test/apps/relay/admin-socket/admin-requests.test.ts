@@ -124,7 +124,7 @@ describe('a request to the admin socket', () => {
 });
 
 describe('a connection to the admin socket', () => {
-  it('that sends nothing logs no error, whichever side closes it', async () => {
+  it('that sends nothing logs no error when either side closes it', async () => {
     const socket = await connected();
     socket.end();
     await closing(socket.resume());
@@ -143,7 +143,7 @@ describe('a connection to the admin socket', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('that stays silent is closed in time, and others are served', async () => {
+  it('that stays silent is closed in time, and others are still served', async () => {
     await opened.close();
     opened = await adminSocketAt(path, { headTimeoutMilliseconds: 2000, checkEveryMilliseconds: 20 });
     const silent = await connected();

@@ -73,7 +73,7 @@ eachBackend((backend) => {
     expect(await events.next()).toBeUndefined();
   });
 
-  it('is sent to at most eight windows at a time, and to none without a session', async () => {
+  it('is sent to at most eight windows at a time, and only with a session', async () => {
     const leaving = new AbortController();
     const first = await follow({ signal: leaving.signal });
     const others = await Promise.all(Array.from({ length: 7 }, () => follow()));

@@ -83,7 +83,7 @@ function send(
 }
 
 describe('a connection to APNs', () => {
-  it('takes one request until it is proven, then as many as the peer allows', async () => {
+  it('accepts one request until it is proven, then as many as the peer allows', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),

@@ -51,7 +51,7 @@ describe('a background notification', () => {
     { alert: { title: 'x' }, sound: 'default' },
   ];
 
-  it.each(asked)('wakes the app, whatever aps the server sent: %j', async (aps) => {
+  it.each(asked)('wakes the app, regardless of the aps that the server sent: %j', async (aps) => {
     expect(await deliver(topic, { http_headers }, aps)).toMatchObject({
       type: 'background',
       priority: '5',

@@ -7,7 +7,7 @@ import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 eachBackend((backend) => {
-  it('breakers are opened, confirmed once, opened again and closed, each app and kind by itself', async () => {
+  it('breakers of each app and kind are opened, confirmed once, opened again and closed independently', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     await store.open({ app: 'b', kind: 'deletion', reason: 'too many', at: 1 });
     await store.open({ app: 'a', kind: 'credential', reason: 'refused', at: 2 });
@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
   });
 
-  it('deletions are frozen by realm and server, confirmed for the whole app, and thaw each by itself', async () => {
+  it('deletions are frozen by realm and server, confirmed for the whole app, and thaw independently', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     for (const scope of ['realm x', 'server y', 'realm z']) {
       await store.open({ app: 'a', kind: 'deletion', scope, reason: 'too many', at: 1 });

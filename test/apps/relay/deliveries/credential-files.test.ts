@@ -276,15 +276,18 @@ describe('a damaged key', () => {
     expect(await ofApple(pem.replace(/\nM.{20}/, '\n????'))).toBe(`The file FILE is damaged: ${apple}`);
   });
 
-  it.each([pem, pemOf(ec, 'sec1')])('is accepted or named, whichever character changes', async (whole) => {
-    const answers = new Set<string>();
-    for (let at = 28; at < whole.length - 30; at += 1) {
-      const other = whole[at] === 'A' ? 'Q' : 'A';
-      answers.add(await ofApple(whole.slice(0, at) + other + whole.slice(at + 1)));
-    }
-    const damaged = `The file FILE is damaged: ${apple}`;
-    for (const answer of answers)
-      expect(answer).toMatch(/^(?:taken|The file FILE (?:is|holds) .+: use the .p8)/);
-    expect(answers).toContain(damaged);
-  });
+  it.each([pem, pemOf(ec, 'sec1')])(
+    'is accepted or named, regardless of which character changes',
+    async (whole) => {
+      const answers = new Set<string>();
+      for (let at = 28; at < whole.length - 30; at += 1) {
+        const other = whole[at] === 'A' ? 'Q' : 'A';
+        answers.add(await ofApple(whole.slice(0, at) + other + whole.slice(at + 1)));
+      }
+      const damaged = `The file FILE is damaged: ${apple}`;
+      for (const answer of answers)
+        expect(answer).toMatch(/^(?:taken|The file FILE (?:is|holds) .+: use the .p8)/);
+      expect(answers).toContain(damaged);
+    },
+  );
 });

@@ -61,7 +61,7 @@ describe('an answer that may blame either the credential or a token', () => {
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('for a single token, again and again, holds back no other device and is retried with growing delays', async () => {
+  it('for a single token, even repeatedly, holds back no other device, and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);

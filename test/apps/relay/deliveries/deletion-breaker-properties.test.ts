@@ -46,7 +46,7 @@ describe('at any load of the relay', () => {
     );
   });
 
-  it('one realm with any number of dead tokens freezes no other realm, and one server with any realms no other server', async () => {
+  it('one realm with any number of dead tokens does not freeze other realms, and one server does not freeze other servers', async () => {
     await fc.assert(
       fc.asyncProperty(topology, fc.boolean(), fc.nat(3), async (at, isWholeServer, deadAtOnce) => {
         await database?.write(({ db }) => db.deleteFrom('app_breakers').execute());

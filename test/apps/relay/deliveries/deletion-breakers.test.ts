@@ -153,7 +153,7 @@ describe('deletions that are frozen', () => {
 });
 
 describe('the scope of frozen deletions', () => {
-  it('is the realm where it happens, and no other', async () => {
+  it('is only the realm where it happens', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 0);
     expect(await hear(breakers, 500, 1, { realm: 'bad' })).toBeLessThanOrEqual(20);

@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([1, 1]);
     });
 
-    it('ends at the later of two requests, whichever is stored last', async () => {
+    it('ends at the later of two requests, regardless of the order in which they are stored', async () => {
       time.now += minute;
       await end(1);
       time.now -= minute;

@@ -92,7 +92,7 @@ describe('a notification for APNs', () => {
     expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(now / 1000 + 27 * 86_400);
   });
 
-  it('never carries text of the server, whatever aps contains', async () => {
+  it('never carries text of the server, regardless of aps', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const aps = {

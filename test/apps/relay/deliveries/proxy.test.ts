@@ -31,7 +31,7 @@ async function withProxy(url: string, use: (relay: DeliveriesUnderTest) => Promi
 }
 
 describe('a relay with RELAY_PROXY', () => {
-  it('reaches both vendors and Google’s OAuth server through the proxy alone', async () => {
+  it('reaches both vendors and Google’s OAuth server only through the proxy', async () => {
     await withProxy(proxy.url.replace('//', '//user:hunter%202@'), async (relay) => {
       const ids = [await relay.addFcm('token'), await relay.addApns(apnsToken(1))] as const;
       const { body } = await relay.notify([fcmRequest(ids[0]), apnsRequest(ids[1])]);
@@ -61,7 +61,7 @@ describe('a relay with RELAY_PROXY', () => {
     });
   });
 
-  it('reaches a listed push service through the proxy by its name, and no other', async () => {
+  it('reaches only listed push services through the proxy, by their names', async () => {
     const vendors = await startVendors({ dataDir: mkdtempSync(join(tmpdir(), 'waxwing-proxied-')) });
     const { host, port } = new URL(vendors.urls.webPush);
     const entry = { name: 'web', contact: 'mailto:operator@relay.example', hosts: [`localhost:${port}`] };

@@ -207,7 +207,7 @@ describe('a push service that misbehaves', () => {
     expect(connections()).toBe(0);
   });
 
-  it('and never answers gets few requests at once, and others are not delayed by it', async () => {
+  it('and never answers gets few requests at once, and does not delay others', async () => {
     const slow = await serve(() => undefined, 1000);
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));

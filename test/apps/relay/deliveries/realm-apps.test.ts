@@ -29,7 +29,7 @@ describe('the apps that the relay can deliver to in a realm', () => {
     expect((await askApps()).body).toMatchObject({ has_credentials: true, apps: [] });
   });
 
-  it('counts the devices of each app of this realm alone', async () => {
+  it('counts the devices of each app, only of this realm', async () => {
     const { serverId } = await addServer(
       relay.database,
       { name: 'other', realmUuids: [otherRealm] },

@@ -172,7 +172,7 @@ eachBackend((backend) => {
       expect(await relay.receipts([notification_id])).toMatchObject([{ status: 'sent' }]);
     });
 
-    it('are shown to the server that sent the notification and to no other', async () => {
+    it('are shown only to the server that sent the notification', async () => {
       const id = await relay.addFcm('fcm-private');
       const notification_id = randomUUID();
       await relay.notify([fcmRequest(id, { notification_id })]);

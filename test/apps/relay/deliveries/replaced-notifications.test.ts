@@ -62,7 +62,7 @@ describe('a queued notification', () => {
     expect(await relay.arrived(token)).toHaveLength(1);
   });
 
-  it('is not replaced by one that will never be sent, nor waits for that one', async () => {
+  it('is not replaced by a notification that will never be sent, and does not wait for it', async () => {
     const token = apnsToken(2);
     const id = await relay.addApns(token);
     const collapsing = { collapse_id: 'score' };

@@ -44,7 +44,7 @@ it('the gate before FCM keeps its order, however many requests are queued', asyn
   expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
 });
 
-it('the gate before FCM admits servers round-robin, so that a busy one delays no other', async () => {
+it('the gate before FCM admits servers round-robin, so that a busy one does not delay others', async () => {
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'crowd')).toBe(true);
   const entered: string[] = [];

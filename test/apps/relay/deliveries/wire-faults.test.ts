@@ -236,7 +236,7 @@ describe('over FCM', () => {
     expect(oauth.access_tokens_issued).toBe(1);
   });
 
-  it('an access token is used until it expires while Google gives no other', async () => {
+  it('an access token is used until it expires while Google issues no new one', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { faults, addFcm, notify } = await start({
       clock: () => time.now,

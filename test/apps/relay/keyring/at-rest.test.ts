@@ -26,7 +26,7 @@ async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void>
 }
 
 describe('the ring on the disk', () => {
-  it('is an age file of mode 0600 that holds no key in the open, and reads back as it was', async () => {
+  it('is an age file of mode 0600 without plaintext keys, and reads back unchanged', async () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     const text = readFileSync(disk.path, 'utf8');

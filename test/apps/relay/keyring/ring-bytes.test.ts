@@ -36,7 +36,7 @@ describe('an age file', () => {
   const chunk = 64 * 1024;
 
   it.each([0, 1, 5000, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 17])(
-    'of %i bytes is opened by the age library, and opens what that has sealed',
+    'of %i bytes is opened by the age library, and the relay opens age files of that size',
     async (length) => {
       const identity = await generateX25519Identity();
       const recipient = await identityToRecipient(identity);

@@ -178,7 +178,7 @@ describe('keys mend-dates', () => {
   );
 
   it.each([2, 5, 7])(
-    'makes phones that are %d days behind follow at once, whichever list they have',
+    'makes phones that are %d days behind follow at once, regardless of the list they have',
     async (days) => {
       const ahead = 7 * day - 1000;
       const { terminal, right, seen } = await spoiltRing(ahead);

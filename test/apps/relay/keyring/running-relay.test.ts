@@ -89,7 +89,7 @@ describe('a command beside the running relay', () => {
     expect(audit).toContain('"action":"rotate","changes":["bouncer key');
   });
 
-  it('needs no identity of its own, because the relay has it', async () => {
+  it('needs no identity, because the relay has it', async () => {
     renameSync(join(here.terminal.folder, 'identity'), join(here.terminal.folder, 'away'));
     const { error } = await here.terminal.run('list');
     expect(error).toContain('identity');
@@ -98,7 +98,7 @@ describe('a command beside the running relay', () => {
     expect(await listedKeys(here.terminal)).toHaveLength(1);
   });
 
-  it('is refused by the running relay as it would be without one', async () => {
+  it('is refused by the running relay as without one', async () => {
     const [primary] = await listedKeys(here.terminal);
     const { error } = await here.terminal.run('retire', primary?.id ?? '', '--yes');
     expect(error).toContain('is the primary key: rotate first');
@@ -157,7 +157,7 @@ describe('a command beside the running relay', () => {
 });
 
 describe('three rotations under a stream of registrations', () => {
-  it('fail none of the phones that follow the list', async () => {
+  it('do not make phones that follow the list fail', async () => {
     let streaming = true;
     const statuses: number[] = [];
     const stream = async (phone: number) => {

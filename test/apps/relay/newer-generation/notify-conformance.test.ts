@@ -166,7 +166,7 @@ eachBackend((backend) => {
       '{"__proto__":{"x":1},"constructor":"y","alert":{"title":"Ünïcödé ☕ 𝒳","body":"\\ud800"}}',
       '{"alert":"","sound":{"critical":1,"name":"x","volume":0.25},"thread-id":"","2":1,"1":2}',
       '{}',
-    ])('forwards the aps %s as it is', async (aps) => {
+    ])('forwards the aps %s unchanged', async (aps) => {
       const { token, id } = await phone('apns');
       const element = JSON.stringify(apnsElement(id)).replace(/"aps":.*$/, `"aps":${aps}}}`);
       const { body } = await server.notify(`[${element}]`);

@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(1);
     });
 
-    it('takes the new app id, environment and time', async () => {
+    it('stores the new app id, environment and time', async () => {
       const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
       relay.time.now += 5000;
       await deviceIdOf(

@@ -155,7 +155,7 @@ eachBackend((backend) => {
     expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
   });
 
-  it('sends Retry-After while the database is down, whatever else is refused', async () => {
+  it('sends Retry-After while the database is down, even if the request has other errors', async () => {
     const restore = failWrites(new DatabaseUnavailableError('there is no connection'));
     const answer = await register(of('1'), of('2', unknownKey), of('3'));
     expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });

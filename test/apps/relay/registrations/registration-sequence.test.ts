@@ -61,7 +61,7 @@ eachBackend((backend) => {
       expect(other.device_id).not.toBe(body.device_id);
     });
 
-    it('refuses an older one after a later one, whatever its date', async () => {
+    it('refuses a lower one after a higher one, regardless of the date', async () => {
       const hoarded = Array.from({ length: 31 }, (_, days) => ({
         sequence: now * 1000 + days,
         timestamp: now + days * day,
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
     });
 
-    it('counts for its own account and realm alone', async () => {
+    it('counts only for its own account and realm', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       expect(await register({ sequence: 9 })).toMatchObject({ status: 200 });
       expect(await register({ sequence: 1 }, '2409')).toMatchObject({ status: 200 });

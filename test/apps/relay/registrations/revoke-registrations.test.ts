@@ -57,14 +57,14 @@ eachBackend((backend) => {
     const left = async () => (await relay.devices()).map((row) => row.push_account_id);
     const named = (token: string) => `token:${computeTokenId(token)}`;
 
-    it('ends the registration of its token in the newer generation, and no other', async () => {
+    it('ends only the registration of its token in the newer generation', async () => {
       for (const token of ['one', 'two']) await relay.register(tokenForm({ token }));
       await relay.register(accountForm('1', { token: 'one' }));
       expect((await revoke(revocation({ revoked_token: 'one' }))).body).toEqual(success);
       expect(await left()).toEqual([named('two'), '1']);
     });
 
-    it('ends the registration of its account in the older generation, with its token alone', async () => {
+    it('ends the registration of its account in the older generation, only with its token', async () => {
       const account = '9223372036854775807';
       for (const token of ['one', 'two']) await relay.register(accountForm(account, { token }));
       await relay.register(accountForm('1', { token: 'one' }));
@@ -183,7 +183,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('lets no server present the same registration again, in either generation', async () => {
+    it('prevents every server from presenting the same registration again, in either generation', async () => {
       const forms = [tokenForm(), accountForm('5')];
       for (const form of forms) await relay.register(form);
       await revoke(revocation({ push_account_id: '5' }));

@@ -39,7 +39,7 @@ eachBackend((backend) => {
       return body.same_token_push_account_ids;
     };
 
-    it('names those of them that have it, and no other account', async () => {
+    it('names only those accounts that have it', async () => {
       await register(form('1', fcm('one')));
       await register(form('2', fcm('one')));
       await register(form('3', fcm('two')));

@@ -110,7 +110,7 @@ describe('the quota of several processes on one database', () => {
       expect(one.ask(perMinute)).toBe(perMinute / 2);
     });
 
-    it("leaves other servers' quotas alone", async () => {
+    it("does not affect other servers' quotas", async () => {
       const { processes } = await startTwo();
       const [one, other] = processes;
       one.ask(perMinute, 'a');

@@ -172,7 +172,7 @@ eachBackend((backend) => {
       expect(await relay.server(form.zulip_org_id)).toMatchObject(changes);
     });
 
-    it('is refused with a wrong key, whatever other values it sends', async () => {
+    it('is refused with a wrong key, regardless of its other values', async () => {
       const { zulip_org_id = '', hostname } = await joined();
       const form = newServer({ zulip_org_id, invitation: await relay.invite() });
       expect(await relay.join(form)).toMatchObject({

@@ -26,7 +26,7 @@ it.each(['[]', ' [ ] ', 'null', '[1]', '[{"a":[1,2,{"b":"],["}]},"\\"",null]\n']
   },
 );
 
-it('a long list is parsed in chunks, whatever its rows contain', async () => {
+it('a long list is parsed in chunks, regardless of the content of its rows', async () => {
   const row = { id: 1, text: 'a "quoted" \\ text, with ] } [ {', more: [[1], { a: ',' }], last: null };
   const rows = Array.from({ length: 20_000 }, (_, id) => ({ ...row, id }));
   for (const indentation of [0, 1]) {

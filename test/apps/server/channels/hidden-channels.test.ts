@@ -14,7 +14,7 @@ eachBackend((backend) => {
   });
   const strangers = ['second', 'moderator', 'guest', 'bot'] as const;
 
-  it('a private channel is in no list of users who cannot see it, and they get no events about it', async () => {
+  it('a private channel is in no list for users who cannot see it, and they get no events about it', async () => {
     await channel.add('second');
     await organisation.do('second', 'DELETE', subscriptions, { subscriptions: [channel.name] });
     const events = await Promise.all(strangers.map((who) => organisation.watch(who)));

@@ -41,7 +41,7 @@ eachBackend((backend) => {
   };
 
   describe('the role that a link grants', () => {
-    it('is none once its inviter can no longer invite users', async () => {
+    it('is no longer granted once its inviter cannot invite users', async () => {
       const link = await make({ invite_as: roles.administrator });
       expect((await link.join()).role).toBe(roles.administrator);
       await demote(roles.member);
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, role: roles.moderator });
     });
 
-    it('is none once the inviter is a guest, whatever group includes that guest', async () => {
+    it('is no longer granted once the inviter is a guest, regardless of the inviter’s groups', async () => {
       await organisation.do('owner', 'PATCH', 'realm', {
         create_multiuse_invite_group: { new: { direct_members: [inviter.userId], direct_subgroups: [] } },
       });

@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await ofOthers()).toEqual([]);
     });
 
-    it('hides the previews of links for the user alone, and keeps other flags', async () => {
+    it('hides the previews of links only for the user, and keeps other flags', async () => {
       const id = await sendTo(channel, 'a', 'https://example.com');
       const told = await organisation.watch('second', { event_types: '["update_message_flags"]' });
       const wish = { messages: [id], flag: 'hide_link_previews' };

@@ -151,7 +151,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('two users do not differ by invisible characters alone where names are unique', async () => {
+  it('two users cannot differ only by invisible characters where names are unique', async () => {
     await organisation.do('owner', 'PATCH', 'users/second@example.com', { full_name: 'نرم\u200cافزار' });
     await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
     expect(await status('member', 'PATCH', 'settings', { full_name: 'نرمافزار' })).toBe(400);

@@ -40,7 +40,7 @@ eachBackend((backend) => {
       expect(state.realm_playgrounds).toEqual(playgrounds);
     });
 
-    it('also takes the language under its legacy name', async () => {
+    it('also accepts the language under its legacy name', async () => {
       const { highlighter_language: _, ...fields } = good();
       const { ignored_parameters_unsupported: ignored } = await organisation.do('owner', 'POST', path, {
         ...fields,

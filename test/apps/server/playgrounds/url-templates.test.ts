@@ -20,7 +20,7 @@ describe('the template of a playground', () => {
     expect(urlTemplateProblem(template)).toBeUndefined();
   });
 
-  it.each(accepted)('keeps the host in %s, whatever the code is', (template) => {
+  it.each(accepted)('keeps the host in %s, regardless of the code', (template) => {
     const expected = new URL(template.replace(/\{.*/, '')).origin;
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => {

@@ -70,7 +70,7 @@ eachBackend((backend) => {
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(options);
     });
 
-    it('fills in the known data of a well-known site’s account, whatever the request says', async () => {
+    it('fills in the known data of a well-known site’s account, and ignores that of the request', async () => {
       const sent = { name, hint: 'x', field_type: 7 };
       await add({
         ...sent,

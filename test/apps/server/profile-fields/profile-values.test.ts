@@ -119,7 +119,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('may be missing although the field is required, whatever else changes', async () => {
+    it('may be missing although the field is required, even if other values change', async () => {
       const required = await add({ field_type: 1, required: true });
       const free = await add({ field_type: 8 });
       expect((await set([{ id: free, value: 'they' }])).status).toBe(200);

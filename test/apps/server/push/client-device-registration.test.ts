@@ -212,7 +212,7 @@ describe('mobile_push/register', () => {
     ['REQUEST_EXPIRED', 'REQUEST_EXPIRED'],
     ['BAD_REQUEST', 'BAD_REQUEST'],
     ['SOME_CODE_OF_THE_FUTURE', 'BAD_REQUEST'],
-  ])('fails for good when the relay answers %s, and keeps the pending id', async (said, code) => {
+  ])('fails permanently when the relay answers %s, and keeps the pending id', async (said, code) => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.otherwise(refused(400, said));

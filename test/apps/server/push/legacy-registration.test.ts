@@ -52,7 +52,7 @@ eachBackend((backend) => {
     expect(body.msg).toBe('This endpoint does not accept bot requests.');
   });
 
-  it('the token is neither logged nor stored, whichever part of the request contains it', async () => {
+  it('the token is neither logged nor stored, regardless of the part of the request that contains it', async () => {
     const { server } = organisation;
     for (const path of [android, apple]) {
       await ask('POST', path, { token, appid: 'org.example.chat' });

@@ -94,7 +94,7 @@ eachBackend((backend) => {
       expect(await devices()).toEqual([]);
     });
 
-    it('loses their invitations for good', async () => {
+    it('permanently loses their invitations', async () => {
       const inviter = await test.addAccount(`inviter${people}@example.com`, { role: roles.administrator });
       const { body } = await test.ask(inviter, 'POST', 'invites/multiuse');
       const { pathname } = new URL(String(body.invite_link));

@@ -148,7 +148,7 @@ eachBackend((backend) => {
       expect(body.code).toBe('REQUEST_CONFUSING_VAR');
     });
 
-    it('has a URL if it was uploaded, whatever the flag', async () => {
+    it('has a URL if it was uploaded, regardless of the flag', async () => {
       const avatar_url = '/user_avatars/1/abc.png';
       const member = organisation.id('member');
       const store = (url: string | null) =>

@@ -57,7 +57,7 @@ eachBackend((backend) => {
   }
 
   describe('the content', () => {
-    it('is changed only by its sender, whatever the role of others', async () => {
+    it('is changed only by its sender, regardless of the role of others', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const who of ['owner', 'administrator', 'moderator', 'second', 'bot'] as const) {

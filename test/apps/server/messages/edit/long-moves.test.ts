@@ -13,7 +13,7 @@ const messagesPerStatement = 1000;
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('a move of a long topic takes all messages, and on SQLite no statement takes more than a thousand', async () => {
+  it('a move of a long topic moves all messages, and on SQLite at most a thousand per statement', async () => {
     const from = await addChannel(organisation, { members: ['member', 'owner'] });
     const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const [first = 0] = await post(organisation, { channelId: from.id });

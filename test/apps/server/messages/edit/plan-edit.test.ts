@@ -53,7 +53,7 @@ describe('editing content', () => {
     expect(said(off, content)).toContain('turned off');
   });
 
-  it('is for the sender only, whatever role other users have', () => {
+  it('is for the sender only, regardless of the roles of others', () => {
     for (const role of Object.values(roles))
       expect(said(edited({ role, message: { senderId: userId(2) } }), content)).toContain('permission');
   });

@@ -169,7 +169,7 @@ eachBackend((backend) => {
       expect(all.slice(0, 2).map(({ content }) => content)).toEqual(['secret', 'text 0']);
     });
 
-    it('starts with the original text whatever edits and moves follow, in any order', async () => {
+    it('starts with the original text, for any sequence of edits and moves', async () => {
       const moveRow = (index: number) => ({ prev_topic: `t${index}`, topic: `t${index + 1}` });
       const property = fc.asyncProperty(
         fc.array(fc.boolean(), { maxLength: 8 }),
