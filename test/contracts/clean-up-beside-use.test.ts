@@ -33,7 +33,7 @@ async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Table
   return (await removing) ?? Number.NaN;
 }
 
-describe('clean-up leaves alone', () => {
+describe('clean-up does not remove', () => {
   eachPostgres((postgres) => {
     const open = <Tables>(migrations: readonly MigrationSet[]) => postgres.open<Tables>({ migrations });
 

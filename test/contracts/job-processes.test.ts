@@ -24,7 +24,7 @@ afterEach(() => {
 
 describe('a process of the job queue', () => {
   eachBackend((backend) => {
-    it('takes over the jobs of a dead process, and ignores its late outcomes', async () => {
+    it('takes over the jobs of a dead process, and ignores the late outcomes of that process', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const dying = await open(backend, clock, url);

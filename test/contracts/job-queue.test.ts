@@ -6,7 +6,7 @@ import { eachBackend } from '../support/test-databases.js';
 
 describe('the job queue', () => {
   eachBackend((backend) => {
-    it('runs a committed job, and not one that was rolled back', async () => {
+    it('runs a committed job, but not a rolled-back one', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -22,7 +22,7 @@ describe('the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('starts a job by itself after the commit', async () => {
+    it('starts a job automatically after the commit', async () => {
       const database = await open(backend, { now: start });
       const started = new Promise<string>((resolve) => {
         database.jobs.handle(
@@ -39,7 +39,7 @@ describe('the job queue', () => {
       await idle(database.jobs);
     });
 
-    it('gives a handler the unchanged job, whatever its payload contains', async () => {
+    it('passes a job to its handler unchanged, for any payload', async () => {
       const database = await open(backend, { now: start });
       const jobs: Job[] = [];
       database.jobs.handle(

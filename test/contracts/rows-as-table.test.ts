@@ -8,7 +8,7 @@ const names = ['plain', 'null', '', 'with "quotes", {braces} and \\', 'two\nline
 
 eachBackend((backend) => {
   describe('values as parameters', () => {
-    it('are the rows of a table, whatever their texts contain', async () => {
+    it('can be the rows of a table, with any text', async () => {
       const { db } = await openBirds(backend);
       const rows = names.map((name, index) => ({ id: Number.MAX_SAFE_INTEGER - index, name }));
       const table = rowsAsTable(db, 'v', { id: 'integer', name: 'text' }, rows);

@@ -32,7 +32,7 @@ describe('a signal', () => {
       expect(heard.all).toEqual(['yes']);
     });
 
-    it('no longer reaches a listener that stopped, and a listener that throws disturbs no other', async () => {
+    it('no longer reaches a stopped listener, and a listener that throws does not affect others', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({ migrations: [], onJobError: (error) => errors.push(error) });
       const [gone, last] = [new Heard(), new Heard()];

@@ -27,7 +27,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a']);
     });
 
-    it('that takes long has its own commit, and does not delay short ones on PostgreSQL', async () => {
+    it('that takes long has a commit of its own, and does not delay short writes on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
@@ -108,7 +108,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(expected);
     });
 
-    it('gets the error of a constraint that it violated, whatever else is in its batch', async () => {
+    it('gets the error of a constraint that it violated, even in a batch with other writes', async () => {
       const database = await openBirds(backend);
       const results = await Promise.allSettled(
         ['a', 'b', 'a', 'c'].map((name) => insertBird(database, name)),

@@ -47,7 +47,7 @@ it.each([...packages.map((name) => `packages/${name}`), ...apps.map((name) => `a
   },
 );
 
-it.each(['protocol', 'markdown'])('the example of %s prints what its comments say', (name) => {
+it.each(['protocol', 'markdown'])('the example of %s prints the output in its comments', (name) => {
   const [example = ''] = blocksOf(pageOf(name), 'js');
   const said = [...example.matchAll(/^console\.log\(.*\); \/\/ (.+)$/gm)].map(([, text]) => text);
   expect(said.length).toBeGreaterThan(2);

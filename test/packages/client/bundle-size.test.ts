@@ -38,7 +38,7 @@ function expectStated(pattern: RegExp, kilobytes: readonly number[]): void {
   expect(wrong, `the page states ${stated.join(' and ')}`).toEqual([]);
 }
 
-it(`adds at most ${mostKilobytes} kB to a browser's bundle beside libsodium, and what the page says`, async () => {
+it(`adds at most ${mostKilobytes} kB to a browser's bundle besides libsodium, as the page states`, async () => {
   const client = await gzippedKilobytes(entryOf('@waxwing/client'), ['libsodium-wrappers']);
   const libsodium = await gzippedKilobytes(entryOf('libsodium-wrappers'));
   console.log(
@@ -48,7 +48,7 @@ it(`adds at most ${mostKilobytes} kB to a browser's bundle beside libsodium, and
   expectStated(/bundle grows by (\d+) kB plus libsodium's (\d+) kB/, [client, libsodium]);
 });
 
-it('adds to a service worker what the page says, without libsodium', async () => {
+it('adds to a service worker the size that the page states, without libsodium', async () => {
   const worker = await gzippedKilobytes(entryOf('@waxwing/client/service-worker'));
   const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
   console.log(`service worker ${worker.toFixed(1)} kB gzipped; opening alone ${opener.toFixed(1)} kB`);

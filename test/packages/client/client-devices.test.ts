@@ -45,7 +45,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device).toMatchObject({ deviceId: 1, pushKeys: [{ createdAt: server.now }] });
   });
 
-  it('sends nothing when the server has what the phone has', async () => {
+  it('sends nothing when the server is up to date', async () => {
     const { server, registrar, sent } = await createUpgradedPhone();
     await registrar.sync();
     server.now += 29 * day;
@@ -219,7 +219,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     ['INVALID_BOUNCER_PUBLIC_KEY', 'update-app', 1],
     ['BAD_REQUEST', 'failed', 2],
     ['REQUEST_EXPIRED', 'failed', 3],
-  ])('explains %s, and registers again as often as it can help', async (errorCode, code, tries) => {
+  ])('explains %s, and registers again as often as that can help', async (errorCode, code, tries) => {
     const { server, clientDevices, registrar } = await createUpgradedPhone();
     server.verdictOn = () => errorCode;
     await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode });

@@ -112,7 +112,7 @@ describe('a damaged text of seen notifications', () => {
     expect((await addTo(full, shown)).warning).toBeUndefined();
   });
 
-  it('is not what a copy leaves of a full set of one second', async () => {
+  it('is not reported after the copy of a full set of one second', async () => {
     const { seen, accounts } = createTextStores(new TextsInMemory());
     const other = 8n as unknown as PushAccountId;
     const nameOf = (index: number) => (36 ** 3 + index).toString(36);

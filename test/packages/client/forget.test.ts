@@ -71,7 +71,7 @@ describe('registrar.forget', () => {
     expect(told()).toEqual([id, id]);
   });
 
-  it('is retried while the server is busy, and fails no sync', async () => {
+  it('is retried while the server is busy, and does not make syncs fail', async () => {
     const { server, registrar, id, told, syncOther } = await registeredPhone();
     server.overrides.set(path, () => server.error('RATE_LIMIT_HIT', 429));
     await registrar.forget();
@@ -96,7 +96,7 @@ describe('registrar.forget', () => {
     expect(told()).toEqual([id]);
   });
 
-  it('delays no sync while the server does not answer, and sends one request at a time', async () => {
+  it('does not delay syncs while the server does not answer, and sends one request at a time', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();

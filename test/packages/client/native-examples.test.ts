@@ -170,7 +170,7 @@ describe('The state that native code receives', () => {
 });
 
 describe('The background handler', () => {
-  it('shows a message once, hides what was removed, and is silent about anything else', async () => {
+  it('shows a message once, hides removed messages, and ignores everything else', async () => {
     const phone = await phoneWith(accounts);
     const log: string[] = [];
     const handle = createBackgroundHandler(async () => phone, {

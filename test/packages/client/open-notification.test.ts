@@ -239,7 +239,7 @@ describe('A received push', () => {
     );
   });
 
-  it('never throws, whatever the server has sealed', async () => {
+  it('never throws, for any content that a server has sealed', async () => {
     const { open } = await phone();
     const hostile = fc.oneof(
       fc.json(),

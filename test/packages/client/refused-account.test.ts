@@ -16,22 +16,25 @@ describe('A phone whose account the relay refuses', () => {
     };
   }
 
-  it.each([0, 20])('recovers by itself as a new account, also with a clock %d hours ahead', async (hours) => {
-    const { accounts, knobs, ...phone } = await createPhone();
-    knobs.clockErrorMilliseconds = hours * 3_600_000;
-    await phone.registrar.sync();
-    const [before] = await accounts.list();
-    guard(phone, phone.server.lastRegistration.pushAccountId);
-    knobs.token = { tokenKind: 'fcm', token: 'changed' };
-    await expect(phone.registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    const [after, ...others] = await accounts.list();
-    expect(others).toEqual([]);
-    expect(after?.pushAccountId).not.toBe(before?.pushAccountId);
-    expect(after?.keyPair.publicKey).not.toEqual(before?.keyPair.publicKey);
-    const { length } = phone.server.registrations;
-    await phone.registrar.sync();
-    expect(phone.server.registrations).toHaveLength(length);
-  });
+  it.each([0, 20])(
+    'recovers automatically as a new account, also with a clock %d hours ahead',
+    async (hours) => {
+      const { accounts, knobs, ...phone } = await createPhone();
+      knobs.clockErrorMilliseconds = hours * 3_600_000;
+      await phone.registrar.sync();
+      const [before] = await accounts.list();
+      guard(phone, phone.server.lastRegistration.pushAccountId);
+      knobs.token = { tokenKind: 'fcm', token: 'changed' };
+      await expect(phone.registrar.sync()).resolves.toMatchObject({ code: 'active' });
+      const [after, ...others] = await accounts.list();
+      expect(others).toEqual([]);
+      expect(after?.pushAccountId).not.toBe(before?.pushAccountId);
+      expect(after?.keyPair.publicKey).not.toEqual(before?.keyPair.publicKey);
+      const { length } = phone.server.registrations;
+      await phone.registrar.sync();
+      expect(phone.server.registrations).toHaveLength(length);
+    },
+  );
 
   it('keeps its account when its own clock is behind', async () => {
     const { accounts, knobs, ...phone } = await createPhone();

@@ -39,7 +39,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('is replaced after a theft through the recovery key, and the stolen one is refused for good', async () => {
+  it('is replaced after a theft through the recovery key, and the stolen one is refused permanently', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
     publish();
     await registrar.sync();

@@ -130,7 +130,7 @@ describe.each([431, 512])('A phone with Web Push, at feature level %d', (level) 
     expect(await accounts.list()).toHaveLength(1);
   });
 
-  it('has the kind fcm for a server that knows no other, and seals the real one for the relay', async () => {
+  it('has the kind fcm for a server that knows only fcm, and seals the real kind for the relay', async () => {
     const { server, registrar, opened, kinds } = await createWebPushPhone();
     server.overrides.set('/api/v1/mobile_push/register', () =>
       kinds().at(-1) === 'webpush' ? server.error('BAD_REQUEST') : undefined,

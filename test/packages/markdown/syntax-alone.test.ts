@@ -62,7 +62,7 @@ describe('a text that contains only Markdown syntax', () => {
     },
   );
 
-  it('is short, whatever the length of the source', () => {
+  it('is short, regardless of the length of the source', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
 

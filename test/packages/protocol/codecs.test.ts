@@ -136,7 +136,7 @@ describe('JSON', () => {
     );
   });
 
-  it('refuses text that is not one JSON value, whichever parser reads it', () => {
+  it('refuses text that is not one JSON value, with each of the parsers', () => {
     for (const text of ['{', '[1] 2', '{"id":12345678901234567890', 'NaN', '']) {
       expect(() => parseJson(text)).toThrow(SyntaxError);
     }

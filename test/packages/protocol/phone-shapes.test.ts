@@ -218,7 +218,7 @@ describe.each([
     (v: JsonValue) => zod.pushDeviceEvent.safeParse(v).data,
   ],
 ] as const)('The hand-written check of a %s', (_name, valid, parse, oracle) => {
-  it('accepts and refuses what the zod shape does, with the same result', () => {
+  it('accepts and refuses the same values as the zod shape, with the same result', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(wireValues(valid), (value) => {

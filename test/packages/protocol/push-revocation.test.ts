@@ -29,7 +29,7 @@ const revocation: fc.Arbitrary<PushRevocation> = fc
   })
   .map(({ named, ...fields }) => ({ ...fields, ...named }));
 
-it('every revocation is read as it was written, and is not a registration', () => {
+it('every revocation is decoded as it was encoded, and is not a registration', () => {
   fc.assert(
     fc.property(revocation, fc.base64String(), (given, nonce) => {
       const bytes = encodePushRevocation(given, nonce);

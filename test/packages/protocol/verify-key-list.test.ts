@@ -70,7 +70,7 @@ describe('The chain of signing keys', () => {
     }
   });
 
-  it('breaks for good: keys after a broken link are not trusted, though each endorses the next', () => {
+  it('stays broken: keys after a broken link are not trusted, even if each endorses the next', () => {
     const chain = [first(pinned), link(thief, thief), link(thief, second)];
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
@@ -87,7 +87,7 @@ describe('The chain of signing keys', () => {
     }
   });
 
-  it('does not lead through a revoked key, nor to one, whichever key endorses it', () => {
+  it('does not lead through or to a revoked key, regardless of its endorsements', () => {
     const revoked = (key: typeof pinned) => ({ revokedKeys: new Set([key.publicKey]) });
     const chain = [first(pinned), link(pinned, next)];
     expect(verdict({}, revoked(pinned))).toBe(unknown);
@@ -189,7 +189,7 @@ describe('The instants of a key list', () => {
       { sequence: (now + day) * 1000 + 1 },
       'sequence-too-far-ahead',
     ],
-  ])('count to the second: one that %s', (_, plan, expected) => {
+  ])('are exact to the second: a list that %s', (_, plan, expected) => {
     expect(verdict(plan)).toBe(expected);
   });
 

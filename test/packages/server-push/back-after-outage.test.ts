@@ -130,7 +130,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a relay of unknown kind is probed once, whatever form its 404 has', async () => {
+  it('a relay of unknown kind is probed once, regardless of the form of its 404', async () => {
     reaction = { status: 404, body: 'Not Found' };
     await signOutAndRevoke();
     expect(await waiting()).toEqual([]);

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-it('the job kinds of commands and status checks are those that push handles', async () => {
+it('commands and status checks know exactly the job kinds that push handles', async () => {
   const handle = vi.spyOn(database.jobs, 'handle');
   const push = await createServerPush({
     database,

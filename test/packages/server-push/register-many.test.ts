@@ -192,7 +192,7 @@ eachBackend((backend) => {
     expect(await readRelayLinkStatus(database.db)).toMatchObject({ state: 'working' });
   });
 
-  it('when the relay refuses a whole batch, each registration is sent separately, so that one fails no other', async () => {
+  it('when the relay refuses a whole batch, each registration is sent separately, so that one does not make others fail', async () => {
     await start();
     relay.otherwise((request) => {
       if (request.path === manyPath) return refused(400, 'BAD_REQUEST', 'Invalid registrations.1');

@@ -286,7 +286,7 @@ eachBackend((backend) => {
       expect(parseNotification(opened)).toMatchObject({ type: 'message', message_id: 5, content: 'Hello' });
     });
 
-    it('is kept with its reason when the relay refuses it for good', async () => {
+    it('is kept with its reason when the relay refuses it permanently', async () => {
       await activate('1', relayId(11), 'fcm');
       relay.otherwise(refused(400, 'BAD_REQUEST', 'no such realm'));
       await send({ type: 'test', time: 1 });

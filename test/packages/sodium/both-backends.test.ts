@@ -146,7 +146,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a public key is derived alike, in @noble too, and belongs to its pair', () => {
+  it('a public key is derived as in @noble, and belongs to its pair', () => {
     fc.assert(
       fc.property(key, (privateKey) => {
         expect(one.publicKeyOf(privateKey)).toEqual(other.publicKeyOf(privateKey));

@@ -14,7 +14,7 @@ const texts = fc.array(
 );
 
 eachPostgres((postgres) => {
-  it('is read by PostgreSQL as it was written', async () => {
+  it('is parsed by PostgreSQL into the original values', async () => {
     const { db } = await openBirds(postgres);
     const read = async (values: readonly (string | number | null)[], type: string) => {
       const array = sql`cast(${arrayText(values)} as ${sql.raw(type)})`;

@@ -26,7 +26,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
     return `postgres://postgres@${hosts}/postgres`;
   };
 
-  it('refuses a standby alone, and names it as one', async () => {
+  it('refuses a standby without its primary, and names it as a standby', async () => {
     await expect(open(urlOf(standby))).rejects.toThrow(
       `The PostgreSQL database "postgres" at 127.0.0.1, port ${standby.port}, is a standby, which takes no writes: name its primary in the URL, or both, as in `,
     );

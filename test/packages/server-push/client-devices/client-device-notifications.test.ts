@@ -189,7 +189,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('needs an active token, whatever error a newer registration had', async () => {
+    it('needs an active token, even if a newer registration has failed', async () => {
       const id = await server.createDevice(ada);
       expect(await send()).toBe(none);
       expect(await send({ device_id: String(id) })).toBe(none);

@@ -153,7 +153,7 @@ eachBackend((backend) => {
       expect(await token(id)).toBeNull();
     });
 
-    it('stays for a week after the server was off or the clock was set, and for good if it is renewed', async () => {
+    it('stays for a week after the server was off or the clock was set, and permanently if it is renewed', async () => {
       const lost = await server.activeDevice(ada, 'lost');
       const kept = await server.activeDevice(bob, 'kept');
       await server.jump(200 * day);

@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('allows nothing but its own style sheet, no script and no other origin', async () => {
+it('allows only its own style sheet, and no script or other origin', async () => {
   const { headers, statusCode } = await app.inject('/docs');
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];

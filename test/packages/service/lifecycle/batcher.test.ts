@@ -25,7 +25,7 @@ function createDoubler(options: BatcherOptions<number> = {}) {
 const isolates = (error: unknown) => (error as Error).message !== 'down';
 
 describe('a batcher', () => {
-  it('runs what one tick added as one batch, in batches of at most the maximum', async () => {
+  it('runs the items of one tick together, in batches of at most the maximum size', async () => {
     const doubler = createDoubler({ maximumItems: 3 });
     const first = doubler.add(1, 2, 3, 4);
     expect(doubler.batches).toEqual([]);

@@ -118,7 +118,7 @@ describe('a value', () => {
 });
 
 describe('percent-decoding', () => {
-  it('reads back what encodeURIComponent and URLSearchParams write', async () => {
+  it('decodes the output of encodeURIComponent and URLSearchParams', async () => {
     const text = fc.string({
       unit: fc.oneof(
         fc.constantFrom('%', '&', '=', '+', ' '),

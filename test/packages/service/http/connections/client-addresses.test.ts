@@ -17,7 +17,7 @@ const passedOn = (address: string) => ({
 });
 
 describe('the address of a request', () => {
-  it('is that of its connection without configured proxies, whatever its headers claim', () => {
+  it('is that of its connection without configured proxies, regardless of its headers', () => {
     const { said, warnings } = addressesBehind();
     expect(said('8.8.8.8', '9.9.9.9')).toEqual(own('8.8.8.8'));
     expect(warnings()).toEqual([]);

@@ -106,7 +106,7 @@ describe('pipelined requests', () => {
     await expect.poll(async () => (await app.counts())[2]).toBe(0);
   });
 
-  it('and others may have a hundred header fields; with more they are refused, because Node would drop some', async () => {
+  it('may have a hundred header fields, like others; with more they are refused, because Node would drop some', async () => {
     await start();
     const tiny = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: 1\r\n`).join('');
     expect(await ask(request('GET /open', tiny(98)))).toEqual([200]);
@@ -273,7 +273,7 @@ describe('unauthenticated clients', () => {
 });
 
 describe('health', () => {
-  it('is answered when every connection and slot is taken, and nothing else is', async () => {
+  it('is answered when every connection and slot is taken, unlike all other requests', async () => {
     await start({ maximumConnections: 2, maximumRequestsInFlight: 2 });
     for (const connection of await several(2)) connection.send(request('GET /held', ada));
     await expect.poll(() => app.held).toHaveLength(2);

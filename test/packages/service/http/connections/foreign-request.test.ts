@@ -53,7 +53,7 @@ describe('a local listener', () => {
     expect(describeForeignRequest(rebound, bound)).toContain('the name in Host');
   });
 
-  it('that is bound to every address accepts any address in Host, but no other name', () => {
+  it('that is bound to every address accepts any address in Host, but no names except localhost', () => {
     for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
       expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
     }

@@ -56,7 +56,7 @@ it('the rest of large bodies is read from one connection at a time, until each c
   expect(most).toBeLessThan(4 * mebibyte);
 });
 
-it('a closed connection delays no other one', async () => {
+it('a closed connection does not delay others', async () => {
   const { open, sockets } = await startRefusing();
   const connections = await Promise.all(Array.from({ length: clients }, open));
   for (const connection of connections) {

@@ -42,7 +42,7 @@ function inGroups(all: readonly RawConnection[]): RawConnection[][] {
 afterEach(() => app.close());
 
 describe('event-loop time is shared', () => {
-  it('with all unauthenticated clients of an address as one, whatever credentials they make up', async () => {
+  it('with all unauthenticated clients of an address as one, regardless of invented credentials', async () => {
     await start();
     const crowd = await connections(crowdSize, elsewhere);
     const others = await connections(5);

@@ -162,7 +162,7 @@ it('the time of a pause does not count', () => {
   expect(room('ada')).toBe(0);
 });
 
-it('a disconnect releases the permit of a request that has not begun; one that has begun keeps it to its end', () => {
+it('a disconnect releases the permit of a request that has not begun; a running request keeps it to its end', () => {
   const exchanges = Array.from({ length: 4 }, () => newExchange());
   const leaving = exchanges.map((exchange) => begin('ada', exchange));
   for (const exchange of exchanges) exchange.end();

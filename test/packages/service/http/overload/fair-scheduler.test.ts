@@ -124,7 +124,7 @@ describe('the fair scheduler', () => {
     expect(begun.length).toBeLessThan(200);
   });
 
-  it('refuses at once what a client queues beyond what can begin in time, and only for that client', async () => {
+  it('refuses at once the requests that a client queues beyond those that can begin in time, and only for that client', async () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 4000, minimumBacklog: 4 });
     let begun = 0;
     let isTried = false;

@@ -25,7 +25,7 @@ const form = 'content-type: application/x-www-form-urlencoded\r\n';
 afterEach(() => app.close());
 
 describe('requests in flight', () => {
-  it('are capped per actor, so that one does not block the others', async () => {
+  it('are capped per actor, so that one actor does not block others', async () => {
     await start({ maximumRequestsInFlight: 5, maximumRequestsPerActor: 2 });
     for (const count of [1, 2]) {
       await send(request('GET /held', ada));

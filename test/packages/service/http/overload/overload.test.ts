@@ -72,7 +72,7 @@ describe('an overloaded operation', () => {
     expect(app.handled).toBe(0);
   });
 
-  it('is one that completes nothing in time, not one with some slow answers', async () => {
+  it('is an operation that completes nothing in time, not one with some slow answers', async () => {
     await start({ backlogMilliseconds: 60_000, minimumBacklog: 1 });
     await hold(10, ada);
     expect(await refusals()).toBe(0);
