@@ -62,12 +62,12 @@ function nameInTests(path: string): string {
 
 describe('the import table', () => {
   for (const unit of units) {
-    it(`holds for ${unit.folder}`, () => {
+    it(`lists all imports of ${unit.folder}`, () => {
       expect(sourceFiles(join(root, unit.folder, 'src')).length).toBeGreaterThan(0);
       expect(culprits(unit)).toEqual([]);
     });
 
-    it(`allows ${unit.folder} only what it uses`, () => {
+    it(`lists no unused import for ${unit.folder}`, () => {
       const used = new Set(sourceFiles(join(root, unit.folder, 'src')).flatMap(importsOf));
       expect(
         unit.mayImport.filter((entry) => ![...used].some((specifier) => allows(entry, specifier))),

@@ -129,7 +129,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(holders).toMatchObject({ text: { server: true, relay: false, vendor: false } });
   }, 60_000);
 
-  it('rotates the key of the relay, and the phone follows by itself and still opens what is sent', async () => {
+  it('rotates the key of the relay, and the phone follows automatically and still opens messages', async () => {
     const before = await page.locator('.key-list li').allInnerTexts();
     expect(before).toEqual([expect.stringMatching(/primary[\s\S]*sealed to this one/)]);
     await page.getByRole('button', { name: 'Rotate the key' }).click();

@@ -130,7 +130,7 @@ describe('On React Native', () => {
       expect(await readFile(join(folder, name), 'utf8'), name).not.toMatch(calls);
   });
 
-  it('Hermes 0.12 imports the client as it is, and runs it: the example registers, opens a message once, refuses others', async () => {
+  it('Hermes 0.12 imports the client unchanged, and runs it: the example registers, opens a message once, and refuses others', async () => {
     const { stdout } = await run(hermesEngine, ['-w', bundle]);
     expect(stdout).toMatch(/^\{/);
     const { forms, shown, logged, received, kept } = JSON.parse(stdout);

@@ -144,7 +144,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     expect(read(changed.application)).toContain('add(waxwing.push.PushPackage())');
   });
 
-  it('lets Gradle choose between two libsodium libraries, and R8 keep what JNA finds by name', () => {
+  it('makes Gradle choose between two libsodium libraries, and R8 keep the classes that JNA finds by name', () => {
     const gradle = read(changed.gradle);
     expect(gradle).toContain('com.goterl:lazysodium-android');
     expect(gradle).toContain("pickFirsts += '**/libsodium.so'");

@@ -83,7 +83,7 @@ describe('In a project with Jest', () => {
     return { success, numPassedTests, message: testResults[0].message };
   }
 
-  it('one line lets tests import the client, which takes their fetch', async () => {
+  it('one line lets tests import the client, which uses the tests’ fetch', async () => {
     const setupFiles = ['@waxwing/client/jest-setup'];
     const passed = { success: true, numPassedTests: 3, message: '' };
     expect(await jest({ setupFiles })).toEqual(passed);

@@ -65,7 +65,7 @@ describe.each(groups)('the help of waxwing-%s %s', (command, group) => {
   });
 });
 
-it('loads the code of that command and no other', async () => {
+it('loads only the code of that command', async () => {
   const program = join(root, 'apps/relay/bin/waxwing-relay.js');
   const { stderr } = await promisify(execFile)(
     process.execPath,
@@ -96,7 +96,7 @@ it('loads tables and settings for a database command, but not the code that send
   );
 });
 
-it('loads for a server what every server needs, and one of two encryption backends', async () => {
+it('loads for a server only common packages and one of two encryption backends', async () => {
   const program =
     "await import('@waxwing/server'); await (await import('@waxwing/sodium/native')).loadFastestSodium();";
   const { stderr } = await promisify(execFile)(

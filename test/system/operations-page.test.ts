@@ -95,7 +95,7 @@ describe('docs/operations.md', () => {
   it.each([
     ['relay', readRelayEnvironment],
     ['server', readServerEnvironment],
-  ])('lists every setting of the %s, and no other', (name, read) => {
+  ])('lists exactly the settings of the %s', (name, read) => {
     const listed = table(name).map(([setting]) => setting as string);
     expect(listed.sort()).toEqual(askedFor(read));
   });
@@ -137,7 +137,7 @@ describe('docs/operations.md', () => {
     });
   });
 
-  it.each(['relay', 'server'])('lists every metric that a running %s exposes, and no other', (name) => {
+  it.each(['relay', 'server'])('lists exactly the metrics that a running %s exposes', (name) => {
     const listed = table('metric').filter(([, of]) => of === name || of === 'both');
     expect(listed.map(([metric]) => metric).sort()).toEqual(exposed[name]);
   });

@@ -208,7 +208,7 @@ describe('the quickstart', () => {
     expect(stdout).toContain("type: 'test'");
   }, 60_000);
 
-  it('does not disturb a running one in the same data directory, whatever its ports', async () => {
+  it('does not disturb a running one in the same data directory, even with other ports', async () => {
     const { facts } = await running();
     const otherPorts = { ...sharedPlace, portBase: String(await freePort(portsOfQuickstart)) };
     for (const place of [sharedPlace, otherPorts]) {

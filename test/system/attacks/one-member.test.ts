@@ -65,7 +65,7 @@ function defineTests(): void {
     );
 
     it(
-      'who registers phones by the hundred delays no phone of other users',
+      'who registers hundreds of phones does not delay other users’ phones',
       async () => {
         const flooder = await newUser();
         const honest = await newUser();
@@ -88,7 +88,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR delays no other organization’s notifications',
+      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR does not delay other organizations’ notifications',
       async () => {
         const member = await RelayMember.add(world);
         const [strange, usual] = [await newPhone(world), await newPhone(world)];
@@ -102,7 +102,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose phones alone blame Apple’s key leaves the relay ready and all others served',
+      'whose phones are the only ones that blame Apple’s key does not make the relay unready or affect others',
       async () => {
         const user = await newUser();
         const phones = await newPhones(3, 'apns');
@@ -120,7 +120,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token is unreadable fails no notification of another phone in the same request',
+      'whose token is unreadable does not affect notifications of other phones in the same request',
       async () => {
         const member = await RelayMember.add(world);
         const [spoilt, usual] = [await newPhone(world), await newPhone(world)];

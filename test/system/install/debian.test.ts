@@ -109,7 +109,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     expect(existsSync(machine.path(`usr/lib/waxwing-${program}`))).toBe(false);
   });
 
-  it.each(programs)('contain for the %s what its SBOM lists, and nothing else', async (program) => {
+  it.each(programs)('contain for the %s exactly the packages that its SBOM lists', async (program) => {
     const folder = join(built, `content-${program}`);
     execFileSync('dpkg-deb', ['--extract', files[programs.indexOf(program)] as string, folder]);
     const document = readFileSync(

@@ -53,7 +53,7 @@ describe('the files in deploy', () => {
     expect(own.filter((path) => !existsSync(join(root, 'deploy', path)))).toEqual([]);
   });
 
-  it('let programs write only to their volume: other mounts are read-only', () => {
+  it('let programs write only to their volume, because other mounts are read-only', () => {
     const programs = ['relay', 'server'].map((name) => [name, service(name)] as const);
     for (const [name, text] of programs) {
       const [, list = ''] = /^ {4}volumes: \[(.*)\]$/m.exec(text) ?? [];

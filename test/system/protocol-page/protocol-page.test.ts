@@ -111,7 +111,7 @@ describe('the worked example of the protocol page', () => {
     }
   });
 
-  it('has a key list that a client follows from the first signing key, and from no other', () => {
+  it('has a key list that a client follows only from the first signing key', () => {
     const answer = parseKeyListAnswer(parseJson(block('key list answer')));
     if (answer === undefined) throw new Error('the page has no key list answer');
     const document = Buffer.from(block('key list document'));

@@ -75,7 +75,7 @@ eachBackend((backend) => {
     expect(await works()).toEqual([]);
   });
 
-  it('a suspended server cannot return by itself', async () => {
+  it('a suspended server cannot return on its own', async () => {
     const id = (await account())?.server_id ?? '';
     await world.runJson(['push', 'disable', '--yes']);
     await world.operateJson(['servers', 'suspend', id, '--yes']);

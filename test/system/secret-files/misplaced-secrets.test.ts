@@ -186,7 +186,7 @@ beforeAll(async () => {
 it.each([
   ['db', 'export', '--file', 'export-of-relay'],
   ['keys', 'export-stock', '--yes', '--to', 'stock'],
-])('%s %s writes a new file in this folder, whatever its name', async (...argv) => {
+])('%s %s writes a new file in this folder, under any name', async (...argv) => {
   const relay = programs['waxwing-relay'] as Program;
   expect(await typed(relay, argv)).toMatchObject({ status: 0 });
   expect(existsSync(join(folder, argv.at(-1) ?? ''))).toBe(true);

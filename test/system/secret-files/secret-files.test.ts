@@ -208,7 +208,7 @@ describe.each(Object.entries(secretFileReaders))('%s', (_kind, reader) => {
   });
 
   it.each(reader.takesNoLinks ? Object.entries({ ...acceptedLinks, ...refusedLinks }) : [])(
-    'must not be %s, as it takes no links',
+    'must not be %s, because it accepts no links',
     async (_layout, layout) => {
       const path = await layOut(Array.isArray(layout) ? layout[0] : (layout as Layout));
       await expect(reader.read(path)).rejects.toThrow('is a symbolic link');

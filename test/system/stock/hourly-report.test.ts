@@ -109,7 +109,7 @@ describe('the hourly report of a stock server', () => {
     ]);
   });
 
-  it('switches push on again by itself after an outage of the relay', async () => {
+  it('switches push on again automatically after an outage of the relay', async () => {
     const server = await newServer();
     await world.stopRelay();
     await server.reportHourly();

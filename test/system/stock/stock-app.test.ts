@@ -99,7 +99,7 @@ describe('a stock app at our server', () => {
     expect(app.phone.token).not.toBe(former);
   });
 
-  it('rotates its key after 30 days, and opens what was encrypted before', async () => {
+  it('rotates its key after 30 days, and still opens earlier notifications', async () => {
     const app = await registered('apns');
     await world.sendMessage(sender, user);
     await world.idle();

@@ -139,7 +139,7 @@ eachBackend((backend) => {
     await expectPush();
   });
 
-  it('push disable --forget ends the registration at the relay, for good', async () => {
+  it('push disable --forget ends the registration at the relay permanently', async () => {
     const { code, text } = await world.command('push', 'disable', '--forget', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('1 phone must register again')]);
     expect(atRelay()?.[1].isDeactivated).toBe(true);
