@@ -164,7 +164,7 @@ describe.runIf(hasChromium())('In a browser', () => {
     });
     afterAll(() => other.close());
 
-    it('that register at the same time use one account', async () => {
+    it('use one account when they register at the same time', async () => {
       server.featureLevel = 431;
       server.devices.clear();
       server.clientDevices.rows.clear();
@@ -173,7 +173,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       expect(ids[1]).toBe(ids[0]);
     });
 
-    it('that move to the newer generation at the same time use one device and one push key', async () => {
+    it('use one device and one push key when they move to the newer generation at the same time', async () => {
       expect(server.devices.size).toBe(1);
       server.featureLevel = 512;
       const before = server.requestsTo('register_client_device').length;

@@ -95,7 +95,7 @@ describe('the lease of a job', () => {
     });
   });
 
-  describe('whose renewal is in flight when the queue stops', () => {
+  describe('with a renewal in flight when the queue stops', () => {
     eachBackend((backend) => {
       /** Starts a queue that renews its lease until `end` is called. */
       async function startRenewing() {

@@ -91,7 +91,7 @@ describe('a job that ends during a database outage', () => {
     it.each([
       ['that is due at once', 0],
       ['that is due later', 1],
-    ])('and is to be tried again leaves the next attempt, %s, to its own outcome', async (_name, delay) => {
+    ])('leaves the next attempt, %s, to its own outcome if it must be retried', async (_name, delay) => {
       const clock = { now: start };
       const database = await backend.open({
         migrations: [],
@@ -127,7 +127,7 @@ describe('a job that ends during a database outage', () => {
   });
 
   eachBackend((backend) => {
-    it('after its outcome was committed leaves the next attempt to its own outcome', async () => {
+    it('leaves the next attempt to its own outcome if its outcome was committed before', async () => {
       const clock = { now: start };
       const database = await backend.open({
         migrations: [],

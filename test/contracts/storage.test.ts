@@ -27,7 +27,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a']);
     });
 
-    it('that takes long has a commit of its own, and does not delay short writes on PostgreSQL', async () => {
+    it('has a commit of its own if it takes long, and does not delay short writes on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
@@ -66,7 +66,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['beside', 'long', 'short']);
     });
 
-    it('that takes long and fails leaves nothing, and later ones are committed', async () => {
+    it('leaves nothing if it takes long and fails, and later ones are committed', async () => {
       const database = await openBirds(backend);
       const failing = database.writeSingle(async ({ db }) => {
         await db

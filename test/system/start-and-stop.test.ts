@@ -192,7 +192,7 @@ describe('a relay that starts', () => {
     expect(await relay.end()).toBe(endedInTime);
   }, 120_000);
 
-  it('and gets SIGTERM meanwhile closes everything that it opened', async () => {
+  it('closes everything that it opened if it gets SIGTERM meanwhile', async () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
     let ending: Promise<number | null> | undefined;

@@ -44,7 +44,7 @@ describe('parameters', () => {
     expect(await test.pushDevices(ada)).toEqual({ [id]: { status: 'pending', error_code: null } });
   });
 
-  it.each(ways)('that are unknown are listed in the response when sent in %s', async (way) => {
+  it.each(ways)('are listed in the response if they are unknown and sent in %s', async (way) => {
     const answer = await registerVia(way, { ...testPhone('1').fields, colour: 'red', client: 'test' });
     expect(answer.body).toEqual({
       result: 'success',

@@ -145,7 +145,7 @@ describe('a request to APNs', () => {
     expect(test.log.at(-1)).toMatch(new RegExp(`^apns production: refused with ${reason}, because .+`));
   });
 
-  it('that is not UTF-8 is refused', async () => {
+  it('is refused if it is not UTF-8', async () => {
     const body = Buffer.from('{"aps":{"alert":"\xff"}}', 'latin1');
     expect(await apns.send(deviceToken, {}, body as never)).toMatchObject({
       body: { reason: 'PayloadEmpty' },

@@ -125,7 +125,7 @@ describe('registrar.forget', () => {
   });
 
   it.each(['its own', "another account's"])(
-    'that was interrupted is finished by %s next sync, and a user who signs in again stays registered',
+    'is finished by %s next sync if it was interrupted, and a user who signs in again stays registered',
     async (whose) => {
       const { server, registrar, id, syncOther, told, accounts } = await registeredPhone();
       const { url: realmUrl, email, apiKey, now } = server;

@@ -87,7 +87,7 @@ describe("an app's own stores", () => {
   });
 
   it.each([5, '{}', {}, [], { sequence: 1 }])(
-    'that return %j for the key list lose only the list',
+    'lose only the list if they return %j for the key list',
     async (answer) => {
       const store = createMemoryKeyListStore();
       const { registrar, publish } = await createFollowingPhone({

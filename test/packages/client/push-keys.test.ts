@@ -5,7 +5,7 @@ const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
 describe('Push keys', () => {
-  it('that were superseded open notifications in flight for 30 days, and are then destroyed', async () => {
+  it('open notifications in flight for 30 days after they were superseded, and are then destroyed', async () => {
     const { server, registrar, client, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const seal = (id: number) =>
@@ -55,7 +55,7 @@ describe('Push keys', () => {
     );
   });
 
-  it('that a restored server uses again are kept', async () => {
+  it('are kept if a restored server uses them again', async () => {
     const { server, registrar, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const restored = { ...device() };

@@ -65,7 +65,7 @@ describe.each([431, 500])('A phone whose registration always fails, level %d', (
   }
 
   it.each(['BAD_REQUEST', 'REQUEST_EXPIRED', 'SOMETHING_NEW'])(
-    'and whose app syncs every minute repeats it at most thirty times on the first day, then four times: %s',
+    'repeats it at most thirty times on the first day, then four times, if the app syncs every minute: %s',
     async (errorCode) => {
       const { server, registrar, registered } = await failingPhone(errorCode);
       const syncForADay = async () => {

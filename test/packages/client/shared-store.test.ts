@@ -160,7 +160,7 @@ describe('two clients on one store', () => {
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
 
-  it('that added an account twice, in two tabs, keep one of the two, and the server deletes the other', async () => {
+  it('keep one of two accounts that two tabs added, and the server deletes the other', async () => {
     const server = new FakeChatServer();
     const [table, other] = [createMemoryPushAccountStore(), createMemoryPushAccountStore()];
     for (const accounts of [table, other]) await (await registrarOn(server, accounts)).sync();

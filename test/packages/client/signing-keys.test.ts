@@ -59,7 +59,7 @@ describe('A signing key', () => {
     },
     { by: 'the recovery key', chain: [{ public_key: last.publicKey, endorsement: endorse(recovery, last) }] },
   ])(
-    'that the recovery key once endorsed is not accepted again after it was replaced by $by',
+    'is not accepted again through an old endorsement by the recovery key after it was replaced by $by',
     async ({ chain }) => {
       const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
       publish({ signer: nextSigner, chain: recovered });

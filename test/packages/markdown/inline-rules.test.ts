@@ -238,11 +238,11 @@ describe('global times', () => {
     '2025-01-31T25:00',
     '2025-02-30',
     ' ',
-  ])('that are not ISO 8601 stay text: %s', (typed) =>
+  ])('stay text if they are not ISO 8601: %s', (typed) =>
     expect(inline(`<time:${typed}>`)).toBe(`&lt;time:${typed}&gt;`),
   );
 
-  it('that are not ISO 8601 are rendered like any other text', () => {
+  it('are rendered like any other text if they are not ISO 8601', () => {
     expect(inline('<time:**soon**>')).toBe('&lt;time:<strong>soon</strong>&gt;');
   });
 });

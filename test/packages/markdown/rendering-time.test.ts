@@ -88,7 +88,7 @@ describe('a message of 10,000 code points renders in bounded time', () => {
     expect(slow(texts)).toEqual([]);
   });
 
-  it('and is shown as typed if its HTML would be too long', () => {
+  it('or is shown as typed, if its HTML would be too long', () => {
     const text = fill('', ':a:');
     expect(renderMarkdown(text, facts).html).toBe(`<p>${text}</p>`);
     expect(renderMarkdown(':a:'.repeat(1_000), facts).html.split('class="emoji ')).toHaveLength(1_001);

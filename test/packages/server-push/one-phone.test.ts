@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect(await reached()).toEqual([1, tokenIdOf('another')]);
     });
 
-    it('whose token is spelled in other letter case is notified once', async () => {
+    it('is notified once if its token is spelled in other letter case', async () => {
       server.relay.spellings.push([tokenIdOf('C0FFEE'), tokenIdOf('c0ffee')]);
       await server.activeDevice(ada, 'C0FFEE');
       server.now += 1;
@@ -159,7 +159,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('that no longer registers in the older generation ends there within a week after 90 days, although all others use the newer', async () => {
+    it('is removed from the older generation within a week after 90 days without registration there, even if all others use the newer', async () => {
       const day = 86_400_000;
       await server.activeAccount(ada, '9');
       await server.pass(50 * day);

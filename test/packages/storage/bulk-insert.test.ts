@@ -93,7 +93,7 @@ eachPostgres((backend) => {
     expect(added).toEqual([{ name: 'finch', seen: 1 }]);
   });
 
-  it('that is a whole write is planned again too, and needs no transaction', async () => {
+  it('is planned again even if it is a whole write, and needs no transaction', async () => {
     const database = await openBirds(backend);
     const { db } = database;
     const insert = new StatementOfRows<Inserted>(

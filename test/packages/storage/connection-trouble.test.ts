@@ -169,7 +169,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
 
 describe('A user who may not create tables gets an error', () => {
   eachPostgres((backend) => {
-    it('that names the missing right, with or without tables of another user', async () => {
+    it('with the name of the missing right, with or without tables of another user', async () => {
       const user = `waxwing_low_${process.pid}`;
       const ownersUrl = await backend.freshUrl();
       const owner = await backend.open({ migrations: [], url: ownersUrl });
@@ -190,7 +190,7 @@ describe('A user who may not create tables gets an error', () => {
 
 describe('A limit on connections gets an error', () => {
   eachPostgres((backend) => {
-    it('that names the role or the database whose limit is reached', async () => {
+    it('with the name of the role or the database whose limit is reached', async () => {
       const user = `waxwing_few_${process.pid}`;
       const url = new URL(await backend.freshUrl());
       const database = url.pathname.slice(1);

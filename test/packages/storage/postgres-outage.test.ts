@@ -154,7 +154,7 @@ describe('a database that goes away', () => {
       await expectAnswers(database);
     });
 
-    it('that stays silent is soon reported as not ready', async () => {
+    it('is soon reported as not ready if it stays silent', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       await expectAnswers(database);
       proxy.silence();

@@ -50,7 +50,7 @@ async function count(database: DatabaseWithJobs<Tables>): Promise<number> {
 describe('a SQLite file', () => {
   const backend = sqliteBackend();
 
-  it('and its companion files are readable by their owner only', async () => {
+  it('is readable by its owner only, with its companion files', async () => {
     const path = pathOf(await backend.freshUrl());
     const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
     await insert(database, 'a');
@@ -91,7 +91,7 @@ describe('a SQLite file', () => {
   );
 
   it.each(['serving', 'visiting'] as const)(
-    'that others may use is refused, with what to do, to a %s process',
+    'is refused to a %s process, with the remedy, if other users may use it',
     async (role) => {
       const url = await backend.freshUrl();
       const path = pathOf(url);
@@ -150,7 +150,7 @@ describe('a SQLite file', () => {
     expect(said.join('')).toContain('is in use by another serving process');
   });
 
-  it('that cannot be locked is refused with the path of its lock, also by another name', async () => {
+  it('is refused with the path of its lock if it cannot be locked, also by another name', async () => {
     const url = await backend.freshUrl();
     writeFileSync(pathOf(url), '', { mode: 0o600 });
     symlinkSync(pathOf(url), `${pathOf(url)}.link`);
@@ -207,7 +207,7 @@ describe('a SQLite file', () => {
     expect(await database.jobs.show(job?.id ?? '')).toMatchObject({ payload: 'committed' });
   });
 
-  it('that is not a database is refused with a sentence, also when it cannot be locked', async () => {
+  it('is refused with a sentence if it is not a database, also when it cannot be locked', async () => {
     const path = pathOf(await backend.freshUrl());
     writeFileSync(path, 'something else entirely, and long enough to be looked at\n'.repeat(100), {
       mode: 0o600,

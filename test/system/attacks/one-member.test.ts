@@ -44,7 +44,7 @@ eachBackend(({ name }) => {
 function defineTests(): void {
   describe('one user of one organization', () => {
     it(
-      'whose 25 tokens are all dead leaves the relay ready, and deletions of another organization are not frozen',
+      'with 25 dead tokens does not make the relay unready or freeze deletions of another organization',
       async () => {
         const user = await newUser();
         const phones = await newPhones(25);
@@ -65,7 +65,7 @@ function defineTests(): void {
     );
 
     it(
-      'who registers hundreds of phones does not delay other users’ phones',
+      'does not delay other users’ phones by registering hundreds of phones',
       async () => {
         const flooder = await newUser();
         const honest = await newUser();
@@ -88,7 +88,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token FCM answers with THIRD_PARTY_AUTH_ERROR does not delay other organizations’ notifications',
+      'does not delay other organizations’ notifications with a token that FCM answers with THIRD_PARTY_AUTH_ERROR',
       async () => {
         const member = await RelayMember.add(world);
         const [strange, usual] = [await newPhone(world), await newPhone(world)];
@@ -102,7 +102,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose phones are the only ones that blame Apple’s key does not make the relay unready or affect others',
+      'does not make the relay unready or affect others if Apple’s key is blamed only for their phones',
       async () => {
         const user = await newUser();
         const phones = await newPhones(3, 'apns');
@@ -120,7 +120,7 @@ function defineTests(): void {
     );
 
     it(
-      'whose token is unreadable does not affect notifications of other phones in the same request',
+      'does not affect notifications of other phones in the same request with an unreadable token',
       async () => {
         const member = await RelayMember.add(world);
         const [spoilt, usual] = [await newPhone(world), await newPhone(world)];

@@ -140,7 +140,7 @@ eachPostgres((postgres) => {
     }
 
     it.each(hosts)(
-      'that is on $name joins the relay while it runs, registers a phone, and sends it a payload',
+      'on $name joins the relay while it runs, registers a phone, and sends it a payload',
       async ({ name, file, request, payload }) => {
         const port = await freePort(1);
         const url = `http://127.0.0.1:${port}`;

@@ -150,7 +150,7 @@ eachBackend((backend) => {
       world.ahead.relay = 0;
     });
 
-    it('that is refused leaves the account unchanged', async () => {
+    it('leaves the account unchanged if it is refused', async () => {
       const before = await account();
       const hostname = 'taken.example.org';
       const other = await joinAs(hostname);

@@ -124,7 +124,7 @@ describe('a stock app at our server', () => {
     expect(app.refusals).toEqual([]);
   });
 
-  it('whose built-in key the relay refuses is notified at its former token, and registers after an update', async () => {
+  it('is notified at its former token if the relay refuses its built-in key, and registers after an update', async () => {
     const app = await registered('fcm');
     const former = app.phone.token;
     const goodKey = app.phone.bouncerPublicKey;

@@ -71,14 +71,14 @@ describe('a request to the admin socket', () => {
     }
   });
 
-  it('that is too large is refused with the reason, and the relay serves the next one', async () => {
+  it('is refused with the reason if it is too large, and the relay serves the next one', async () => {
     const form = { file: 'x'.repeat(3 * 1024 * 1024) };
     const question = { declared: importPlainKeys, form, operatorName: 'test' };
     await expect(askAdminSocket(path, question)).rejects.toThrow('Request body too large');
     expect(await listThrough(path)).toBeTypeOf('object');
   });
 
-  it('that never ends is cut off, and the relay serves the next one', async () => {
+  it('is cut off if it never ends, and the relay serves the next one', async () => {
     const head = 'POST /admin/api/keys/rotate HTTP/1.1\r\nhost: localhost\r\nwaxwing-operator: test\r\n';
     const type = 'content-type: application/x-www-form-urlencoded\r\ntransfer-encoding: chunked\r\n\r\n';
     const socket = await connected();
@@ -99,7 +99,7 @@ describe('a request to the admin socket', () => {
     expect(await rotation(true)).toMatchObject({ dry_run: true });
   });
 
-  it('that is not HTTP is refused without harm', async () => {
+  it('is refused without harm if it is not HTTP', async () => {
     for (const line of ['rubbish\n', '{"command":"rotate","arguments":{},"actor":"x"}\n']) {
       expect(await exchange(line)).toMatch(/^HTTP\/1\.1 400 /);
     }
@@ -124,7 +124,7 @@ describe('a request to the admin socket', () => {
 });
 
 describe('a connection to the admin socket', () => {
-  it('that sends nothing logs no error when either side closes it', async () => {
+  it('logs no error when either side closes it without a request', async () => {
     const socket = await connected();
     socket.end();
     await closing(socket.resume());
@@ -143,7 +143,7 @@ describe('a connection to the admin socket', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('that stays silent is closed in time, and others are still served', async () => {
+  it('is closed in time if it stays silent, and others are still served', async () => {
     await opened.close();
     opened = await adminSocketAt(path, { headTimeoutMilliseconds: 2000, checkEveryMilliseconds: 20 });
     const silent = await connected();

@@ -119,7 +119,7 @@ describe('a connection to APNs', () => {
     expect(events).not.toContain('closed');
   });
 
-  it('that does not acknowledge a ping is dropped', async () => {
+  it('is dropped if it does not acknowledge a ping', async () => {
     await connect();
     // The socket stays open, but the peer no longer reads it.
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
@@ -259,13 +259,13 @@ describe('a connection to APNs that the peer closes', () => {
     return over;
   }
 
-  it.each(closings)('that %s when it is used again has processed nothing', async (_name, close) => {
+  it.each(closings)('has processed nothing if it %s when it is used again', async (_name, close) => {
     const over = await idleConnection(close);
     const endings = await Promise.all([send(over), send(over), send(over)]);
     expect(endings).toEqual(Array(3).fill({ kind: 'not-processed', because: 'connection-ended' }));
   });
 
-  it.each(closings)('that %s while it is answering may have processed the rest', async (_name, close) => {
+  it.each(closings)('may have processed the rest if it %s while it is answering', async (_name, close) => {
     const over = await idleConnection((stream) => {
       // The relay acknowledges the ping after it has received this answer.
       if (stream.id === 5) {

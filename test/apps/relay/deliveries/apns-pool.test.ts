@@ -79,7 +79,7 @@ function sendMany(count: number): Promise<ApnsResult[]> {
 }
 
 describe('the connections to APNs', () => {
-  it('that break while requests are queued affect only requests in flight', async () => {
+  it('affect only requests in flight when they break while requests are queued', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -93,7 +93,7 @@ describe('the connections to APNs', () => {
     expect(new Set(reasons)).toEqual(new Set(['BROKEN_OFF']));
   });
 
-  it('that the peer closes when they are used again are replaced at once', async () => {
+  it('are replaced at once if the peer closes them when they are used again', async () => {
     let streams = 0;
     const sockets: Socket[] = [];
     peer.on('connection', (socket: Socket) => void sockets.push(socket));
@@ -107,7 +107,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that do not acknowledge a ping get no requests between being dropped and ending', async () => {
+  it('get no requests between being dropped and ending if they do not acknowledge a ping', async () => {
     // 100 streams suffice for all requests: those that wait for the second connection must not open a third one.
     await close();
     await listen(100);
@@ -132,14 +132,14 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that allow no streams are closed after the connect timeout', async () => {
+  it('are closed after the connect timeout if they allow no streams', async () => {
     await close();
     await listen(0, { connectTimeoutMilliseconds: 500 });
     expect(await send()).toEqual({ kind: 'unanswered', why: 'NOT_CONNECTED' });
     expect(text()).toContain('cannot be reached: it does not answer');
   });
 
-  it('that break before their first answer are not reopened endlessly', async () => {
+  it('are not reopened endlessly if they break before their first answer', async () => {
     peer.on('stream', (stream) => stream.session?.destroy());
     const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
     expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
@@ -151,7 +151,7 @@ describe('the connections to APNs', () => {
     expect(await send()).toMatchObject({ kind: 'answered' });
   });
 
-  it('that keep refusing a stream are not tried endlessly', async () => {
+  it('are not tried endlessly if they keep refusing a stream', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -183,7 +183,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('that are being closed finish their requests in flight and accept no others', async () => {
+  it('finish their requests in flight and accept no others while they are being closed', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -217,7 +217,7 @@ describe('the connections to APNs', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('that APNs wants closed are closed even if APNs never closes them', async () => {
+  it('are closed when APNs requests it, even if APNs never closes them', async () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 503 });
       stream.end(JSON.stringify({ reason: 'Shutdown' }), () => {

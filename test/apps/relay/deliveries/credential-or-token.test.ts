@@ -131,7 +131,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 
-  it('that blamed the credential is resolved as soon as a refused phone is reached', async () => {
+  it('no longer blames the credential as soon as a refused phone is reached', async () => {
     const ids = await addFcms('fcm', 3);
     await relay.faults([refusal]);
     await relay.notify(ids.map((id) => fcmRequest(id)));
@@ -143,7 +143,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('that no phone can disprove leaves the relay ready for all others', async () => {
+  it('leaves the relay ready for all others if no phone can disprove it', async () => {
     // The phone chooses Apple's environment when it registers, and a key may work only in the other one.
     await relay.faults([{ vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' }]);
     for (let index = 0; index < 3; index += 1) {

@@ -101,7 +101,7 @@ describe('a revoked APNs key', () => {
     expect((await device(ids[0] ?? relayDeviceId(0))).expired_at).toBeNull();
   });
 
-  it('that is replaced by another key file is used from the next probe on', async () => {
+  it('can be replaced by another key file, which is used from the next probe on', async () => {
     let keyFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {

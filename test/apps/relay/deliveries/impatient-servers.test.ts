@@ -8,7 +8,7 @@ import { fcmRequest, realmUuid, startDeliveriesUnderTest } from './deliveries-un
 
 describe('a server that gives up while the database does not answer', () => {
   eachPostgres((postgres) => {
-    it('and repeats the request causes no second notification', async () => {
+    it('causes no second notification when it repeats the request', async () => {
       const relay = await startDeliveriesUnderTest({ databaseUrl: await postgres.freshUrl() });
       onTestFinished(() => relay.close());
       const { app, arrived, authorization, database, metrics, notify, settled } = relay;

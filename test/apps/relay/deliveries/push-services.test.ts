@@ -106,7 +106,7 @@ describe('a push service that misbehaves', () => {
       'BROKEN_OFF',
     ],
   ] as [string, Behavior, string][])(
-    'and %s does not delay the relay for long',
+    'does not delay the relay for long if it %s',
     async (_what, behave, why) => {
       const { sender, endpoint } = await serve(behave);
       const begun = Date.now();
@@ -115,7 +115,7 @@ describe('a push service that misbehaves', () => {
     },
   );
 
-  it('and sends an endless body is read for 16 KiB', async () => {
+  it('is read for 16 KiB if it sends an endless body', async () => {
     let sent = 0;
     const { sender, endpoint } = await serve((socket) => {
       const chunk = 'x'.repeat(4096);
@@ -131,7 +131,7 @@ describe('a push service that misbehaves', () => {
   });
 
   it.each([301, 302, 303, 307, 308])(
-    'and redirects with %i to an internal address is not followed',
+    'is not followed if it redirects with %i to an internal address',
     async (status) => {
       const target = `https://localhost:${port}/inside`;
       const { sender, endpoint, connections } = await serve(
@@ -142,7 +142,7 @@ describe('a push service that misbehaves', () => {
     },
   );
 
-  it('and has a certificate for another name gets nothing', async () => {
+  it('gets nothing if it has a certificate for another name', async () => {
     const seen: string[] = [];
     const { sender, endpoint } = await serve((socket) =>
       socket.on('data', (data) => seen.push(String(data))),
@@ -207,7 +207,7 @@ describe('a push service that misbehaves', () => {
     expect(connections()).toBe(0);
   });
 
-  it('and never answers gets few requests at once, and does not delay others', async () => {
+  it('gets few requests at once if it never answers, and does not delay others', async () => {
     const slow = await serve(() => undefined, 1000);
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
@@ -225,7 +225,7 @@ describe('a push service that misbehaves', () => {
     expect(overloaded.length).toBeGreaterThan(280);
   });
 
-  it('and is new to the relay accepts a burst of notifications at once', async () => {
+  it('gets a burst of notifications at once if it is new to the relay and answers', async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
     }, 30_000);

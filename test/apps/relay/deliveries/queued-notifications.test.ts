@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('that is a dead letter is tried once more if an operator retries its job', async () => {
+    it('is tried once more if it is a dead letter and an operator retries its job', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
@@ -171,7 +171,7 @@ eachBackend((backend) => {
       expect(await ofThis()).toMatchObject({ status: 'sent' });
     });
 
-    it('that was held back until it expired was never tried', async () => {
+    it('has no attempts in its receipt if it was held back until it expired', async () => {
       const id = await relay.addApns(apnsToken(5), { appId: 'org.example.Held' });
       await relay.faults([{ vendor: 'apns', topic: 'org.example.Held', reason: 'InvalidProviderToken' }]);
       const { body } = await relay.notify([apnsRequest(id, { ttl_seconds: 150 })]);

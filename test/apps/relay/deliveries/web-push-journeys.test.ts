@@ -151,7 +151,7 @@ describe('a notification for a Web Push device', () => {
     expect(body.results).toMatchObject([{ status: 'rejected', reason: 'WRONG_KIND' }]);
   });
 
-  it('that is too long for a push service is rejected before it is sent', async () => {
+  it('is rejected before it is sent if it is too long for a push service', async () => {
     const phone = newPhone();
     const id = await relay.addWebPush(phone.token);
     const payload = {

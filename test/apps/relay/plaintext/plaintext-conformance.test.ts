@@ -160,7 +160,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('that starts to identify users by UUID gets no second registration of a phone', async () => {
+    it('gets no second registration of a phone when it starts to identify users by UUID', async () => {
       const { user_uuid: _uuid, ...byId } = android();
       await post('register', byId);
       await post('register', android());
@@ -234,7 +234,7 @@ eachBackend((backend) => {
     });
 
     it.each(['unregister', 'unregister/all', 'test_notification'])(
-      'that names another server’s realm is refused %s',
+      'is refused %s if it names another server’s realm',
       async (path) => {
         await post('register', android());
         const { token_kind: kind, user_id: id, ...fields } = android({ realm_uuid: otherRealm });

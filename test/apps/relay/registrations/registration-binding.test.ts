@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(10);
     });
 
-    it('that an older relay remembered without push accounts may be repeated by their realm alone', async () => {
+    it('may be repeated only by their realm if an older relay remembered them without push accounts', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       const { body } = await relay.register(form);

@@ -198,7 +198,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('that the database refuses do not make others fail, and leave nothing behind', async () => {
+    it('do not make others fail if the database refuses them, and leave nothing behind', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (...fields: Fields[]) => writer.write(fields.map(registrationOf), now);

@@ -118,7 +118,7 @@ describe('an answer', () => {
       [],
     ],
   ] satisfies [string, Partial<HostNetwork>, string[]][])(
-    'that fails: %s',
+    'is reported if the request fails: %s',
     async (what, changes, addresses) => {
       const { asked } = ask([addresses], changes);
       await expect(asked()).rejects.toThrow(`${what} occurred while communicating with the host.`);

@@ -58,7 +58,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('that lost the answer registers again, and needs no second invitation', async () => {
+    it('registers again if it lost the answer, and needs no second invitation', async () => {
       const form = newServer({ invitation: await relay.invite() });
       expect((await relay.join(form)).body).toEqual(created);
       expect((await relay.join(form)).body).toEqual(updated);
@@ -208,7 +208,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('that an operator added registers with the key from then, as a stock server does', async () => {
+    it('can register with the key that an operator gave it, as a stock server does', async () => {
       const { serverId, serverKey } = relay.otherServer;
       const form = newServer({ zulip_org_id: serverId, zulip_org_key: serverKey.reveal() });
       expect((await relay.join(form)).body).toEqual(updated);

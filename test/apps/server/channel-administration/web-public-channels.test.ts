@@ -36,7 +36,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('and guests read it without being in it, until it is no longer web-public', async () => {
+    it('for guests, who read it without being in it until it is no longer web-public', async () => {
       const read = async () =>
         (await organisation.ask('guest', 'GET', `streams/${channel.id}`)).body.msg || 'read';
       expect(await read()).toBe('Invalid channel ID');

@@ -113,7 +113,7 @@ describe('the members of a group', () => {
     expect(outcome(factsOf(), {})).toBe('done');
   });
 
-  it('that are groups can only be changed by users who can manage the group or all groups', () => {
+  it('can include subgroups, which only users who can manage the group or all groups can change', () => {
     const less = factsOf({}, ['can_add_members_group', 'can_remove_members_group', 'can_join_group']);
     for (const wish of [{ addSubgroups: [free] }, { removeSubgroups: [inner] }]) {
       expect(outcome(less, wish)).toBe(insufficient);
@@ -124,7 +124,7 @@ describe('the members of a group', () => {
     expect(outcome(less, { addSubgroups: [free], removeSubgroups: [inner] })).toBe(insufficient);
   });
 
-  it('that are added must exist, be active and not be members yet', () => {
+  it('must exist, be active and not be members yet to be added', () => {
     expect(outcome(manager, { add: [absent] })).toBe('Invalid user ID: 3');
     expect(outcome(manager, { add: [gone] })).toBe('User is deactivated: 4');
     expect(outcome(manager, { add: [other] })).toBe('User 2 is already a member of this group');
@@ -135,14 +135,14 @@ describe('the members of a group', () => {
     );
   });
 
-  it('that are groups must not contain the group', () => {
+  it('must not include a group that contains this group', () => {
     for (const id of [cooks, outer])
       expect(outcome(manager, { addSubgroups: [id] })).toBe(
         'User group 10 is already a subgroup of one of the passed subgroups.',
       );
   });
 
-  it('that are removed must be in the group', () => {
+  it('must be in the group to be removed', () => {
     expect(outcome(manager, { remove: [me] })).toBe("There is no member '1' in this user group");
     expect(outcome(manager, { removeSubgroups: [free] })).toBe(
       'User group 13 is not a subgroup of this group.',

@@ -126,7 +126,7 @@ eachBackend((backend) => {
       ['no address', { email: 'nobody' }, 'e-mail address'],
       ['no name', { full_name: ' ' }, 'Name'],
       ['an address in use', { email: 'member@example.com' }, 'already'],
-    ])('who sends %s sees an error on the page and is not added', async (_what, fields, words) => {
+    ])('sees an error on the page after sending %s, and is not added', async (_what, fields, words) => {
       const answer = await open(await invite(), say({ ...fields }));
       expect(answer.status).toBe(400);
       expect(answer.text).toContain('role="alert"');

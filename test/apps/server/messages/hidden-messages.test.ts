@@ -17,7 +17,7 @@ eachBackend((backend) => {
   };
 
   describe('a user with a topic policy', () => {
-    it('who has left the topic’s private channel gets no event about a move', async () => {
+    it('gets no event about a move after leaving the topic’s private channel', async () => {
       const { id: channelId } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member', 'second'],
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('who was never in the topic’s public channel gets no hint of a move to a private one', async () => {
+    it('gets no hint of a move to a private channel without having been in the public one', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id });

@@ -116,7 +116,7 @@ eachBackend((backend) => {
       expect((await stored.execute()).map(({ name }) => name)).not.toContain('allow_message_editing');
     });
 
-    it('that stay the same publish no event', async () => {
+    it('publish no event if they stay the same', async () => {
       const events = await organisation.watch();
       await set({ invite_required: true, description: '' });
       expect(await events()).toEqual([]);

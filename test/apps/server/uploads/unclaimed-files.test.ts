@@ -58,7 +58,7 @@ eachBackend((backend) => {
       expect(await used()).toBe(0);
     });
 
-    it('that cannot be removed does not block others, and is retried', async () => {
+    it('does not block others if it cannot be removed, and is retried', async () => {
       const stuck = await upload(organisation, organisation.accounts.member);
       const path = await upload(organisation, organisation.accounts.member);
       const place = join(folder(), stuck);

@@ -121,7 +121,7 @@ describe('parameters', () => {
     ['mistyped', 'name=a&count=x', 'BAD_REQUEST', 'Invalid count: must be digits'],
     ['repeated', 'name=a&name=b', 'BAD_REQUEST', "Argument 'name' was sent more than once"],
     ['zero', 'name=a%00b', 'BAD_REQUEST', 'Invalid name: must not contain the character U+0000'],
-  ])('that are %s are refused by name', async (_what, payload, code, msg) => {
+  ])('are refused by name if they are %s', async (_what, payload, code, msg) => {
     const answer = await post(payload);
     expect([answer.status, answer.json().code, answer.json().msg]).toEqual([400, code, msg]);
     expect(seen).toEqual([]);
@@ -146,7 +146,7 @@ describe('bodies', () => {
       { authorization, 'content-type': 'multipart/form-data; boundary=x' },
       `--x\r\ncontent-disposition: form-data; name="name"\r\ncontent-type: application/json\r\n\r\n${'1'.repeat(1000)}\r\n--x--\r\n`,
     ],
-  ])('that are too large are refused (%s)', async (_kind, headers, payload) => {
+  ])('are refused if they are too large (%s)', async (_kind, headers, payload) => {
     const answer = await post(payload, headers);
     expect([answer.status, answer.json().code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expect(seen).toEqual([]);

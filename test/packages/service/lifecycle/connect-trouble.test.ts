@@ -89,7 +89,7 @@ describe('a connection that fails is explained in a sentence with what to do', (
     expect(describeConnectTrouble({ code })).toMatch(new RegExp(`^.{20,} \\(${code}\\): .{20,}$`));
   });
 
-  it('and other errors are not', () => {
+  it('unless the error is of another kind', () => {
     expect(describeConnectTrouble(new SyntaxError('no JSON'))).toBeUndefined();
     expect(describeConnectTrouble(undefined)).toBeUndefined();
   });

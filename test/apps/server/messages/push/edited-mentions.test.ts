@@ -29,12 +29,12 @@ eachBackend((backend) => {
       expect(await edit(id, push.mention)).toEqual([]);
     });
 
-    it('that mentions all users also notifies phones', async () => {
+    it('notifies phones if it mentions all users', async () => {
       const { id } = await sendQuietly('hello');
       expect(await edit(id, '@**all** hello')).toMatchObject([{ type: 'message', message_id: id }]);
     });
 
-    it('that mentions a user by name notifies phones that ignored a mention of all users', async () => {
+    it('notifies phones that ignored a mention of all users, if it mentions the user by name', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const muted = { stream_id: String(channel), topic: 't', visibility_policy: '1' };
       await push.do(push.ada, 'POST', 'user_topics', muted);

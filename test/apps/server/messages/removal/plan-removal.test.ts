@@ -65,7 +65,7 @@ describe('deleting a message', () => {
     expect(said({ realm: [own], channel: [any], limit: 60, age: now })).toBe('done');
   });
 
-  it('that is missing or in an archived channel is refused for all users', () => {
+  it('is refused for all users if it is missing or in an archived channel', () => {
     expect(said({ realm: [any, own] }, 'absent')).toBe('Invalid message(s)');
     expect(said({ realm: [any, own], channel: [any], isArchived: true })).toBe('Invalid message(s)');
   });

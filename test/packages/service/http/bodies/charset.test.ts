@@ -141,7 +141,7 @@ describe('a part', () => {
     });
   });
 
-  it('that is a file may be in any charset', async () => {
+  it('may be in any charset if it is a file', async () => {
     const payload = `${field('a')}${file('content-type: text/plain; charset=iso-8859-1')}--x--`;
     expect(await send('/file', multipartType, payload)).toMatchObject({ status: 200, file: 'a.txt' });
   });

@@ -27,7 +27,7 @@ describe('a connection is ended', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
   });
 
-  it('that is idle after an answer', async () => {
+  it('if it is idle after an answer', async () => {
     await start({ idleTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.send(request('GET /open'));
@@ -35,7 +35,7 @@ describe('a connection is ended', () => {
     expect(connection.statuses).toEqual([200]);
   });
 
-  it('whose client does not read the answer', async () => {
+  it('if its client does not read the answer', async () => {
     await start({ answerTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.socket.pause();

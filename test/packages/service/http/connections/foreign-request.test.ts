@@ -37,7 +37,7 @@ describe('a local listener', () => {
     );
   });
 
-  it.each(['0.0.0.0', '::'])('that is bound to %s answers its own pages, and no others', (bound) => {
+  it.each(['0.0.0.0', '::'])('answers only its own pages when it is bound to %s', (bound) => {
     for (const host of ['192.168.1.5:9320', '192.168.1.5', '[2001:db8::1]:9320']) {
       expect(describeForeignRequest({ host, origin: `http://${host}` }, bound)).toBeUndefined();
     }
@@ -53,7 +53,7 @@ describe('a local listener', () => {
     expect(describeForeignRequest(rebound, bound)).toContain('the name in Host');
   });
 
-  it('that is bound to every address accepts any address in Host, but no names except localhost', () => {
+  it('accepts any address in Host, but no names except localhost, when it is bound to every address', () => {
     for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
       expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
     }

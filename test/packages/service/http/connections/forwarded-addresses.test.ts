@@ -135,7 +135,7 @@ describe('a forwarded address', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('that cannot be parsed counts as one client, for all proxies together, and is logged once', () => {
+  it('counts as one client with all others that cannot be parsed, and is logged once', () => {
     const { said, warnings } = addressesBehind(proxy, '2001:db8:aaaa::/48');
     const seen = new Set<unknown>();
     for (const text of unreadable) {
@@ -158,7 +158,7 @@ describe('a forwarded address', () => {
     ]);
   });
 
-  it('that cannot be parsed is logged with its first hundred characters', () => {
+  it('is logged with its first hundred characters if it cannot be parsed', () => {
     const { said, warnings } = addressesBehind(proxy);
     said(proxy, 'x'.repeat(10_000));
     expect(warnings()).toMatchObject([{ forwarded: 'x'.repeat(100) }]);
@@ -174,7 +174,7 @@ describe('a forwarded address', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 
-  it('that a proxy sends only in Forwarded counts as the proxy’s own, which is logged once', () => {
+  it('counts as the proxy’s own if a proxy sends it only in Forwarded, which is logged once', () => {
     const { said, warnings } = addressesBehind(proxy);
     for (const header of ['for=203.0.113.7', 'For="[2001:db8::1]:4711";proto=https, for=_hidden']) {
       expect(said(proxy, undefined, header).of).toBe(proxy);
@@ -186,7 +186,7 @@ describe('a forwarded address', () => {
     ]);
   });
 
-  it('that cannot be parsed is not skipped in favor of an earlier one, which the client could forge', () => {
+  it('is not skipped if it cannot be parsed, because the client could forge an earlier one', () => {
     const { said } = addressesBehind(proxy);
     expect(said(proxy, '9.9.9.9, unknown, 10.0.0.1').of).toBe('unreadable');
   });

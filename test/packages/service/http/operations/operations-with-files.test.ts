@@ -64,7 +64,7 @@ describe('a file', () => {
     expect((await send(part('name="note"', 'none'))).json()).toMatchObject({ file: null, note: 'none' });
   });
 
-  it('that is cut off is refused', async () => {
+  it('is refused if it is cut off', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const half = picture('x'.repeat(500)).slice(0, 300);

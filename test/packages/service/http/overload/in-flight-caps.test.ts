@@ -141,7 +141,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([7, 1, 4600]);
   });
 
-  it('that a client aborts are counted, and are not logged as errors', async () => {
+  it('are counted if a client aborts them, and are not logged as errors', async () => {
     await start();
     const headers = [
       `${form}content-length: 9\r\n`,
