@@ -120,7 +120,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('in concurrent transactions for the same users loses no events and blocks no transaction', async () => {
+    it('loses no events and blocks no transaction when transactions publish concurrently for the same users', async () => {
       const userIds = Array.from({ length: 20 }, (_, index) => index + 1);
       await addQueues(userIds);
       const some = (index: number) => (index % 2 === 0 ? userIds : [...userIds].reverse());

@@ -47,7 +47,7 @@ describe('a signal', () => {
       expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
     });
 
-    it('from a command reaches the serving process, unless it was rolled back', async () => {
+    it('reaches the serving process from a command, unless it was rolled back', async () => {
       const url = await backend.freshUrl();
       const serving = await backend.open({ migrations: [], url });
       const command = await backend.open({ migrations: [], url, role: 'visiting' });

@@ -14,7 +14,7 @@ describe('a write', () => {
       ]);
     });
 
-    it('of one statement is committed like any other, and leaves nothing when it fails', async () => {
+    it('is committed like any other if it is one statement, and leaves nothing when it fails', async () => {
       const database = await openBirds(backend);
       const add = (...names: readonly string[]) => {
         const values = names.map((name) => ({ name, seen: 1 }) as never);

@@ -181,7 +181,7 @@ describe('a request to APNs', () => {
     expect(test.log.join('\n')).not.toContain(authorization);
   });
 
-  it('with a provider token whose signature is in DER is refused', async () => {
+  it('is refused with a provider token whose signature is in DER', async () => {
     const { sign } = await import('node:crypto');
     const [header, claims] = (await makeProviderToken(test)).split('.');
     const key = await readFile(test.vendors.credentials.apnsKeyFile, 'utf8');

@@ -70,7 +70,7 @@ describe('A server that lies about the time', () => {
     }
   });
 
-  it('by less than a day makes no phone create another account, even if it delays registrations until they are refused', async () => {
+  it('does not make a phone create another account by less than a day, even if it delays registrations until they are refused', async () => {
     const phone = await createPhone();
     const { server, accounts } = phone;
     server.claimedLateness = -20 * 3_600_000;
@@ -82,7 +82,7 @@ describe('A server that lies about the time', () => {
   });
 
   it.each([40, -40])(
-    'by %d days moves no phone from the verified key to the one in the app',
+    'does not move a phone from the verified key to the one in the app by %d days',
     async (days) => {
       const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
       publish();

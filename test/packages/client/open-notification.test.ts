@@ -155,7 +155,7 @@ describe('A received push', () => {
     });
   });
 
-  it('of a message opens once, however often the message is sealed', async () => {
+  it('opens once for each message, however often the message is sealed', async () => {
     const { open } = await phone();
     await expect(open(push(message, 1))).resolves.toMatchObject({ kind: 'notification' });
     await expect(open(push(message, 1))).resolves.toMatchObject({ reason: 'repeat' });
@@ -165,7 +165,7 @@ describe('A received push', () => {
     });
   });
 
-  it('of a test opens once for each ciphertext', async () => {
+  it('opens once for each ciphertext of a test', async () => {
     const { open } = await phone();
     const { realm_url, user_id, time } = message;
     const test = { type: 'test', realm_url, user_id, time };
@@ -174,7 +174,7 @@ describe('A received push', () => {
     await expect(open(push(test, 2))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('of a removal opens each time, and uses no memory of seen notifications', async () => {
+  it('opens each time if it is a removal, and uses no memory of seen notifications', async () => {
     const { open } = await phone({ capacity: 1 });
     const { realm_url, user_id } = message;
     const remove = push({ type: 'remove', realm_url, user_id, message_ids: [45] }, 1);
@@ -185,7 +185,7 @@ describe('A received push', () => {
     await expect(open(push({ ...message, message_id: 46 }))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('of a message whose id a restored server has used again opens', async () => {
+  it('opens for a message whose id a restored server has used again', async () => {
     const { open } = await phone();
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
     const later = { ...message, time: message.time + 60 };
@@ -207,7 +207,7 @@ describe('A received push', () => {
     await expect(open(first)).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('of two organizations with the same message id and time opens for both', async () => {
+  it('opens for each of two organizations that have the same message id and time', async () => {
     const { open } = await phone();
     const other = { ...message, realm_url: otherOrganization };
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
@@ -216,7 +216,7 @@ describe('A received push', () => {
     await expect(open(push(other, 9, otherId))).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('for the wrong account does not use up a message', async () => {
+  it('does not use up a message if it is for the wrong account', async () => {
     const { open } = await phone();
     await open(push({ ...message, user_id: 11 }));
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });

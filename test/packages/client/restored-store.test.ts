@@ -25,7 +25,7 @@ async function restored() {
   return { server, first, second: { accounts, registrar } };
 }
 
-it('of two phones with a copied account store, the later registration is active, and the other still says active', async () => {
+it('the later registration of two phones with a copied account store is active, and the other phone still says active', async () => {
   const { server, first, second } = await restored();
   server.now += 1000;
   await expect(second.registrar.sync()).resolves.toMatchObject({ code: 'active' });

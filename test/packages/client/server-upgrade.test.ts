@@ -167,7 +167,7 @@ describe('When a server is downgraded', () => {
     await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('for one response, in the middle of an upgrade, the phone keeps its device and its key', async () => {
+  it('the phone keeps its device and its key, if it is only for one response in the middle of an upgrade', async () => {
     const { server, client, registrar, clientDevices, device, notify, inFlight, pushKeyId } =
       await downgradedPhone();
     server.featureLevel = 500;
@@ -200,7 +200,7 @@ describe('When a server is downgraded', () => {
     expect(server.requestsTo('mobile_push/register')).toHaveLength(1);
   });
 
-  it('to a state with a destroyed key pair, the phone registers under a new id', async () => {
+  it('the phone registers under a new id, if its former key pair was destroyed', async () => {
     const { server, registrar, row, former } = await registeredBefore();
     const restored = new Map(server.devices);
     await registrar.sync();

@@ -98,7 +98,7 @@ async function preparedTabs({ from, to, change }: Case): Promise<TwoTabs> {
 
 describe('A sign-out in one tab', () => {
   it.each(cases)(
-    'at any step of a sync in the other tab leaves no registration behind: $name',
+    'leaves no registration behind at any step of a sync in the other tab: $name',
     async (each) => {
       let outcomes = 0;
       for (let at = 1, isWhole = false; !isWhole; at += 1) {

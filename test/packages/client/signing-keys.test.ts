@@ -80,7 +80,7 @@ describe('A signing key', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
   });
 
-  it('of an updated app is used, unless the phone already follows a later one', async () => {
+  it('is used from an updated app, unless the phone already follows a later one', async () => {
     const first = await createFollowingPhone();
     first.publish({ signer: nextSigner, chain: rotated });
     await first.registrar.sync();
@@ -102,7 +102,7 @@ describe('A signing key', () => {
     });
   });
 
-  it('of an updated app does not downgrade a phone that follows a later one in the chain', async () => {
+  it('does not downgrade a phone that follows a later one in the chain when the app is updated', async () => {
     const { publish, registrar, server, store } = await createFollowingPhone();
     const chain = [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }];
     publish({ signer: last, chain });

@@ -73,7 +73,7 @@ describe('The token of a Web Push subscription', () => {
       { url: 'up', pubKeySet: { pubKey: p256dh, auth } },
       'endpoint cannot be used: the endpoint',
     ],
-  ])('of UnifiedPush is refused by the field that is wrong: %s', (_, given, message) => {
+  ])('is refused for UnifiedPush by the field that is wrong: %s', (_, given, message) => {
     const make = () => fromUnifiedPush(given as UnifiedPushEndpoint);
     expect(make).toThrow(RangeError);
     expect(make).toThrow(message);

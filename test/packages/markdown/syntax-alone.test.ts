@@ -66,7 +66,7 @@ describe('a text that contains only Markdown syntax', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
 
-  it('of any kind shows something', () => {
+  it('shows something, for any syntax', () => {
     const piece = fc.constantFrom(
       ...[
         '`',

@@ -15,7 +15,7 @@ it.each([
   ['the other a day ahead', -day, day, 'one'],
   ['both ahead', 2 * day, day, 'one'],
   ['a few seconds ahead, as another process may be', 5000, 0, 'one'],
-] as const)('of two registrations, %s, the later is found', (_, one, other, later) => {
+] as const)('the later of two registrations, %s, is found', (_, one, other, later) => {
   const now = 1_773_000_000_000;
   const order = compareDates(now + one, now + other, now);
   expect(order > 0 ? 'one' : 'other').toBe(later);

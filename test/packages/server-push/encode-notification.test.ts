@@ -33,7 +33,7 @@ function message(changes: Partial<Extract<NotificationContent, { type: 'message'
 }
 
 describe('an encoded notification', () => {
-  it('of type test says who it is for and when', () => {
+  it('says who it is for and when, if it is a test', () => {
     const bytes = encodeNotification(realm, user(10), { type: 'test', time: 1_754_577_820 });
     expect(decode(bytes)).toEqual({
       realm_name: 'Example',
@@ -46,7 +46,7 @@ describe('an encoded notification', () => {
     expect(new TextDecoder().decode(bytes)).toMatch(/^\{.*\} +$/);
   });
 
-  it('of type message carries a channel message with the group whose mention it is about', () => {
+  it('carries a channel message with the group whose mention it is about', () => {
     const content = message({ mentionedUserGroup: { id: 41, name: 'test_user_group' } });
     expect(decode(encodeNotification(realm, user(10), content))).toEqual({
       channel_id: 10,
@@ -68,14 +68,14 @@ describe('an encoded notification', () => {
     });
   });
 
-  it('of type message carries a direct message with all participants in ascending order', () => {
+  it('carries a direct message with all participants in ascending order', () => {
     const content = message({ recipient: { kind: 'direct', userIds: [15, 6, 12, 10].map(user) } });
     const decoded = decode(encodeNotification(realm, user(10), content));
     expect(decoded).toMatchObject({ recipient_type: 'direct', recipient_user_ids: [6, 10, 12, 15] });
     expect(decoded).not.toHaveProperty('channel_id');
   });
 
-  it('of type remove names the 200 newest messages in ascending order', () => {
+  it('names the 200 newest messages in ascending order, if it is a removal', () => {
     const messageIds = Array.from({ length: 300 }, (_, index) => 300 - index);
     const { message_ids: ids } = decode(encodeNotification(realm, user(10), { type: 'remove', messageIds }));
     expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => 101 + index));

@@ -112,7 +112,7 @@ eachBackend((backend) => {
     ['first', 1],
     ['twelfth', 12],
   ])(
-    'with a hundred users who sent fourteen each, none is far ahead of a later user’s %s',
+    'none of a hundred users who sent fourteen each is far ahead of a later user’s %s',
     async (_name, turn) => {
       const server = await waitingServer(backend);
       const others = numbers(1000, 100);

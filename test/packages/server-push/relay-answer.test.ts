@@ -72,7 +72,7 @@ describe('the relay’s answer', () => {
     }
   });
 
-  it('with an unknown code is final only for a 400', () => {
+  it('is final with an unknown code only for a 400', () => {
     for (const status of statuses) {
       const { kind } = read(status, { result: 'error', msg: 'no', code: 'A_NEW_CODE' });
       expect([status, kind]).toEqual([status, status === 400 ? 'refused-for-good' : 'retry']);
@@ -85,7 +85,7 @@ describe('the relay’s answer', () => {
     expect((outcome as { reason: string }).reason.length).toBeLessThan(400);
   });
 
-  it('to a notification must have all four fields of the protocol', () => {
+  it('must have all four fields of the protocol if it is to a notification', () => {
     const whole = {
       result: 'success',
       android_successfully_sent_count: 0,

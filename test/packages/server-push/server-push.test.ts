@@ -107,7 +107,7 @@ eachBackend((backend) => {
       expect(await activePushDevices(database.db, userId)).toHaveLength(1);
     });
 
-    it('of one user are removed together', async () => {
+    it('are removed together for one user', async () => {
       await accept('a');
       await accept('a', user(userId + 1));
       const context = { database, clock: () => now, publish: async () => undefined };

@@ -160,7 +160,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('of another program is refused, and not changed', async () => {
+  it('is refused if it belongs to another program, and not changed', async () => {
     const path = pathOf(await backend.freshUrl());
     const other = new DatabaseSync(path);
     other.exec('create table songs (name text)');
@@ -273,7 +273,7 @@ describe('a full disk', () => {
 });
 
 describe('a database URL', () => {
-  it('of an unknown kind is refused without showing a possible password', async () => {
+  it('is refused without showing a possible password if it is of an unknown kind', async () => {
     const open = (url: string) =>
       openDatabaseWithJobs({
         url,

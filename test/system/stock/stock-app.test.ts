@@ -146,7 +146,7 @@ describe('a stock app at our server', () => {
     expect(await notified(app)).toEqual([app.phone.token]);
   });
 
-  it('on a phone with a slow clock fails with REQUEST_EXPIRED, and registers once the clock is right', async () => {
+  it('fails with REQUEST_EXPIRED while the phone’s clock is slow, and registers once the clock is right', async () => {
     const phone = await newPhone(world, 'apns');
     const slow = { behind: day + 60_000 };
     Object.assign(phone, { clock: () => world.clock() - slow.behind });

@@ -107,7 +107,7 @@ describe('a request to the admin socket', () => {
     expect(await listThrough(path)).toBeTypeOf('object');
   });
 
-  it('for an unknown operator operation gets 404', async () => {
+  it('gets 404 if it names no operator operation', async () => {
     const head = 'HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
     for (const other of ['/api/v1/remotes/push/e2ee/keys', '/admin/api', '/admin/api/keys/rotate/x']) {
       expect(await exchange(`GET ${other} ${head}`)).toMatch(/^HTTP\/1\.1 404 /);

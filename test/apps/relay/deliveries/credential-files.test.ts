@@ -133,7 +133,7 @@ describe('a key with a passphrase', () => {
     'has a passphrase, which the relay cannot ask for: write it without one, with openssl pkcs8 -topk8 -nocrypt.';
 
   it.each(combinations({ 'PKCS #8': locked(ec, 'pkcs8'), 'SEC 1': locked(ec, 'sec1') }).filter(withItsLabel))(
-    "of Apple's, in $form, $encoding, with $lines, is named",
+    "is named in the refusal if it is Apple's ($form, $encoding, with $lines)",
     async ({ text, encode }) => {
       expect(await ofApple(encode(text))).toBe(`The file FILE ${sentence}`);
     },
@@ -141,7 +141,7 @@ describe('a key with a passphrase', () => {
 
   it.each(
     combinations({ 'PKCS #8': locked(rsa, 'pkcs8'), 'PKCS #1': locked(rsa, 'pkcs1') }).filter(withItsLabel),
-  )("of Google's, in $form, $encoding, with $lines, is named", async ({ text, encode }) => {
+  )("is named in the refusal if it is Google's ($form, $encoding, with $lines)", async ({ text, encode }) => {
     const account = JSON.stringify(accountOf(text));
     expect(await ofGoogle(encode(account))).toBe(`The private_key in FILE ${sentence}`);
   });
@@ -256,7 +256,7 @@ describe('another file', () => {
     },
   );
 
-  it('of an unknown kind is refused, with the missing fields', async () => {
+  it('is refused with the missing fields if its kind is unknown', async () => {
     expect(await ofApple('hello')).toBe(`The file FILE holds no private key: ${apple}`);
     expect(await ofGoogle('{"type":"service_account"}')).toBe(
       `The file FILE is not a Google service account (missing or wrong: project_id, private_key_id, private_key, client_email, token_uri): ${google}`,

@@ -61,7 +61,7 @@ describe('an answer that may blame either the credential or a token', () => {
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('for a single token, even repeatedly, holds back no other device, and is retried with growing delays', async () => {
+  it('does not hold back other devices if it is for one token, even repeatedly, and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
@@ -77,7 +77,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect((await relay.device(bad)).expired_at).toBeNull();
   });
 
-  it('for all tokens of one realm holds back no other realm', async () => {
+  it('does not hold back other realms if it is for all tokens of one realm', async () => {
     const other = await addOtherRealm();
     const [theirs = 0] = await addFcms('theirs', 1, other.realm);
     await other.notify([theirs]);
@@ -89,7 +89,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(statuses(await other.notify([theirs]))).toEqual(['sent']);
   });
 
-  it('for several tokens of several realms blames the credential', async () => {
+  it('blames the credential if it is for several tokens of several realms', async () => {
     const other = await addOtherRealm();
     const theirs = await addFcms('theirs', 2, other.realm);
     const ours = await addFcms('ours', 2);
@@ -171,7 +171,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect((await relay.ready()).checks.vendors).toContain('warning: ');
   });
 
-  it('for a new phone that is first in the queue does not delay phones of other realms', async () => {
+  it('does not delay phones of other realms if it is for a new phone that is first in the queue', async () => {
     const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
     const ours = await addFcms('bad-ours', 3);
     const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
@@ -189,7 +189,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await isHeldBack()).toBe(false);
   });
 
-  it('for phones with different app ids is blamed on the key that serves all of them', async () => {
+  it('is blamed on the key that serves all app ids of the phones', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
         vendor: 'apns',

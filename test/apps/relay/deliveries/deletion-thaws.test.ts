@@ -104,7 +104,7 @@ describe('a thaw', () => {
     [0, 2],
     [17, 2],
   ])(
-    'of a small realm comes after an hour in which %d phones answered and %d were dead',
+    'comes in a small realm after an hour in which %d phones answered and %d were dead',
     async (alive, dead) => {
       const breakers = await startProcess();
       await hear(breakers, 21, 1);

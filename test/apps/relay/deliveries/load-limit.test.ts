@@ -11,7 +11,7 @@ function limitOf(maximumInFlight: number) {
 }
 
 describe('notifications in flight', () => {
-  it('of one server take at most half of the free slots, so that others are always admitted', () => {
+  it('take at most half of the free slots for one server, so that others are always admitted', () => {
     const load = limitOf(12);
     load.enter('first', 6);
     expect(() => load.enter('first', 1)).toThrow(full);
@@ -35,7 +35,7 @@ describe('notifications in flight', () => {
     load.enter('first', 2);
   });
 
-  it('of a request larger than the limit are admitted if nothing else is in flight', () => {
+  it('are admitted above the limit in one request if nothing else is in flight', () => {
     const load = limitOf(4);
     load.enter('first', 9);
     expect(() => load.requireRoom('second', 1)).toThrow(full);

@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect(await store.find('fingerprint')).toEqual(first);
     });
 
-    it('in memory is used while the database is down, as long as Apple accepts it', async () => {
+    it('is used from memory while the database is down, as long as Apple accepts it', async () => {
       const { database, tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       await database.close();
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       await expect(tokens[0]?.get()).rejects.toThrow();
     });
 
-    it('from a clock that was set back since is replaced', async () => {
+    it('is replaced if the clock was set back since it was minted', async () => {
       const { tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       time.now -= 120 * minute;

@@ -30,7 +30,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
-    it('of an earlier version, which named the account differently, is sent', async () => {
+    it('is sent if an earlier version queued it, which named the account differently', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 1, times: 1 }]);
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });
 
-    it('with a dead token expires the device, and its receipt says gone', async () => {
+    it('expires the device if the token is dead, and its receipt says gone', async () => {
       const token = 'fcm-dies-later';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('with a dead token that was registered again meanwhile is not called gone', async () => {
+    it('is not called gone if the dead token was registered again meanwhile', async () => {
       const token = 'fcm-comes-back';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -185,7 +185,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('with a time to live of zero is never queued', async () => {
+    it('is never stored if its time to live is zero', async () => {
       const id = await relay.addFcm('fcm-now');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
       const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 0 })]);

@@ -173,7 +173,7 @@ describe("a vendor's Retry-After", () => {
   );
 
   it.each(cases)(
-    'of $retryAfter after $reason costs no notification that lives for $timeToLiveSeconds s',
+    'does not make notifications expire that live for $timeToLiveSeconds s: $retryAfter after $reason',
     (one) => {
       const { vendor, reason, httpStatus, retryAfter, timeToLiveSeconds, random } = one;
       const refusal = { kind: 'refused', httpStatus, reason } as const;

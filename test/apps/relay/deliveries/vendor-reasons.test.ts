@@ -207,7 +207,7 @@ describe('an unknown reason', () => {
     ['apns', 403, 'queued', undefined],
     ['apns', 599, 'queued', undefined],
   ] as const)(
-    'of %s with HTTP %i is %s by its status, and the token stays',
+    'is judged by its status, and the token stays: %s with HTTP %i is %s',
     async (vendor, status, outcome, fault) => {
       time.now += 61_000;
       const token = vendor === 'fcm' ? `new-${status}` : apnsToken(status);
@@ -238,20 +238,23 @@ describe('an answer in an unexpected form', () => {
     ['apns', 403, 'page', 'queued', [60, 75]],
     ['apns', 410, 'page', 'rejected', undefined],
     ['apns', 410, 'odd', 'rejected', undefined],
-  ] as const)('of %s with HTTP %i (%s) is %s by its status', async (vendor, status, note, outcome, delay) => {
-    time.now += 61_000;
-    const device =
-      vendor === 'fcm'
-        ? await relay.addFcm(`page-${status}`)
-        : await relay.addApns(apnsToken(2000 + status), { appId: topicOf(`page${status}`) });
-    await relay.faults([{ vendor, status, reason: 'Any', body: notes[note] }]);
-    const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
-    expect(body.results[0]).toMatchObject({ status: outcome, reason: 'UNKNOWN' });
-    expect((await relay.device(device)).expired_at).toBeNull();
-    const jobs = await dropJobs();
-    if (delay === undefined) return;
-    const seconds = (Math.max(...jobs.map(({ at }) => at)) - time.now) / 1000;
-    expect(seconds).toBeGreaterThanOrEqual(delay[0]);
-    expect(seconds).toBeLessThanOrEqual(delay[1]);
-  });
+  ] as const)(
+    'is judged by its status: %s with HTTP %i (%s) is %s',
+    async (vendor, status, note, outcome, delay) => {
+      time.now += 61_000;
+      const device =
+        vendor === 'fcm'
+          ? await relay.addFcm(`page-${status}`)
+          : await relay.addApns(apnsToken(2000 + status), { appId: topicOf(`page${status}`) });
+      await relay.faults([{ vendor, status, reason: 'Any', body: notes[note] }]);
+      const { body } = await relay.notify([vendor === 'fcm' ? fcmRequest(device) : apnsRequest(device)]);
+      expect(body.results[0]).toMatchObject({ status: outcome, reason: 'UNKNOWN' });
+      expect((await relay.device(device)).expired_at).toBeNull();
+      const jobs = await dropJobs();
+      if (delay === undefined) return;
+      const seconds = (Math.max(...jobs.map(({ at }) => at)) - time.now) / 1000;
+      expect(seconds).toBeGreaterThanOrEqual(delay[0]);
+      expect(seconds).toBeLessThanOrEqual(delay[1]);
+    },
+  );
 });

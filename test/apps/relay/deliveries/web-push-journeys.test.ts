@@ -139,7 +139,7 @@ describe('a notification for a Web Push device', () => {
     expect(new Set(headers).size).toBe(1);
   });
 
-  it('for another vendor than its token is refused', async () => {
+  it('is refused if it is for another vendor than its token', async () => {
     const phone = newPhone();
     const tokenId = await relay.addByToken('webpush', phone.token);
     const request = {

@@ -104,7 +104,7 @@ describe('a change that would make the ring invalid', () => {
 });
 
 describe('a public key', () => {
-  it('of low order, whose boxes any client could open, is refused', () => {
+  it('is refused if it has low order, because any client could open its boxes', () => {
     const publicKey = Buffer.from(new Uint8Array(32).fill(1, 0, 1)).toString('base64');
     expect(checkKeyPair({ publicKey, privateKey: new Uint8Array(32) }, sodium)).toContain(
       'is no usable X25519 public key',

@@ -37,7 +37,7 @@ eachBackend((backend) => {
   afterEach(() => relay.close());
 
   describe('a registration by token', () => {
-    it('of the vectors is stored, and the answer has no id', async () => {
+    it('is stored for each vector, and the answer has no id', async () => {
       const { registrations, bouncer_public_key } = relayProtocolVectors();
       for (const { sealed, token_id, token, kind } of registrations) {
         relay.time.now = JSON.parse(registrations[0]?.plaintext ?? '').timestamp * 1000;

@@ -126,7 +126,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('of a registration that is refused for another reason does not count', async () => {
+    it('does not count if the registration is refused for another reason', async () => {
       expect(await register({ sequence: 9, timestamp: now - day - 1 })).toMatchObject({ status: 400 });
       expect(await register({ sequence: 9, timestamp: now + day + 1 })).toMatchObject(invalid);
       expect(await register({ sequence: 9, audience: secondRealmUuid })).toMatchObject(invalid);
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: now * 1000 })).toMatchObject(superseded);
     });
 
-    it('from a clock far ahead does not lock out a phone', async () => {
+    it('does not lock out a phone whose clock was far ahead', async () => {
       const row = { presented_at: relay.time.now, sequence: Number.MAX_SAFE_INTEGER };
       await register({ sequence: 9 });
       await register({ sequence: 9 }, '2409');

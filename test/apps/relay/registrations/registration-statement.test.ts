@@ -176,7 +176,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('of the same account or sealed bytes are serialized, however many arrive at once', async () => {
+    it('are serialized for the same account or sealed bytes, however many arrive at once', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (fields: Fields) => writer.write([registrationOf(fields)], now);

@@ -220,7 +220,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([named('five minutes'), '1']);
     });
 
-    it('from the far future counts like one of a day ahead', async () => {
+    it('counts from the far future as from a day ahead', async () => {
       await revoke(revocation({ timestamp: 2 ** 52 }));
       expect((await relay.register(tokenForm({ timestamp: seconds + day }))).body).toMatchObject(expired);
       relay.time.now += 2000;

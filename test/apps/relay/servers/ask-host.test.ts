@@ -97,7 +97,7 @@ describe('an answer', () => {
     await expect.poll(() => hosts.connections()).toBe(0);
   });
 
-  it('with an endless body is cut off', async () => {
+  it('is cut off if its body never ends', async () => {
     hosts.state.answer = (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write('x'.repeat(65_536)));

@@ -113,7 +113,7 @@ eachBackend((backend) => {
       expect(await add('second', 'guest')).toBe(400);
     });
 
-    it('of a public one is also for its administrators and the organization’s group', async () => {
+    it('is also for channel administrators and the organization’s group if the channel is public', async () => {
       await channel.make('member');
       await realmGroup('can_add_subscribers_group', 'nobody');
       expect(await add('second', 'guest')).toBe(400);

@@ -66,7 +66,7 @@ eachBackend((backend) => {
   }
 
   describe('every operation', () => {
-    it('of the contract is under /api/v1, and nowhere else', async () => {
+    it('is only under /api/v1, if the contract has it', async () => {
       expect(inContract).toHaveLength(10);
       expect(ofContract).toHaveLength(10);
       for (const { method, path } of ofContract) {
@@ -146,7 +146,7 @@ eachBackend((backend) => {
       ['POST', 'realm/profile_fields', 'field_data', '{"a":{"text":"Ada","order":"1"}}', 'a=Ada'],
       ['POST', 'invites/multiuse', 'stream_ids', '[]', '1,2'],
       ['POST', 'invites/multiuse', 'group_ids', '[]', '1,2'],
-    ] as const)('of %s %s that are lists or objects are JSON strings: %s', async (...row) => {
+    ] as const)('are JSON strings if they are lists or objects: %s %s %s', async (...row) => {
       const [method, path, name, json, other] = row;
       const rest = method === 'POST' ? { name: organisation.newName(), field_type: 3 } : {};
       expect((await organisation.ask('owner', method, path, { ...rest, [name]: json })).status).toBe(200);

@@ -28,7 +28,7 @@ eachPostgres((postgres) => {
     const star = (id: number) =>
       organisation.ask('moderator', 'POST', 'messages/flags', { messages: [id], op: 'add', flag: 'starred' });
 
-    it('while the message is being deleted creates no copy of it', async () => {
+    it('creates no copy of a message that is being deleted', async () => {
       const { id: channelId } = await addChannel(organisation);
       const [id = 0] = await post(organisation, { channelId });
       const answer = await whileLocked(
@@ -75,7 +75,7 @@ eachPostgres((postgres) => {
       );
     });
 
-    it('while it waits for another message creates no copy of a message that was hidden before', async () => {
+    it('creates no copy of a message that was hidden while it waited for another message', async () => {
       const { id: open } = await addChannel(organisation);
       const { id: closed } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [seen = 0] = await post(organisation, { channelId: open });
@@ -106,7 +106,7 @@ eachPostgres((postgres) => {
       expect(await copiesOf(hidden)).not.toContain(organisation.id('moderator'));
     });
 
-    it('while the message is being moved to a hidden channel creates no copy of it', async () => {
+    it('creates no copy of a message that is being moved to a hidden channel', async () => {
       const { id: channelId } = await addChannel(organisation);
       const { id: target } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });

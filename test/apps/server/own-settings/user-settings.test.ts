@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(body.msg).toContain(name);
     });
 
-    it('of other users cannot be set, and a request to do so changes no user', async () => {
+    it('cannot be set for other users, and a request to do so changes no user', async () => {
       const before = await settingsOf('owner');
       const target_users = { user_ids: [organisation.id('member')], skip_if_already_edited: false };
       const { status, body } = await organisation.ask('owner', 'PATCH', 'settings', {

@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await said()).toMatchObject({ [id]: { value } });
     });
 
-    it('of users is stored as text, whether it was sent as a list or as text', async () => {
+    it('is stored as text if it lists users, whether it was sent as a list or as text', async () => {
       const id = await add({ field_type: 6 });
       const [owner, guest] = [organisation.id('owner'), organisation.id('guest')];
       for (const value of [[owner, guest, owner], `[${owner},${guest},${owner}]`]) {

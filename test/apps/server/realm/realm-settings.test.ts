@@ -164,7 +164,7 @@ eachBackend((backend) => {
       expect((await state()).realm_description).toBe('by an administrator');
     });
 
-    it('with a new waiting period update the full members and publish that to all clients', async () => {
+    it('update the full members and publish that to all clients if the waiting period changes', async () => {
       const fullMembers = await organisation.roleGroup('fullmembers');
       const members = await organisation.roleGroup('members');
       const events = await organisation.watch('guest', { event_types: '["user_group"]' });

@@ -157,7 +157,7 @@ eachBackend((backend) => {
       expect(await open(first)).toMatchObject({ status: 404 });
     });
 
-    it('from a client without an account is valid while the channel and the organization are web-public', async () => {
+    it('is valid for a client without an account while the channel and the organization are web-public', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { isWebPublic: true, members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);

@@ -51,7 +51,7 @@ eachBackend((backend) => {
   }
 
   describe('a user who is deactivated', () => {
-    it('by ID or address is signed out everywhere, with their bots, and all clients get events', async () => {
+    it('is signed out everywhere with their bots, by ID or address, and all clients get events', async () => {
       const bot = await ownedBot();
       const events = await openEvents(owner);
       expect(await test.ask(administrator, 'DELETE', `users/${ada.email}`)).toMatchObject({

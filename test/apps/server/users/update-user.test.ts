@@ -103,7 +103,7 @@ eachBackend((backend) => {
       await refused('owner', await somebody({ role: roles.guest }), { role });
     });
 
-    it('of owner is given and taken only by owners', async () => {
+    it('is given and taken only by owners if it is owner', async () => {
       const [target, owner] = [await somebody(), await somebody({ role: roles.owner })];
       await refused('administrator', target, { role: roles.owner }, 'UNAUTHORIZED_PRINCIPAL');
       await refused('administrator', owner, { role: roles.member }, 'UNAUTHORIZED_PRINCIPAL');
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       await changed('owner', owner, { role: roles.guest });
     });
 
-    it('of owner cannot be taken from the only owner; bots and deactivated owners do not count', async () => {
+    it('cannot be taken from the only owner; bots and deactivated owners do not count', async () => {
       const { owner } = organisation.accounts;
       const [bot, gone] = [
         await somebody({ role: roles.owner, isBot: true }),
@@ -127,7 +127,7 @@ eachBackend((backend) => {
       for (const other of [bot, gone]) await changed('owner', other, { role: roles.member });
     });
 
-    it('of administrator or owner is refused for a guest, who must become a member first', async () => {
+    it('is refused to a guest if it is administrator or owner: the guest must become a member first', async () => {
       const target = await somebody({ role: roles.guest });
       for (const role of [roles.administrator, roles.owner]) {
         expect(await refused('owner', target, { role, full_name: 'Other' })).toContain('Guests cannot be');
@@ -219,7 +219,7 @@ eachBackend((backend) => {
       await changed('administrator', one, { full_name: 'ADA LOVELACE' });
     });
 
-    it('of a bot is published as that of a user, and not as a bot event', async () => {
+    it('is published for a bot as for a user, and not as a bot event', async () => {
       const bot = await somebody({ isBot: true });
       await set(bot, { bot_owner_id: organisation.id('member') });
       const told = await Promise.all(

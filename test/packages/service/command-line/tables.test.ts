@@ -30,7 +30,7 @@ describe('a table', () => {
     expect(await formatTable({ columns: 200 }, content)).toBe(whole);
   });
 
-  it('of many rows has the layout of a short one, and takes linear time', async () => {
+  it('has the same layout with many rows as with few, and takes linear time', async () => {
     const rows = Array.from({ length: 20_000 }, (_, number) => [number, 'active', `日本 ${number}`]);
     const long = (await formatTable({}, { head: content.head, rows })).split('\n');
     expect(long).toHaveLength(2 * rows.length + 3);

@@ -152,7 +152,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  it('of another type are refused, but only after the credentials', async () => {
+  it('are refused if they are of another type, but only after the credentials', async () => {
     const text = { 'content-type': 'text/plain' };
     expect((await post('name=a', text)).status).toBe(401);
     const answer = await post('name=a', { ...text, authorization });
@@ -162,7 +162,7 @@ describe('bodies', () => {
     );
   });
 
-  it('with files or without an end are refused', async () => {
+  it('are refused if they have files or no end', async () => {
     const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
     const file = `--x\r\ncontent-disposition: form-data; name="name"; filename="a.txt"\r\n\r\nmulti\r\n--x--\r\n`;
     expect((await post(file, headers)).json()).toMatchObject({
@@ -173,7 +173,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  it('of JSON keep all digits of 64-bit integers, and malformed ones are refused', async () => {
+  it('keep all digits of 64-bit integers in JSON, and are refused if malformed', async () => {
     const headers = { 'content-type': 'application/json' };
     await post('{"id":9223372036854775807}', headers, '/api/v1/json');
     expect(seen).toEqual([{ id: 9223372036854775807n }]);
@@ -215,7 +215,7 @@ describe('credentials', () => {
 });
 
 describe('answers', () => {
-  it('to an unexpected error hide its cause, which is logged', async () => {
+  it('hide the cause of an unexpected error, which is logged', async () => {
     const response = await app.inject('/api/v1/broken');
     expect([response.statusCode, response.json()]).toEqual([
       500,

@@ -166,7 +166,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { topic: 'a' })).toBe(ok);
     });
 
-    it('of messages with the empty topic is changed under the same restrictions', async () => {
+    it('is changed under the same restrictions for messages with the empty topic', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, topic: '', ageSeconds: 100 });
       await realmGroup('can_move_messages_between_topics_group', 'nobody');

@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect([await reads('second', id), await reads('moderator', id)]).toEqual([true, false]);
     });
 
-    it('from one with protected history are only those that the mover can see', async () => {
+    it('are only those that the mover can see, if the old channel has protected history', async () => {
       const from = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [before = 0] = await post(organisation, { channelId: from.id, ageSeconds: 30 * 86_400 });

@@ -138,7 +138,7 @@ describe('moving a whole topic', () => {
   const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
   const all = { topic: 'dinner', propagateMode: 'change_all' } as const;
 
-  it('with messages past the limit is refused, with the messages that can be moved', () => {
+  it('is refused if it has messages past the limit, with the messages that can be moved', () => {
     expect(refusal(factsOf({ counted }), all)).toMatchObject({
       code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
       fields: {

@@ -25,7 +25,7 @@ eachBackend((backend) => {
       ['ÉCOLE жук', 'école ЖУК'],
       ['✔ done', '✔ DONE'],
       ['x', 'X'],
-    ])('from %j to %j is no move: nothing came or went', async (before, after) => {
+    ])('does not count as moved from %j to %j: no message came or went', async (before, after) => {
       for (const mode of ['change_all', 'change_later', 'change_one']) {
         const { channelId, ids } = await topicOf(before, 2);
         await move(ids[0], after, mode);

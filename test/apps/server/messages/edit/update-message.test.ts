@@ -201,7 +201,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'lunch')).toHaveLength(3);
     });
 
-    it('to the empty topic shows its display name to clients without support for it', async () => {
+    it('shows the empty topic by its display name to clients without support for it', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const [old, capableQueue] = [await organisation.watch('second'), await watch('second')];
@@ -235,7 +235,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'dinner')).toHaveLength(3);
     });
 
-    it('to its current channel moves only the topic, or nothing without a new topic', async () => {
+    it('moves only the topic, or nothing without a new topic, if the channel is the current one', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const events = await watch('second');

@@ -64,7 +64,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(0);
   });
 
-  it('of all connections together are capped at a tenth of the slots', async () => {
+  it('are capped at a tenth of the slots for all connections together', async () => {
     await start({ maximumRequestsInFlight: 100 });
     const waiting = await app.connect();
     waiting.send(request('GET /held', ada) + request('GET /open').repeat(10));
@@ -75,7 +75,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(1);
   });
 
-  it('of all connections together are capped at a tenth of the body bytes', async () => {
+  it('are capped at a tenth of the body bytes for all connections together', async () => {
     await start({ maximumBodyBytesInFlight: 10_000 });
     const post = (bytes: number) => request('POST /open', `content-length: ${bytes}\r\n`);
     const waiting = await app.connect();
@@ -125,7 +125,7 @@ describe('pipelined requests', () => {
     await expect.poll(() => app.counts()).toEqual(nothing);
   });
 
-  it('with an unknown Expect header are scheduled and counted like all others', async () => {
+  it('are scheduled and counted like all others if they have an unknown Expect header', async () => {
     await start();
     const connection = await app.connect();
     connection.send(request('GET /held', `${ada}expect: the unexpected\r\n`));
@@ -161,7 +161,7 @@ describe('pipelined requests', () => {
     for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
   });
 
-  it('of many clients at once do not delay others until all are served', async () => {
+  it('do not delay others when many clients send them at once', async () => {
     await start({ backlogMilliseconds: 600_000 });
     const crowd = await several(40);
     const other = await app.connect();
@@ -250,7 +250,7 @@ describe('unauthenticated clients', () => {
     expect(await ask(request('GET /open'), '127.0.0.3')).toEqual([503]);
   });
 
-  it('on private addresses have no limit per address while no proxy is configured, which is logged once', async () => {
+  it('have no limit per private address while no proxy is configured, which is logged once', async () => {
     await start({ maximumConnectionsPerAddress: 1 });
     await several(3);
     expect(await ask(request('GET /open'))).toEqual([200]);
@@ -258,7 +258,7 @@ describe('unauthenticated clients', () => {
     expect(warnings).toMatchObject([{ msg: expect.stringContaining(' TEST_TRUSTED_PROXIES') }]);
   });
 
-  it('behind a trusted proxy are distinguished by their forwarded address', async () => {
+  it('are distinguished by their forwarded address behind a trusted proxy', async () => {
     await start({ maximumConnectionsPerAddress: 1, trustedProxies: new AddressRanges(['127.0.0.0/8']) });
     const from = (address: string) => `x-forwarded-for: 198.51.100.9, ${address}, 127.0.0.7\r\n`;
     const connection = await app.connect();

@@ -158,7 +158,7 @@ describe('parameters', () => {
     expect((await post({ members: '{' })).msg).toBe('Invalid members: must be JSON');
   });
 
-  it('with an error inside JSON are named with its path', async () => {
+  it('are named with the path of an error inside JSON', async () => {
     expect((await post({ types: '["a",1]' })).msg).toBe('Invalid types[1]: must be text');
   });
 

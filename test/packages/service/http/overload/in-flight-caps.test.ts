@@ -112,7 +112,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([1, 1, 1000]);
   });
 
-  it('of unauthenticated clients count their bytes, and take a slot once they are complete', async () => {
+  it('count their bytes for unauthenticated clients, and take a slot once they are complete', async () => {
     await start();
     const connection = await send(request('POST /anybody', `${form}content-length: 2\r\n`, 'a'));
     await expect.poll(() => app.counts()).toEqual([1, 0, 2]);
@@ -121,7 +121,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([1, 0, 0]);
   });
 
-  it('of unauthenticated clients get a sixteenth of the bytes per address, and a quarter in total', async () => {
+  it('get a sixteenth of the bytes per unauthenticated address, and a quarter in total', async () => {
     await start({ maximumBodyBytesInFlight: 16_000 });
     const half = async (path: string, bytes: number, from: number) =>
       (await app.connect(`127.0.0.${from}`)).send(

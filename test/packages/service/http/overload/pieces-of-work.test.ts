@@ -111,7 +111,7 @@ async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerAc
 const isAnswered = ({ text }: RawConnection) => text.includes('\r\n0\r\n\r\n');
 
 describe('a piece of work', () => {
-  it('of a streamed answer is done in ticks of its client, however many it streams at once', async () => {
+  it('is done in ticks of the client of a streamed answer, however many it streams at once', async () => {
     const work: Work = { made: 0, waiting: undefined };
     const { send, sendAll } = await start(work);
     let most = 0;
@@ -148,7 +148,7 @@ describe('a piece of work', () => {
     expect(work.made).toBeLessThanOrEqual(2);
   });
 
-  it('of a streamed answer counts for the limit of its operation until its end', async () => {
+  it('counts for the limit of the operation until the end of a streamed answer', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send } = await start(work, { backlogMilliseconds: 0, minimumBacklog: 4 });
     for (let count = 1; count <= 4; count += 1) {
@@ -161,7 +161,7 @@ describe('a piece of work', () => {
     await expect.poll(() => elsewhere.statuses).toEqual([200]);
   });
 
-  it('of an actor waits for a free slot, unless it is a poll, and others do not', async () => {
+  it('waits for a free slot of its actor, unless it is a poll; other actors do not wait', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send, sendAll } = await start(work, {}, 2);
     const sent = await sendAll(4, '/held', ada);
@@ -184,7 +184,7 @@ describe('a piece of work', () => {
     await expect.poll(endAll).toEqual([200]);
   });
 
-  it('of a poll waits for a free slot of its actor, and others do not', async () => {
+  it('waits for a free slot of its actor, if it belongs to a poll; others do not wait', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send, sendAll } = await start(work, {}, 2);
     const sent = await sendAll(4, '/reading-poll', ada);
