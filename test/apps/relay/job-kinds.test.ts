@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.close());
 
-it('the kinds of jobs that commands know are those that the relay handles', async () => {
+it('commands know exactly the job kinds that the relay handles', async () => {
   const kinds = (await relay.database.jobs.tally()).map(({ kind }) => kind);
   expect(kinds.sort()).toEqual([...relayJobKinds].sort());
 });

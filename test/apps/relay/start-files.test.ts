@@ -70,7 +70,7 @@ it('a running relay warns once about files without which it could not start agai
   }
 });
 
-it('a lost identity of the key ring is in the same metric', async () => {
+it('the same metric reports a lost identity of the key ring', async () => {
   const { relay, aMinuteLater } = await runningRelay();
   try {
     const identity = relay.ring.environment.RELAY_KEY_RING_IDENTITY_FILE ?? '';

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-it('the kinds of jobs that commands know are those that the server handles', async () => {
+it('commands know exactly the job kinds that the server handles', async () => {
   const kinds = (await test.server.database.jobs.tally()).map(({ kind }) => kind);
   expect(kinds.sort()).toEqual([...serverJobKinds].sort());
 });

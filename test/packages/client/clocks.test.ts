@@ -7,7 +7,7 @@ import { createPhone, type Phone, registerAgain } from './phone.js';
 const day = 86_400_000;
 
 describe('A server that lies about the time', () => {
-  it('gets no registration dated more than a day ahead, whichever days it claims, one after another', async () => {
+  it('gets no registration dated more than a day ahead, for any sequence of claimed days', async () => {
     for (const step of [1, -1]) {
       const phone = await createPhone();
       for (let days = 0; days <= 31; days += 1) {
@@ -35,7 +35,7 @@ describe('A server that lies about the time', () => {
   it.each([
     [40, 'Wed, 30 Dec'],
     [-40, 'Sun, 11 Oct'],
-  ])('keeps no phone from registering by %d days, and the status says so', async (days, claimed) => {
+  ])('does not keep a phone from registering by %d days, and the status reports it', async (days, claimed) => {
     const phone = await createPhone();
     phone.server.claimedLateness = days * day;
     const { status, dated } = await registerAgain(phone);
@@ -94,7 +94,7 @@ describe('A server that lies about the time', () => {
     },
   );
 
-  it('makes no phone re-register by claiming that its registration is old', async () => {
+  it('does not make a phone re-register by claiming that its registration is old', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.claimedLateness = 31 * day;

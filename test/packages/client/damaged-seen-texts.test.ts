@@ -73,7 +73,7 @@ describe('a damaged text of seen notifications', () => {
     return () => vi.useRealTimers();
   });
 
-  it('is named or harmless, and makes no new notification a repeat', async () => {
+  it('is reported or harmless, and never makes a new notification count as a repeat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...intactTexts), damages, async (intact, damage) => {
         const found = await addTo(damage(intact), newOnes);

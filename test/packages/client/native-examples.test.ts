@@ -100,7 +100,7 @@ describe('The state that native code receives', () => {
     ]);
   });
 
-  it('names no account whose organization has no web address', () => {
+  it('is refused for an account whose organization has no web address', () => {
     const [account] = accounts;
     expect(() => exportForExtension({ ...(account as PushAccount), realmUrl: 'chat' })).toThrow(RangeError);
   });

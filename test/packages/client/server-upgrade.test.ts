@@ -189,7 +189,7 @@ describe('When a server is downgraded', () => {
     expect(await client.open(last)).toMatchObject({ kind: 'notification' });
   });
 
-  it.each([431, 500])('an answer without a level moves no account: level %d', async (level) => {
+  it.each([431, 500])('an answer without a level does not move accounts: level %d', async (level) => {
     const { server, registrar, row } = await createUpgradedPhone();
     server.featureLevel = level;
     await registrar.sync();

@@ -81,7 +81,7 @@ describe('Opening without libsodium', () => {
     );
   });
 
-  it.each([0, 1])('opens no box whose ephemeral key is a low-order point, here %d', (point) => {
+  it.each([0, 1])('does not open a box whose ephemeral key is a low-order point: %d', (point) => {
     const keyPair = wasm.generateKeyPair();
     const ephemeralKey = new Uint8Array(32);
     ephemeralKey[0] = point;

@@ -141,7 +141,7 @@ describe('a database that goes away', () => {
       expect(heard.all).toEqual([undefined]);
     });
 
-    it('leaves no connection behind that waits for an answer', async () => {
+    it('leaves no connection behind that still waits for an answer', async () => {
       const url = new URL(await backend.freshUrl());
       // Creates the tables before the query timeout is set, because that may take longer.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();

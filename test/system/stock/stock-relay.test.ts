@@ -133,7 +133,7 @@ describe('our server at a stock relay', () => {
     ]);
   });
 
-  it('sends no request that only our relay supports, once it has detected the relay’s kind', async () => {
+  it('does not send requests that only our relay supports, once it has detected the relay’s kind', async () => {
     const app = await registered('fcm');
     await world.sendMessage(sender, user);
     await world.idle();

@@ -59,7 +59,7 @@ describe('a mistake that makes some tokens look dead', () => {
     60_000,
   );
 
-  it('deletes no device that it does not count, even one that it counted before a thaw', async () => {
+  it('deletes only devices that it counts, also after a thaw', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 300 }, () => delivery({}));
     const deleted = new Set<Delivery>();

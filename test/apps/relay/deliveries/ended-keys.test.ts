@@ -81,7 +81,7 @@ eachBackend((backend) => {
       return (await relay.arrived(token)).map(({ body }) => body.push_key_id);
     }
 
-    it('gets no notifications that were queued for it, and the other account gets its own', async () => {
+    it('gets no notifications queued for it, while the other account gets its notifications', async () => {
       const [ended, other] = [await queue(1), await queue(2)];
       expect(await end(1)).toEqual({ result: 'success', msg: '' });
       expect(await arrivedKeys()).toEqual([2]);

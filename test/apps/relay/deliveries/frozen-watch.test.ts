@@ -81,7 +81,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.mustLock(0.5, told)).toBe(true);
   });
 
-  it('is locked by another process that has reported since then', () => {
+  it('recognizes that another process has renewed the freeze since then', () => {
     expect([watch.isLockedByOther(1001, 1000), watch.isLockedByOther(1000, 1000)]).toEqual([true, false]);
     count(0, 3);
     watch.mustLock(0.5, 1001);

@@ -115,7 +115,7 @@ describe('a push service that misbehaves', () => {
     },
   );
 
-  it('is read for 16 KiB if it sends an endless body', async () => {
+  it('is read for only 16 KiB if it sends an endless body', async () => {
     let sent = 0;
     const { sender, endpoint } = await serve((socket) => {
       const chunk = 'x'.repeat(4096);

@@ -218,7 +218,7 @@ describe('a sudden wave of dead tokens', () => {
     expect((await notify(ids.slice(25))).body.delete_device_ids).toEqual(ids.slice(25));
   });
 
-  it('of one member does not freeze the deletions of other accounts', async () => {
+  it('does not freeze the deletions of other accounts if one member causes it', async () => {
     const other = await addServer(relay.database, { name: 'other', realmUuids: [otherRealm] }, time.now);
     const { id: realm } = await relay.database.db
       .selectFrom('realms')

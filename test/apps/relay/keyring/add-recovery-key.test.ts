@@ -92,7 +92,7 @@ describe('a ring that was made without a recovery key', () => {
     expect((await ringOf(terminal)).recoveryPublicKey !== undefined).toBe(isStored);
   });
 
-  it('gets no second one, and creates no file', async () => {
+  it('does not get a second one, and creates no file', async () => {
     const terminal = keyTerminal();
     await terminal.run('init');
     await terminal.run('add-recovery-key', join(terminal.folder, 'first'));

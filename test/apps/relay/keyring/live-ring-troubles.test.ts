@@ -220,7 +220,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.now()).toBe(time.wall);
   });
 
-  it('retires no key meanwhile', async () => {
+  it('does not retire keys meanwhile', async () => {
     const { here } = await running();
     const old = primaryKey((await keeperOf(here).read()).ring).publicKey;
     await keeperOf(here).change(rotateOnce(here), change);

@@ -44,7 +44,7 @@ describe('a move of the ring', () => {
     expect([readFileSync(target, 'utf8'), movesOf(disk)]).toEqual([ring, []]);
   });
 
-  it('copies no ring that does not open', async () => {
+  it('refuses to copy a ring that does not open', async () => {
     const disk = await ringOnDisk();
     const other = await ringOnDisk();
     writeFileSync(disk.identityPath, readFileSync(other.identityPath), { mode: 0o600 });
@@ -150,7 +150,7 @@ describe('a move of the ring', () => {
     },
   );
 
-  it('destroys no copy of a ring that is not at the new location', async () => {
+  it('destroys the copy of a ring only if the ring is at the new location', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);

@@ -70,7 +70,7 @@ eachBackend((backend) => {
       if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="zulip"');
     });
 
-    it('gets the same answer for an unknown id, for no UUID and for a wrong key, so that ids cannot be probed', async () => {
+    it('gets the same answer for an unknown id, a malformed id and a wrong key, so that ids cannot be probed', async () => {
       const unknown = await refusal(goodForm(), { authorization: basic(unknownUuid, wrongKey) });
       const noUuid = await refusal(goodForm(), { authorization: basic('nobody', wrongKey) });
       const wrong = await refusal(goodForm(), { authorization: basic(relay.server.serverId, wrongKey) });

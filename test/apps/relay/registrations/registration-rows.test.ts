@@ -209,7 +209,7 @@ describe('two relays that save the same devices in opposite orders', () => {
   });
 });
 
-it('opens no box that is longer than any registration', () => {
+it('does not open boxes that are longer than any registration', () => {
   const longest = 'A'.repeat(maximumEncryptedPushRegistrationCharacters);
   expect(decodeSealedRegistration(longest)).toHaveLength(
     (maximumEncryptedPushRegistrationCharacters / 4) * 3,

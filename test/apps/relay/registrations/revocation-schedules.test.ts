@@ -32,7 +32,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode };
   }
 
-  it('leaves no device of a revoked registration, for any order and concurrency of requests', async () => {
+  it('leaves no device of a revoked registration behind, for any order and concurrency of requests', async () => {
     const step = fc.record({
       kind: fc.constantFrom('register', 'revoke'),
       account: fc.constantFrom(undefined, '1', '2'),

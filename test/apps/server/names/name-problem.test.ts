@@ -38,7 +38,7 @@ describe('a name', () => {
     );
   });
 
-  it('has no joiner, tag or other invisible character between letters that it does not change', () => {
+  it('has no joiner, tag or other invisible character that does not change the letters around it', () => {
     const invisible = fc.constantFrom(
       ...[
         0x200b, 0x200c, 0x200d, 0x2060, 0xfeff, 0xad, 0x34f, 0x180e, 0x200e, 0x200f, 0x61c, 0x3164, 0x115f,

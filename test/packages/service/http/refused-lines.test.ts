@@ -74,7 +74,7 @@ it('no address is logged of a request that is refused for another reason', async
   expect(await lineOf(new ProtocolError('BAD_REQUEST'))).not.toHaveProperty('address');
 });
 
-it('every 503 and 429 in the source has a cause or a message of its own, which its log line shows', () => {
+it('every 503 and 429 in the source has a cause or a specific message, which its log line shows', () => {
   const thrown = ['packages', 'apps'].flatMap((parent) =>
     sourceFiles(join(root, parent))
       .filter(isSource)

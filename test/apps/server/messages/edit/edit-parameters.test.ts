@@ -130,7 +130,7 @@ eachBackend((backend) => {
       expect((await textsIn(organisation, channelId, 'dinner'))[1]).toContain('came from');
     });
 
-    it('are only where they are requested', async () => {
+    it('appear only where they are requested', async () => {
       const { channelId, ids } = await lunch(3);
       const [one = 0, two = 0] = ids;
       const threads = (toOld: boolean, toNew: boolean) => ({

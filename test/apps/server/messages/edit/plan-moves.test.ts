@@ -40,7 +40,7 @@ describe('resolving a topic', () => {
     expect(said(factsOf({ origin: allowed, held: [] }), resolve)).toBe('done');
   });
 
-  it('has no time limit, and neither has reopening it', () => {
+  it('has no time limit, and neither does reopening it', () => {
     const counted = { total: 9, movable: 0, firstMovableId: null };
     const message = { sentAt: 0 };
     expect(said(factsOf({ counted, message }), resolve)).toBe('done');
