@@ -1,4 +1,4 @@
-"""A client for encrypted push, written from docs/protocol.md with PyNaCl and the standard library alone.
+"""A client for encrypted push, written from docs/protocol.md with only PyNaCl and the standard library.
 
 Signs in, registers, gets notifications from the vendors' stand-ins and opens them, rotates its key and its token, and
 recovers from a refused registration. Prints one JSON line for each step; ends with status 1 and a sentence for the first
@@ -199,7 +199,7 @@ class Journey:
         return self.vendors.wait_for(self.phone.token, *key, matches)
 
     def require_foreign(self, former):
-        """What was encrypted with the new key, the former one does not open."""
+        """The former key does not open what was encrypted with the new key."""
         last = self.vendors.deliveries(self.phone.token)[-1]
         try:
             former(self.vendors.parts(last, self.client.key_field)[1])

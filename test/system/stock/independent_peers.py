@@ -11,7 +11,7 @@ DEADLINE_SECONDS = 60
 
 
 class Unexpected(Exception):
-    """A peer did something else than the page says."""
+    """A peer did not behave as the page specifies."""
 
 
 def require(holds, sentence):

@@ -77,7 +77,7 @@ function withStrayBits(text: string, paddingCharacters: number): string {
 
 function whitespaceCases(): RegistrationVector[] {
   const text = base64(boxEndingWith('=='));
-  const note = 'some encoders break lines; ASCII whitespace is dropped before the text is judged';
+  const note = 'some encoders break lines; ASCII whitespace is dropped before the check';
   return [
     textVector('base64: lines of 76 characters', text.replace(/.{76}/g, '$&\r\n'), acceptedFcm(), { note }),
     textVector('base64: spaces, tabs and form feeds', text.replace(/.{9}/g, '$& \t\f'), acceptedFcm(), {

@@ -70,7 +70,7 @@ function iosAppIdCases(): RegistrationVector[] {
     ),
     sealedVector('ios_app_id: present for fcm', withFcm(iosAppId), refused()),
     sealedVector('ios_app_id: empty for fcm', withFcm(''), refused(), {
-      note: 'only null or absent will do',
+      note: 'must be null or absent',
     }),
     sealedVector('ios_app_id: null for fcm', withFcm(null), acceptedFcm()),
     sealedVector('ios_app_id: every permitted kind of character', apnsPlaintext('c0ffee', '.a-Z.09-'), {
@@ -86,7 +86,7 @@ function tokenCases(): RegistrationVector[] {
     ['null', 'null'],
     ['array', '["a"]'],
   ];
-  const loneSurrogate = 'no Unicode text, so nothing can pass it on unchanged';
+  const loneSurrogate = 'not Unicode text, so no program can pass it on unchanged';
   const nul = 'no vendor issues one, and PostgreSQL cannot store it';
   return [
     ...tokens.map(([name, literal]) =>
@@ -130,7 +130,7 @@ function apnsTokenCases(): RegistrationVector[] {
     ),
     ...acceptedTokens.map(([name, token]) =>
       sealedVector(`apns token: ${name}`, apnsPlaintext(token), acceptedApns(token), {
-        note: 'kept exactly as it came',
+        note: 'kept unchanged',
       }),
     ),
   ];
@@ -158,7 +158,7 @@ function lengthCases(): RegistrationVector[] {
     sealedVector('apns token: 4096 digits', apnsPlaintext(apns), acceptedApns(apns)),
     sealedVector('apns token: 4098 digits', apnsPlaintext(`${apns}ab`), refused()),
     sealedVector('huge', padded, refused(), {
-      note: 'a good registration but for its size: 80 thousand characters, within the body limit of 128 KiB',
+      note: 'a valid registration except for its size: 80 thousand characters, within the body limit of 128 KiB',
     }),
   ];
 }

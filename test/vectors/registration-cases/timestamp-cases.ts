@@ -108,7 +108,7 @@ function malformedCases(): RegistrationVector[] {
 
 function orderCases(): RegistrationVector[] {
   const longAgo = (plaintext: string) => plaintext.replace(String(nowSeconds), '1');
-  const note = 'whether it is a registration at all is judged before its age';
+  const note = 'the form is checked before the age';
   return [
     sealedVector(
       'expired, and the token_kind unknown',
