@@ -111,7 +111,7 @@ eachBackend((backend) => {
   }
 
   it(
-    'turning the setting off by a restart hides all that clients without an account could read, also by URLs that they hold',
+    'turning the setting off by a restart hides everything that clients without an account could read, even at URLs that they have',
     async () => {
       expect(await succeedingRequests()).toEqual([...alwaysOpen, ...shown].sort());
       const messages = await askAnonymously(`/api/v1/messages?${new URLSearchParams(webPublic)}`);

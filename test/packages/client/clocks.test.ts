@@ -35,17 +35,20 @@ describe('A server that lies about the time', () => {
   it.each([
     [40, 'Wed, 30 Dec'],
     [-40, 'Sun, 11 Oct'],
-  ])('does not keep a phone from registering by %d days, and the status reports it', async (days, claimed) => {
-    const phone = await createPhone();
-    phone.server.claimedLateness = days * day;
-    const { status, dated } = await registerAgain(phone);
-    expect(status).toMatchObject({
-      code: 'clock-wrong',
-      sentence: expect.stringContaining('set date and time automatically'),
-      warning: `The server says that it is ${claimed} 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.`,
-    });
-    expect(dated).toBe(phone.server.now);
-  });
+  ])(
+    'does not keep a phone from registering by %d days, and the status reports it',
+    async (days, claimed) => {
+      const phone = await createPhone();
+      phone.server.claimedLateness = days * day;
+      const { status, dated } = await registerAgain(phone);
+      expect(status).toMatchObject({
+        code: 'clock-wrong',
+        sentence: expect.stringContaining('set date and time automatically'),
+        warning: `The server says that it is ${claimed} 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.`,
+      });
+      expect(dated).toBe(phone.server.now);
+    },
+  );
 
   it('never moves a phone’s dates back and forth, and never makes it create another account', async () => {
     for (const hours of [23, 40 * 24, 400 * 24]) {

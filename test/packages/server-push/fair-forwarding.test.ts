@@ -90,7 +90,7 @@ const numbers = (first: number, count: number) => Array.from({ length: count }, 
 
 eachBackend((backend) => {
   it(
-    'a registration is forwarded after a few others, though five thousand of another user are queued before it',
+    'a registration is forwarded after a few others, even if five thousand of another user are queued before it',
     async () => {
       const server = await waitingServer(backend);
       // Ada has the maximum number of devices.

@@ -137,7 +137,7 @@ it('a client that does not control the host gets no key', async () => {
   await expectPush();
 });
 
-it('a deactivated server is refused, notices it within the hour, and works again when the operator resumes it', async () => {
+it('a deactivated server is refused, detects that within the hour, and works again when the operator resumes it', async () => {
   await setUp.deactivate();
   world.time.ahead += 2 * hour;
   await server.reportHourly();

@@ -140,7 +140,7 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is undone by the next mistake, also after silent nights: few tokens are deleted each time, less and less often', async () => {
+  it('is undone by the next mistake, also after silent nights: few tokens are deleted each time, at growing intervals', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (let passed = 0; passed < 48; passed += 1) {

@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
   });
 
-  it('is logged by a running relay, which goes on; after a restart with the new setting all relays have every key', async () => {
+  it('is logged by a running relay, which continues; after a restart with the new setting all relays have every key', async () => {
     const here = await relayWithKeys({ RELAY_DATABASE: await backend.freshUrl() });
     const [key] = await keysOf(here.terminal);
     const phone = await registerWith(here, key?.public_key ?? '', 'a token');
