@@ -135,7 +135,7 @@ describe('a request to APNs', () => {
     ['another scheme', 403, 'MissingProviderToken', { authorization: 'Basic eDp5' }],
     ['a provider token that is none', 403, 'InvalidProviderToken', { authorization: 'bearer x.y' }],
   ];
-  it.each(refused)('with %s is refused: %i %s', async (_what, status, reason, headers, body) => {
+  it.each(refused)('is refused with %s: %i %s', async (_what, status, reason, headers, body) => {
     const before = (await getDeliveries(test)).length;
     const answer = await apns.send(deviceToken, headers, body);
     expect(answer).toMatchObject({ status, body: { reason } });
@@ -175,7 +175,7 @@ describe('a request to APNs', () => {
       'ExpiredProviderToken',
     ],
   ];
-  it.each(badTokens)('with a provider token %s is refused', async (_what, changes, reason) => {
+  it.each(badTokens)('is refused with a provider token %s', async (_what, changes, reason) => {
     const authorization = `bearer ${await makeProviderToken(test, changes())}`;
     expect(await apns.send(deviceToken, { authorization })).toMatchObject({ status: 403, body: { reason } });
     expect(test.log.join('\n')).not.toContain(authorization);

@@ -235,7 +235,7 @@ describe('The store', () => {
     expect([...server.clientDevices.rows.keys()]).toEqual([1]);
   });
 
-  it('keeps a device in each of its states', () => {
+  it('round-trips a device in each of its states', () => {
     const base: PushAccount = {
       pushAccountId: 5n as never,
       realmUrl: 'https://chat.example.com',

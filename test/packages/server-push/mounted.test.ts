@@ -100,7 +100,7 @@ eachBackend((backend) => {
       expect(Object.keys(await push.clientDevicesOf(7 as never))).toHaveLength(1);
     });
 
-    it('refuses a client that the host does not know, and a bot', async () => {
+    it('refuses unknown clients and bots', async () => {
       const unknown = await ask('/api/v1/register_client_device', {});
       expect([unknown.status, await unknown.json()]).toMatchObject([401, { code: 'INVALID_API_KEY' }]);
       actor = { userId: 7, isBot: true };

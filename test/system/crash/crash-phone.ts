@@ -141,7 +141,7 @@ export class CrashPhone {
   }
 }
 
-/** The token of a subscription; a UnifiedPush one as an app makes it of its connector's endpoint. */
+/** The token of a subscription. For UnifiedPush, an app builds it from its connector's endpoint. */
 function tokenOf(kind: PhoneKind, { endpoint, keys, auth, token }: WebPushPhone): string {
   if (kind !== 'unifiedpush') return token;
   const pubKeySet = { pubKey: keys.getPublicKey('base64url'), auth: auth.toString('base64url') };

@@ -42,7 +42,7 @@ it('serves the page and its files with a strict policy, and no other file', asyn
   }
 });
 
-it('says that the page is not built', async () => {
+it('explains that the page has not been built', async () => {
   const dashboard = await startDashboard(await databases.freshUrl());
   const folder = dashboard.pageFolder;
   await dashboard.relay.close();

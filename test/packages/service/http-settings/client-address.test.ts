@@ -16,7 +16,7 @@ describe('a client', () => {
     ['64:ff9b::203.0.113.7', '64:ff9b::cb00:7107'],
     ['2001::3:4:5:6:7:8', '2001:0:3:4::/64'],
     ['2001::3:4:5:6:203.0.113.7', '2001:0:3:4::/64'],
-  ])('with the address %s is counted as %s', (address, group) => {
+  ])('with the address %s counts as %s', (address, group) => {
     expect(addressGroup(address)).toBe(group);
   });
 

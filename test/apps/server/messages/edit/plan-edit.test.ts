@@ -29,7 +29,7 @@ describe('the message of an edit', () => {
     expect(said(archived, content)).toBe('Invalid message(s)');
   });
 
-  it('must change: its current topic or channel is no change', () => {
+  it('must change: setting its current topic or channel is no change', () => {
     for (const wish of [{}, { topic: ' lunch ' }, { channelId: channelId(1) }])
       expect(said(factsOf(), wish)).toBe('Nothing to change');
   });
