@@ -157,7 +157,7 @@ describe('the server’s environment', () => {
       'SERVER_UPLOADS names a bucket: set SERVER_UPLOADS_S3_ACCESS_KEY_ID and SERVER_UPLOADS_S3_SECRET_KEY_FILE as well.',
     ]);
     expect(problemsOf({ SERVER_UPLOADS_S3_REGION: 'eu-central-1' })).toEqual([
-      'SERVER_UPLOADS_S3_REGION is set, but SERVER_UPLOADS names no bucket: write s3:<bucket> there.',
+      'SERVER_UPLOADS_S3_REGION is set, but SERVER_UPLOADS names no bucket: set it to s3:<bucket>.',
     ]);
   });
 

@@ -44,7 +44,7 @@ eachBackend((backend) => {
     const first = await run('serve --check');
     expect([first.status, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(
-      /^ok {6}uploads: there is no folder .*\/uploads yet, and the start creates it$/m,
+      /^ok {6}uploads: the folder .*\/uploads does not exist yet; the server creates it at startup$/m,
     );
     expect(first.stdout).toMatch(/^ok {6}database: (?:there is no file .* yet|the start applies )/m);
     expect(readdirSync(folder)).toEqual([]);
@@ -80,8 +80,8 @@ eachBackend((backend) => {
       const said = await run('serve --check', { SERVER_UPLOADS: `disk:${join(folder, place)}` });
       return /^.* uploads.*$/m.exec(said.stdout)?.[0];
     };
-    expect(await uploads('file/uploads')).toMatch(/^FAILED {2}uploads: .* cannot be made: /);
-    expect(await uploads('some/more/uploads')).toMatch(/^ok {6}uploads: there is no folder /);
+    expect(await uploads('file/uploads')).toMatch(/^FAILED {2}uploads: .* cannot be created: /);
+    expect(await uploads('some/more/uploads')).toMatch(/^ok {6}uploads: the folder .* does not exist yet/);
     expect(readdirSync(folder).sort()).toEqual(before);
     mkdirSync(join(folder, 'open'), { mode: 0o755 });
     expect(await uploads('open')).toMatch(/^FAILED {2}uploads: .* has mode 0?755, which lets others use it/);

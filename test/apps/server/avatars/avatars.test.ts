@@ -180,7 +180,7 @@ eachBackend((backend) => {
       const { status, body } = await sendPicture(organisation, 'owner', { ...png, content });
       expect([status, body.msg]).toEqual([
         400,
-        'The file is larger than 5 MiB, which is the most that this server takes',
+        'The file is larger than 5 MiB, which is the maximum on this server',
       ]);
       expect((await shown('owner')).avatar_url).toBe(url);
     });

@@ -51,7 +51,7 @@ eachBackend((backend) => {
       expect((await load(url)).statusCode).toBe(404);
       const told = organisation.server.logged.lines().filter(({ path }) => path !== undefined);
       expect(told.map(({ msg }) => msg)).toEqual([
-        'an uploaded file could not be removed; it is tried again',
+        'an uploaded file could not be removed; the removal will be retried',
       ]);
       rmSync(place, { recursive: true });
       writeFileSync(place, png.content);

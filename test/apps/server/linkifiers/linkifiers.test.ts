@@ -81,7 +81,7 @@ eachBackend((backend) => {
       const asked = [1, 2, 3].map(() => organisation.ask('owner', 'POST', 'realm/filters', issue));
       const answers = await Promise.all(asked);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
-      const message = 'There is a linkifier with this pattern already.';
+      const message = 'A linkifier with this pattern already exists.';
       const body = await refused('POST', 'realm/filters', {
         ...issue,
         url_template: 'https://b.example/{id}',
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       await database.write(({ db }) => db.insertInto('linkifiers').values(rows).execute());
       await add();
       const body = await refused('POST', 'realm/filters', mere);
-      expect(body.msg).toBe('There are 50 linkifiers, which is the most.');
+      expect(body.msg).toBe('There are already 50 linkifiers, which is the maximum.');
     });
   });
 

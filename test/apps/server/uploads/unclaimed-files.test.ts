@@ -68,7 +68,7 @@ eachBackend((backend) => {
       expect([await cleanUp(), isThere(path)]).toEqual([1, false]);
       const told = organisation.server.logged.lines().filter((line) => line.path === stuck);
       expect(told.map(({ msg }) => msg)).toEqual([
-        'an uploaded file could not be removed; it is tried again',
+        'an uploaded file could not be removed; the removal will be retried',
       ]);
       rmSync(place, { recursive: true });
       expect(await cleanUp()).toBe(1);

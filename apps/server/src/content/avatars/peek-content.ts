@@ -8,8 +8,8 @@ interface Peeked {
 }
 
 /**
- * Reads the first `length` bytes of a stream, and returns them with a stream of the complete content. Buffers only
- * what has arrived.
+ * Reads the first `length` bytes of a stream, and returns them with a stream of the complete content. Buffers only the
+ * chunks that contain these bytes.
  * @throws the error of the stream.
  */
 export async function peekContent(content: Readable, length: number): Promise<Peeked> {
@@ -27,7 +27,7 @@ export async function peekContent(content: Readable, length: number): Promise<Pe
     })(),
     { objectMode: false },
   );
-  // Destroys the source here, because the generator does not run if `whole` was never read.
+  // Destroys the source explicitly: the generator, which would close it, does not run if `whole` is never read.
   whole.once('close', () => content.destroy());
   return { head, whole };
 }

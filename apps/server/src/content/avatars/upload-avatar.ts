@@ -19,7 +19,7 @@ import { peekContent } from './peek-content.js';
  * users who can see the requester.
  *
  * Errors: BAD_REQUEST unless there is exactly one file, of at most 5 MiB; BAD_IMAGE if the content is not PNG, JPEG,
- * GIF or WebP, whatever type the form declares; REALM_UPLOAD_QUOTA for a file that exceeds the organization's quota.
+ * GIF or WebP, regardless of the declared type; REALM_UPLOAD_QUOTA for a file that exceeds the organization's quota.
  */
 export const uploadAvatar = operation({
   method: 'POST',

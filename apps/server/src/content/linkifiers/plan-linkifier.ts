@@ -8,7 +8,7 @@ const maximumLinkifiers = 50;
 
 const maximumAlternatives = 20;
 
-/** A requested linkifier. For the optional fields, an empty text removes the value and `undefined` keeps it. */
+/** A requested linkifier. For the optional fields, an empty string removes the value and `undefined` keeps it. */
 export interface LinkifierRequest {
   readonly pattern: string;
   readonly url_template: string;
@@ -26,7 +26,7 @@ export const bareLinkifier: Optional = {
 };
 
 /**
- * Validates a linkifier and returns it with trimmed texts.
+ * Validates a linkifier and returns it with surrounding whitespace removed.
  * @throws ProtocolError BAD_REQUEST with `errors`: one sentence under the name of the invalid field, or under `__all__`
  * if pattern and template do not match.
  */
@@ -66,13 +66,16 @@ function planTemplates(pattern: string, requested: LinkifierRequest, before: Opt
 /** @throws ProtocolError BAD_REQUEST if the maximum is reached. */
 export function requireRoom(linkifiers: readonly LinkifierRecord[]): void {
   if (linkifiers.length >= maximumLinkifiers)
-    throw refusedLinkifier('__all__', `There are ${maximumLinkifiers} linkifiers, which is the most.`);
+    throw refusedLinkifier(
+      '__all__',
+      `There are already ${maximumLinkifiers} linkifiers, which is the maximum.`,
+    );
 }
 
 /** @throws ProtocolError BAD_REQUEST if a linkifier other than `ownId` has the pattern. */
 export function requireFree(linkifiers: readonly LinkifierRecord[], pattern: string, ownId?: number): void {
   if (linkifiers.some((each) => each.pattern === pattern && each.id !== ownId))
-    throw refusedLinkifier('__all__', 'There is a linkifier with this pattern already.');
+    throw refusedLinkifier('__all__', 'A linkifier with this pattern already exists.');
 }
 
 export function noSuchLinkifier(): ProtocolError {

@@ -8,10 +8,10 @@ import { insertPlayground } from './playground-store.js';
 import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
- * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a web page that runs code of a
- * language. `highlighter_language` may be any alias of the language. The server stores the name that the HTML of code
- * blocks uses. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST
- * with `errors` for:
+ * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a playground, a web page that runs
+ * code in one language. `highlighter_language` may be any alias of the language. The server stores the name that the
+ * HTML of code blocks uses. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators;
+ * BAD_REQUEST with `errors` for:
  *
  * - a name that is blank, too long, or already used for the language
  * - a language name with characters that {@link planPlayground} does not accept

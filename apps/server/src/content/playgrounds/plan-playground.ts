@@ -6,7 +6,7 @@ import { urlTemplateProblem } from './url-template-problem.js';
 /** In Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** Accepted language names. Code blocks may use languages that the highlighter does not know. */
+/** Accepted language names, besides those of the highlighter: code blocks may use other languages. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */
@@ -39,7 +39,7 @@ export function planPlayground(requested: PlaygroundRequest): PlannedPlayground 
 
 export function playgroundTaken(): ProtocolError {
   return refusedPlayground({
-    __all__: ['The language has a playground of this name already.'],
+    __all__: ['The language already has a playground with this name.'],
   });
 }
 
@@ -52,7 +52,7 @@ function problemOfName(name: string): string | undefined {
 
 function languageProblem(word: string): string | undefined {
   if (isKnownLanguage(word) || languagePattern.test(word)) return undefined;
-  return 'A language has 1 to 40 characters: letters, digits, blanks and any of _ + , - . / #';
+  return 'A language name has 1 to 40 characters: letters, digits, spaces and any of _ + , - . / #';
 }
 
 function listed(field: string, problem: string | undefined): Record<string, string[]> {

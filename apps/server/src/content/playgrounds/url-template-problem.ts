@@ -2,8 +2,8 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * Values of `code` that could send the link to another scheme or host. The author of a message controls the code, and
- * so could choose such a value.
+ * Values of `code` that could send the link to another scheme or host. The author of a message controls the code and
+ * could choose such a value.
  */
 const treacherousCodes = [
   '',
@@ -15,7 +15,7 @@ const treacherousCodes = [
   '.host.example/',
 ];
 
-/** What is wrong with a template: its form or its variables. */
+/** A problem with the form or the variables of a template. */
 export interface UrlTemplateProblem {
   readonly kind: 'form' | 'variables';
   readonly message: string;
@@ -33,10 +33,10 @@ export function urlTemplateProblem(template: string): UrlTemplateProblem | undef
   if (!names.includes('code'))
     return { kind: 'variables', message: 'URL template lacks the variable "code".' };
   if (names.some((name) => name !== 'code'))
-    return { kind: 'variables', message: 'URL template may have no variable but "code".' };
+    return { kind: 'variables', message: 'URL template may have no variable other than "code".' };
   const hosts = new Set(treacherousCodes.map((code) => hostOf(parseTemplate(template).expand({ code }))));
   if (hosts.size === 1 && !hosts.has(undefined)) return undefined;
-  return form('URL template must lead to one http or https host, whatever the code is.');
+  return form('URL template must lead to the same http or https host for any code.');
 }
 
 function hostOf(url: string): string | undefined {

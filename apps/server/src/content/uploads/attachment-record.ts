@@ -57,7 +57,7 @@ export async function writeAttachments(
   }));
 }
 
-/** Builds the events that tell owners about new files, or about files that messages now refer to. */
+/** Builds the events that notify owners of new files, or of new messages that refer to their files. */
 export async function attachmentEvents(
   db: Kysely<ServerTables>,
   op: 'add' | 'update',

@@ -123,7 +123,7 @@ export interface UploadEdit {
   readonly claimed: readonly string[];
   /** Ids of files that only the old text refers to. */
   readonly droppedIds: readonly number[];
-  /** The dropped files that the editor owns and that no message refers to any longer. */
+  /** The dropped files that the editor owns and that are no longer referenced by any message. */
   readonly detached: readonly Upload[];
 }
 

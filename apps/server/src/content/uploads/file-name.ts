@@ -22,7 +22,7 @@ export function cleanFileName(given: string): string {
     .replace(/\s+/g, '-')
     .replace(/[^\p{L}\p{M}\p{N}._-]/gu, '')
     .replace(/^[.\p{M}-]+|\.+$/gu, '')
-    // Must come last: after the removals above, a letter and a combining mark may be adjacent, which NFC composes.
+    // Must come last: the removals above can make a letter and a combining mark adjacent, and NFC composes these.
     .normalize('NFC');
   const ending = /\.[A-Za-z0-9]+$/.exec(plain)?.[0] ?? '';
   const kept = ending.length > maximumEndingCharacters ? '' : ending;

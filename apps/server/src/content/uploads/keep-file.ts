@@ -36,7 +36,7 @@ interface NewUpload {
 }
 
 /**
- * Stores a file of the actor. The file is durable when the promise resolves. On failure, removes the partial file and
+ * Stores a file for the actor. The file is durable when the promise resolves. On failure, removes the partial file and
  * destroys the content stream.
  * @throws ProtocolError REALM_UPLOAD_QUOTA, and the errors of the content and of `stored`.
  */
@@ -73,7 +73,7 @@ export async function keepFile(
   }
 }
 
-/** Inserts the row before the file is written, so that an interrupted upload is found and removed. */
+/** Inserts the row before the file is written, so that the cleanup job can find and remove an interrupted upload. */
 async function announce(
   { clock, database, uploads }: ServerContext,
   actor: Requester,

@@ -14,6 +14,6 @@ export function requireFile(file: UploadedFile | undefined): UploadedFile {
 export function refuseTooLarge(maximumMib: number): (error: unknown) => never {
   return (error) => {
     if (!(error instanceof ProtocolError) || error.code !== 'PAYLOAD_TOO_LARGE') throw error;
-    throw refused(`The file is larger than ${maximumMib} MiB, which is the most that this server takes`);
+    throw refused(`The file is larger than ${maximumMib} MiB, which is the maximum on this server`);
   };
 }

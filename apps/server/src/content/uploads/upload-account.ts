@@ -28,7 +28,7 @@ export async function readUsedBytes(db: Kysely<ServerTables>): Promise<number> {
   return row?.used_bytes ?? 0;
 }
 
-/** Reserves bytes of a stored file in the quota. Returns whether they fit within `quotaBytes`. */
+/** Adds the bytes of a stored file to the used bytes. Returns whether they fit within `quotaBytes`. */
 export async function takeBytes(
   db: Transaction<ServerTables>,
   bytes: number,
@@ -42,7 +42,7 @@ export async function takeBytes(
   return numUpdatedRows > 0n;
 }
 
-/** Releases bytes of removed files. */
+/** Subtracts the bytes of removed files from the used bytes. */
 export async function giveBytesBack(db: Transaction<ServerTables>, bytes: number): Promise<void> {
   await db
     .updateTable('upload_account')

@@ -53,7 +53,7 @@ function readStore(reader: EnvironmentReader, place: string | undefined): FileSt
     for (const s3Name of s3Names) {
       if (reader.optional(`UPLOADS_${s3Name}`) === undefined) continue;
       reader.problem(
-        `SERVER_UPLOADS_${s3Name} is set, but SERVER_UPLOADS names no bucket: write s3:<bucket> there.`,
+        `SERVER_UPLOADS_${s3Name} is set, but SERVER_UPLOADS names no bucket: set it to s3:<bucket>.`,
       );
     }
     return place === undefined ? { kind: 'not-configured' } : { kind: 'disk', folder: name };

@@ -52,13 +52,16 @@ export async function tryRemoveLeftFile(
     await removeLeftFile(context, file);
     return true;
   } catch (err) {
-    context.log.error({ err, path: file.pathId }, 'an uploaded file could not be removed; it is tried again');
+    context.log.error(
+      { err, path: file.pathId },
+      'an uploaded file could not be removed; the removal will be retried',
+    );
     return false;
   }
 }
 
 /**
- * Returns whether a file is complete in the database. Waits for a concurrent transaction that is about to mark it so.
+ * Returns whether the database marks a file as complete. Waits for a concurrent transaction that may be doing so.
  */
 export async function isStoredUpload(
   { database }: Pick<ServerContext, 'database'>,

@@ -7,7 +7,7 @@ import type { FileStore } from './file-store.js';
 export async function openFileStore({ store }: UploadsConfiguration): Promise<FileStore> {
   if (store.kind === 'not-configured') {
     throw new ConfigurationError([
-      'SERVER_UPLOADS is not set, and a server on PostgreSQL has no folder of its own: write disk:<folder>, such as disk:/var/lib/waxwing-server/uploads, or s3:<bucket>.',
+      'SERVER_UPLOADS is not set, and a server on PostgreSQL has no default folder: set it to disk:<folder>, such as disk:/var/lib/waxwing-server/uploads, or to s3:<bucket>.',
     ]);
   }
   if (store.kind === 'disk') return openDiskFileStore(store.folder);
@@ -26,7 +26,7 @@ export async function readStoreKey({
   const secretKey = (await readPrivateFile(secretKeyFile, 'SERVER_UPLOADS_S3_SECRET_KEY_FILE')).trim();
   if (secretKey === '') {
     throw new ConfigurationError([
-      `The file ${secretKeyFile} holds no key: write into it the secret key that belongs to SERVER_UPLOADS_S3_ACCESS_KEY_ID.`,
+      `The file ${secretKeyFile} is empty: write the secret key of SERVER_UPLOADS_S3_ACCESS_KEY_ID to it.`,
     ]);
   }
   return new Secret(secretKey);

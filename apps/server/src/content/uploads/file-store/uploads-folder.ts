@@ -35,14 +35,14 @@ export function checkUploadsFolder(folder: string): string | undefined {
   } catch (error) {
     throw cannotBeMade(root, error);
   }
-  if (existing !== root) return `there is no folder ${root} yet, and the start creates it`;
+  if (existing !== root) return `the folder ${root} does not exist yet; the server creates it at startup`;
   requirePrivate(root);
   return undefined;
 }
 
 function cannotBeMade(root: string, error: unknown): ConfigurationError {
   if (error instanceof ConfigurationError) return error;
-  const problem = `The folder ${root} (SERVER_UPLOADS) cannot be made: ${fileTrouble(error)}. Name one in a folder that may be written to.`;
+  const problem = `The folder ${root} (SERVER_UPLOADS) cannot be created: ${fileTrouble(error)}. Choose a folder whose parent is writable.`;
   return new ConfigurationError([problem], { cause: error });
 }
 
