@@ -43,7 +43,7 @@ eachBackend((backend) => {
       const { stream_id: id } = await organisation.do('owner', 'GET', 'get_stream_id', { stream: told });
       const [announcement, ...more] = await posted();
       expect(announcement).toMatchObject({ topic: 'new channels', sender: 'Notification Bot' });
-      expect(announcement?.html).toMatch(/class="user-mention silent".* made a new channel: /);
+      expect(announcement?.html).toMatch(/class="user-mention silent".* created a new channel: /);
       expect(announcement?.html).toContain(`data-stream-id="${id}"`);
       expect(more).toEqual([]);
     });
@@ -55,7 +55,7 @@ eachBackend((backend) => {
       await make([one, old, other, place.name]);
       const [announcement, ...more] = await posted();
       expect(announcement?.html).toMatch(
-        new RegExp(`made new channels: <a .*#${one}</a>, <a .*#${other}</a>\\.`),
+        new RegExp(`created new channels: <a .*#${one}</a>, <a .*#${other}</a>\\.`),
       );
       expect(announcement?.html).not.toContain(old);
       expect(more).toEqual([]);

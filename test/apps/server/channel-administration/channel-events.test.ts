@@ -191,14 +191,14 @@ eachBackend((backend) => {
       const owner = `@_**|${organisation.id('owner')}**`;
       const privacy = '**Public** to **Private, protected history**';
       expect(messages.map(({ content }) => content)).toEqual([
-        `${owner} made this channel: **Public**.\n\n* **Description**:\n\n\`\`\`\` quote\n*No description.*\n\`\`\`\``,
+        `${owner} created this channel: **Public**.\n\n* **Description**:\n\n\`\`\`\` quote\n*No description.*\n\`\`\`\``,
         `${owner} changed who can read this channel from ${privacy}.`,
-        expect.stringContaining('from **As in the organization** to **Only topics with a name**.'),
-        expect.stringContaining('* **Old**: as in the organization\n* **New**: 2 days'),
+        expect.stringContaining('from **Same as the organization** to **Only topics with a name**.'),
+        expect.stringContaining('* **Old**: same as the organization\n* **New**: 2 days'),
         expect.stringContaining('*No description.*'),
         `${owner} renamed this channel from **${name}** to **${renamed}**.`,
         expect.stringContaining('* **Old**: @_*role:everyone*\n* **New**: @_*role:members*'),
-        `The channel #**${renamed}** is back from the archive.`,
+        `The channel #**${renamed}** was unarchived.`,
       ]);
     });
   });

@@ -43,9 +43,9 @@ eachBackend((backend) => {
       const shown = asText(name);
       const [announcement = ''] = await notices(place.id);
       expect(announcement).toMatch(
-        /^<p>Somebody made a new channel: <a [^>]*href="\/?#narrow\/channel[^>]*>/,
+        /^<p>Somebody created a new channel: <a [^>]*href="\/?#narrow\/channel[^>]*>/,
       );
-      expect(announcement.replace(/<[^>]*>/g, '')).toBe(`Somebody made a new channel: #${shown}.`);
+      expect(announcement.replace(/<[^>]*>/g, '')).toBe(`Somebody created a new channel: #${shown}.`);
 
       await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
       const { group_id: group } = await organisation.do('owner', 'POST', 'user_groups/create', {
@@ -64,7 +64,7 @@ eachBackend((backend) => {
       const texts = told.map((html) => html.replace(/<[^>]*>/g, ''));
       expect(texts[0]).toBe(`Somebody renamed this channel from ${shown} to ${shown} 2.`);
       expect(texts[1]).toContain(shown);
-      expect(texts[2]).toBe(`The channel #${shown} 2 is back from the archive.`);
+      expect(texts[2]).toBe(`The channel #${shown} 2 was unarchived.`);
     });
   });
 });

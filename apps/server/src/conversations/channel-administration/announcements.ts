@@ -13,8 +13,8 @@ import { postAsNotificationBot } from './post-notices.js';
 type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
 
 /**
- * Returns the id of the channel that is set for these announcements, or `undefined` if no channel is set. The caller
- * locks the channel together with the other channels that it needs.
+ * Returns the id of the channel for these announcements, or `undefined` if none is set. The caller must lock the channel
+ * together with the other channels that it needs.
  */
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,
@@ -34,7 +34,7 @@ export async function announceChannels(
   const names = made.filter(({ isPrivate }) => !isPrivate).map(({ id, name }) => channelLink(id, name));
   if (names.length === 0) return;
   const what = names.length === 1 ? 'a new channel' : 'new channels';
-  const text = `@_**|${actor.id}** made ${what}: ${names.join(', ')}.`;
+  const text = `@_**|${actor.id}** created ${what}: ${names.join(', ')}.`;
   await postAsNotificationBot(transaction, context, { author: actor, channel, topic: 'new channels' }, [
     text,
   ]);

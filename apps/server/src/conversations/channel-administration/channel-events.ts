@@ -27,7 +27,7 @@ export interface ChangedChannel {
 const capability = 'archived_channels';
 
 /**
- * Builds the events for a channel change, in order. Users who can see the channel from now on get the channel and its
+ * Builds the events for a channel change, in order. Users who could not see the channel before get the channel and its
  * subscribers. Users who can no longer see it get a deletion, or no event if the channel became private. All other
  * users who can see it get one event per changed property. Clients without the `archived_channels` capability get no
  * events about archived channels, and see unarchiving as a creation.

@@ -14,7 +14,7 @@ export interface NoticeNames {
 }
 
 const policyNames: Readonly<Record<TopicsPolicy, string>> = {
-  inherit: 'As in the organization',
+  inherit: 'Same as the organization',
   allow_empty_topic: 'Topics with and without a name',
   disable_empty_topic: 'Only topics with a name',
   empty_topic_only: 'Only the topic without a name',
@@ -44,7 +44,7 @@ export function noticesOfChange(
     notices.push(retentionNotice(actor, before.retentionDays, after.retentionDays));
   }
   if (change.isArchived !== undefined)
-    notices.push(`The channel ${channelLink(after.id, after.name)} is back from the archive.`);
+    notices.push(`The channel ${channelLink(after.id, after.name)} was unarchived.`);
   if (change.description !== undefined && before.description !== after.description) {
     const was = quoted('Old description', before.description);
     notices.push(
@@ -64,7 +64,7 @@ export function noticesOfChange(
 
 /** Returns the Markdown of the notice that is posted in a new channel. */
 export function creationNotice(channel: Channel, { actor }: Pick<NoticeNames, 'actor'>): string {
-  const made = `${actor} made this channel: **${privacyName(channel)}**.`;
+  const made = `${actor} created this channel: **${privacyName(channel)}**.`;
   return `${made}\n\n${quoted('Description', channel.description)}`;
 }
 
@@ -72,16 +72,16 @@ function retentionNotice(actor: string, before: number | undefined, after: numbe
   const from = `* **Old**: ${retentionName(before)}\n* **New**: ${retentionName(after)}`;
   const next =
     after === undefined
-      ? 'From now on messages here are kept as the organization says.'
+      ? 'From now on, the retention period of the organization applies to messages here.'
       : after < 0
-        ? 'From now on messages here are not deleted by age.'
-        : `From now on messages here are deleted ${daysName(after)} after they were sent.`;
+        ? 'From now on, messages here are kept forever.'
+        : `From now on, messages here are deleted ${daysName(after)} after they were sent.`;
   return `${actor} changed how long messages are kept.\n\n${from}\n\n${next}`;
 }
 
 function retentionName(days: number | undefined): string {
-  if (days === undefined) return 'as in the organization';
-  return days < 0 ? 'without end' : daysName(days);
+  if (days === undefined) return 'same as the organization';
+  return days < 0 ? 'unlimited' : daysName(days);
 }
 
 function daysName(days: number): string {

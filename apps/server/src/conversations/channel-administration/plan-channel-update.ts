@@ -32,8 +32,8 @@ const aboutDeleting: readonly PermissionName<'channel'>[] = [
 ];
 
 /**
- * Plans a channel change. Checks run in the order in which stock servers refuse.
- * @throws ProtocolError with the reason for a refusal.
+ * Plans a channel change. Runs the checks in the same order as stock servers.
+ * @throws ProtocolError if a rule refuses the change.
  */
 export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateRequest): ChannelChange {
   requireMayAdminister(facts);
@@ -174,7 +174,7 @@ function planPermissions(
   });
 }
 
-/** Checks that everyone may start topics if history is protected: users could not tell which topics already exist. */
+/** Checks that everyone may start topics if history is protected: users there cannot know which topics already exist. */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,
   { isHistoryPublic }: Privacy,

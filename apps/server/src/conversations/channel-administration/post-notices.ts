@@ -33,7 +33,7 @@ interface Notice {
 
 /**
  * Posts notices about a changed channel, if the organization has enabled such notices. Renders them with the actor's
- * access, because they contain the actor's text. The notices send no mention notifications.
+ * access, because they contain text that the actor wrote. Mentions in the notices send no notifications.
  */
 export async function postNotices(
   transaction: ServerTransaction,

@@ -38,9 +38,8 @@ export interface ChannelAudience {
 }
 
 /**
- * Determines users' access to channels by the rules of `channel-rules.ts`. Code that publishes events about channels
- * finds the audience only with this function. Reads facts about these users only, in at most four statements for any
- * number of channels and users.
+ * Determines users' access to channels by the rules of `channel-rules.ts`. All code that publishes events about channels
+ * must get the audience from this function. Runs at most four statements, regardless of the number of channels and users.
  */
 export async function readAudiences(
   db: Db,

@@ -48,8 +48,8 @@ export function mayAddSubscribers(
 }
 
 /**
- * Returns whether a user may unsubscribe others from the channel. Requires that the user can see the channel, not that
- * the user can read it.
+ * Returns whether a user may unsubscribe others from the channel. The user must be able to see the channel, but does not
+ * need read access.
  */
 export function mayRemoveSubscribers(access: ChannelAccess): boolean {
   if (!seesChannel(access)) return false;

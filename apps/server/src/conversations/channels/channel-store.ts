@@ -49,13 +49,13 @@ export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<
   return rows.map(toChannel);
 }
 
-/** The channel with this name in lower case, if there is one. */
+/** Returns the channel with this lower-case name, or an empty list if no channel has it. */
 export async function findChannelsNamed(db: Db, name: string): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where('name_lower', '=', name).execute();
   return rows.map(toChannel);
 }
 
-/** The channels that unauthenticated clients can see, in ascending order of ids. */
+/** Returns the channels that unauthenticated clients can see, in ascending order of ids. */
 export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();
   return rows.map(toChannel);

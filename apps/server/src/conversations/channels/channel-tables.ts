@@ -58,7 +58,7 @@ export interface ChannelTables {
     color: string;
     is_muted: number;
     pin_to_top: number;
-    /** Null if the user's own setting applies, here and in the columns below. */
+    /** Here and in the columns below, null means that the user's account-wide setting applies. */
     desktop_notifications: number | null;
     audible_notifications: number | null;
     push_notifications: number | null;

@@ -6,7 +6,7 @@ import type { UserSettingName } from '../../people/user-settings/user-settings.j
 import type { ServerTables } from '../../tables.js';
 import type { SubscriptionRecord } from './subscription-record.js';
 
-/** The user setting that applies if a subscription has no value of its own, by property. */
+/** For each property, the user setting that applies if the subscription's value is null. */
 const inherited = {
   desktop_notifications: 'enable_stream_desktop_notifications',
   audible_notifications: 'enable_stream_audible_notifications',
@@ -18,7 +18,7 @@ const inherited = {
 export type InheritedName = keyof typeof inherited;
 const names = Object.keys(inherited) as InheritedName[];
 
-/** The values that a user's subscriptions inherit if they have no value of their own. */
+/** A user's account-wide settings, which apply to subscriptions whose value is null. */
 export type InheritedNotifications = Readonly<Record<InheritedName, boolean>>;
 
 /** Reads the inherited values of these users in one statement. */
@@ -43,7 +43,7 @@ export async function readInherited(
     ) as InheritedNotifications;
 }
 
-/** Replaces null by the inherited value, for clients that do not support null in subscriptions. */
+/** Replaces null with the inherited value, for clients that do not support null in subscriptions. */
 export function withInherited(
   record: SubscriptionRecord,
   settings: InheritedNotifications,

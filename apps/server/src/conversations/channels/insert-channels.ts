@@ -7,7 +7,7 @@ import type { PlannedChannel } from './plan-channel-creation.js';
 /**
  * Inserts channels with their permissions, in the given order.
  * @param rendered the channels' descriptions as HTML, in the same order.
- * @throws ProtocolError CHANNEL_ALREADY_EXISTS if another request created a channel of that name concurrently.
+ * @throws ProtocolError CHANNEL_ALREADY_EXISTS if a concurrent request created a channel with the same name.
  */
 export async function insertChannels(
   { db }: ServerTransaction,

@@ -59,7 +59,7 @@ export interface PlannedChannel extends Privacy {
 
 /**
  * Validates the creation of channels that differ only in name and description.
- * @throws ProtocolError with the reason for a refusal.
+ * @throws ProtocolError if a rule refuses the creation.
  */
 export function planChannelCreation(
   facts: NewChannelFacts,
@@ -111,7 +111,7 @@ function planPermissions(
   });
 }
 
-/** Checks that everyone may start topics if history is protected: users could not tell which topics already exist. */
+/** Checks that everyone may start topics if history is protected: users there cannot know which topics already exist. */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],

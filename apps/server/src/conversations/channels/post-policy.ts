@@ -3,7 +3,7 @@ import type { RoleGroupName } from '../../people/permissions/role-groups.js';
 
 const everyone = 1;
 
-/** The `stream_post_policy` (legacy clients) that lets only administrators post. */
+/** The value of `stream_post_policy` (legacy clients) that allows only administrators to post. */
 export const adminsOnly = 2;
 
 /** The values of `stream_post_policy` (legacy clients) by role group. */

@@ -26,7 +26,7 @@ const palette = [
   '#a47462',
 ] as const;
 
-/** Chooses colors for `count` new subscriptions: first the unused colors, then the palette over and over. */
+/** Chooses colors for `count` new subscriptions: first the unused colors, then the palette in a cycle. */
 export function nextColors(used: Iterable<string>, count: number): string[] {
   const taken = new Set(used);
   const order = [...palette.filter((color) => !taken.has(color)), ...palette];

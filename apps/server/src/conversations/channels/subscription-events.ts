@@ -114,8 +114,8 @@ async function additions(
 }
 
 /**
- * Builds the events for ended subscriptions. Leaving users get the channels that they left. Users who can no longer see
- * a channel get its removal. All other users who can see the channel get the ids of the leaving users.
+ * Builds the events for ended subscriptions. Users who left get a list of the channels that they left. If they can no
+ * longer see a channel, they also get a deletion. All other users who can see the channel get the ids of these users.
  */
 export function eventsOfLeaving(
   db: Kysely<ServerTables>,

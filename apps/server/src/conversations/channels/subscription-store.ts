@@ -133,7 +133,7 @@ async function colored(
     .sort((a, b) => a.channelId - b.channelId || a.userId - b.userId);
 }
 
-/** Enough to know which colors are used: more than the palette has. */
+/** Maximum subscriptions whose colors are read per user. Twice the palette, which is enough to find the used colors. */
 const mostColors = 48;
 
 /** Returns the colors of up to {@link mostColors} subscriptions of each user. Omits users without subscriptions. */
