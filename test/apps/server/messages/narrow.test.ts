@@ -260,10 +260,10 @@ eachBackend((backend) => {
         (await organisation.ask('member', 'POST', 'register', { narrow })).body;
       expect(await refused([['search', 'a']])).toMatchObject({
         code: 'BAD_NARROW',
-        desc: 'search cannot narrow a queue',
+        desc: 'search is not supported for queues',
       });
       expect(await refused([['topic', 'x'.repeat(2000)]])).toMatchObject({
-        desc: 'a queue takes at most 2000 characters',
+        desc: "a queue's narrow may have at most 2000 characters",
       });
       expect(await refused([['is', 'followed']])).toMatchObject({ desc: 'unknown operand followed of is' });
       expect((await refused('{}')).code).toBe('BAD_REQUEST');

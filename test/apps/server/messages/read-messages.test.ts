@@ -91,9 +91,11 @@ eachBackend((backend) => {
         expect([date, await from(date)]).toEqual([date, expected]);
       const beyond = { anchor: 'date', anchor_date: '2026-07-01', num_before: 1, narrow };
       expect(await idsOf('second', beyond)).toEqual(sent.slice(2));
-      expect((await refusal({ anchor: 'date' })).msg).toBe('Missing anchor_date: the anchor date needs it');
+      expect((await refusal({ anchor: 'date' })).msg).toBe(
+        'Missing anchor_date: the anchor "date" requires it',
+      );
       expect((await refusal({ anchor: 'date', anchor_date: 'June 1st' })).msg).toBe(
-        'Invalid anchor_date: must be a date or time of ISO 8601',
+        'Invalid anchor_date: must be an ISO 8601 date or time',
       );
     });
 
@@ -146,8 +148,8 @@ eachBackend((backend) => {
     });
 
     it('are refused if the parameters contradict each other', async () => {
-      expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: give it, or message_ids');
-      expect((await refusal({ anchor: null })).msg).toBe('Missing anchor: give it, or message_ids');
+      expect((await refusal({ num_before: 1 })).msg).toBe('Missing anchor: specify anchor or message_ids');
+      expect((await refusal({ anchor: null })).msg).toBe('Missing anchor: specify anchor or message_ids');
       expect((await refusal({ anchor: 'soon' })).msg).toBe(
         'Invalid anchor: must be an id, or one of newest, oldest, first_unread, date',
       );

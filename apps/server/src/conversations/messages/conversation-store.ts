@@ -11,8 +11,8 @@ export function participantsKey(userIds: readonly UserId[]): string {
 }
 
 /**
- * Creates the conversations that do not exist yet, and returns the ids of all by {@link participantsKey}. Takes at most
- * three statements.
+ * Creates the conversations that do not exist yet, and returns the ids of all conversations by {@link participantsKey}.
+ * Runs at most three statements.
  */
 export async function ensureConversations(
   db: Transaction<ServerTables>,

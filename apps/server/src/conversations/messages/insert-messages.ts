@@ -32,7 +32,7 @@ export interface NewMessage {
   readonly client: string;
   /** Users whose copy starts as read. */
   readonly readBy?: readonly UserId[];
-  /** The sender's event queue, and the client's own id for the message, which only that queue gets. */
+  /** The sender's event queue, and the client-assigned id of the message, which is sent only to that queue. */
   readonly echo?: { readonly queueId: string; readonly localId: string };
 }
 

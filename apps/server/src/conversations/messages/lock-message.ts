@@ -14,8 +14,8 @@ export interface LockedMessage {
 }
 
 /**
- * Locks the message's channel and the given ones, in ascending order, then the message. Returns `moved` if the message
- * moved to another channel in the meantime. The caller must then retry in a new transaction.
+ * Locks the message's channel and the given channels, in ascending order, and then the message. Returns `moved` if the
+ * message moved to another channel in the meantime. The caller must then retry in a new transaction.
  */
 export async function lockMessage(
   transaction: ServerTransaction,
@@ -55,6 +55,6 @@ export async function inOneChannel<Result>(attempt: () => Promise<Result | 'move
     if (result !== 'moved') return result;
   }
   throw new ProtocolError('SERVICE_UNAVAILABLE', {
-    message: 'The message is being moved from channel to channel: ask again.',
+    message: 'The message is being moved between channels: try again.',
   });
 }

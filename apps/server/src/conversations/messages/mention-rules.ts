@@ -27,7 +27,7 @@ export interface MentionFacts {
 }
 
 /**
- * Checks whether the sender may make the mentions of a text.
+ * Checks whether the sender may use the mentions in a text.
  * @throws ProtocolError STREAM_WILDCARD_MENTION_NOT_ALLOWED, TOPIC_WILDCARD_MENTION_NOT_ALLOWED, or BAD_REQUEST for a
  * group that the sender may not mention.
  */
@@ -44,7 +44,7 @@ export function checkMentions(facts: MentionFacts): void {
 }
 
 /**
- * Reads whether the actor may use wildcard mentions, and which of the groups the actor may not mention. At most two
+ * Reads whether the actor may use wildcard mentions, and which of the groups the actor may not mention. Runs at most two
  * statements.
  */
 export async function readMentionRights(

@@ -14,8 +14,8 @@ export type MessageAccess =
   | { readonly kind: 'channel'; readonly access: ChannelAccess; readonly hasCopy: boolean };
 
 /**
- * Returns whether a user may read a message. Participants read the whole conversation. Readers of a channel read all of
- * it if its history is public, otherwise the messages that they have a copy of.
+ * Returns whether a user may read a message. Participants may read their conversation from its start. Readers of a
+ * channel may read all messages if its history is public, otherwise only messages that they have a copy of.
  */
 export function readsMessage(message: MessageAccess): boolean {
   if (message.kind === 'direct') return message.takesPart;
@@ -69,7 +69,7 @@ export function readableChannels(
 }
 
 /**
- * Returns a subquery for the channels whose own permissions let a user join or add others. Do not use it for guests,
+ * Returns a subquery for the channels whose permissions allow a user to join or to add others. Do not use it for guests,
  * who never have these permissions.
  */
 function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
@@ -87,7 +87,7 @@ function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
     ) as joinable`;
 }
 
-/** Returns the messages with these ids that the reader may read, in ascending order. One statement. */
+/** Returns the messages with these ids that the reader may read, in ascending order, with one statement. */
 export async function findReadableMessages(
   db: Kysely<ServerTables>,
   reader: PermissionHolder,
@@ -104,8 +104,8 @@ export async function findReadableMessages(
 }
 
 /**
- * Takes a shared lock on those messages that the reader may read, until the transaction ends, and returns their ids.
- * Does not wait for locks on other messages. Later statements of the transaction read a stable state.
+ * Takes a shared lock, until the transaction ends, on those of the messages that the reader may read. Returns their ids.
+ * Does not wait for locks on the other messages. Later statements of the transaction see these messages unchanged.
  */
 export async function keepReadableMessages(
   { db }: ServerTransaction,

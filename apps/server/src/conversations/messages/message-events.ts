@@ -18,7 +18,7 @@ export interface SentMessage {
 }
 
 interface EventContext {
-  /** The sender's event queue, and the client's own id for the message, which only that queue gets. */
+  /** The sender's event queue, and the client-assigned id of the message, which is sent only to that queue. */
   readonly echo: { readonly queueId: string; readonly localId: string } | undefined;
   /** Guests who receive the message but may not see its sender. */
   readonly hiddenFrom: ReadonlySet<UserId>;

@@ -8,7 +8,7 @@ export interface MessageForm {
   readonly appliesMarkdown: boolean;
   /** Whether the client computes the avatar provider's URLs itself. */
   readonly makesAvatars: boolean;
-  /** The client supports topics without a name. */
+  /** Whether the client supports topics without a name. */
   readonly knowsEmptyTopic: boolean;
 }
 

@@ -57,7 +57,7 @@ export interface MessageTables {
     message_id: MessageId;
     edited_at: number;
     editor_id: UserId;
-    /** Null if the edit did not change this value, here and in the columns below. */
+    /** Here and in the columns below, null means that the edit did not change the value. */
     prev_content: string | null;
     prev_rendered_content: string | null;
     /** HTML diff from `prev_rendered_content` to the text after the edit. Also null if it was not computed. */
@@ -168,8 +168,8 @@ async function createIndexOfUsers(
 }
 
 /**
- * Recreates the indexes of flags: SQLite picks the newest usable index, and that was the index over all copies of a
- * user.
+ * Recreates the indexes of flags, so that they are newer than the index over all copies of a user: SQLite picks the newest
+ * usable index.
  */
 async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   for (const name of ['user_messages_unread', 'user_messages_mentioned', 'user_messages_starred'])
@@ -187,7 +187,7 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Adds an index over copies whose push notification was sent and not retracted, which are a small part of a user's
+ * Adds an index over copies whose push notification was sent and not retracted. They are a small fraction of a user's
  * copies.
  */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {

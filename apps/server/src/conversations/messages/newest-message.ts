@@ -6,9 +6,9 @@ import { isReadable, readableChannels } from './message-access.js';
 const none = -1;
 
 /**
- * Returns the id of the newest message that the reader may read, or -1 if there is none. This is the newest message in
- * a channel with public history or the newest one that the reader has a copy of. Both are index lookups, which avoid a
- * scan over other users' messages.
+ * Returns the id of the newest message that the reader may read, or -1 if there is none. Compares the newest message of
+ * each readable channel with public history and the newest readable message that the reader has a copy of. Both are
+ * index lookups, which avoid a scan over other users' messages.
  */
 export async function newestMessageId(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number> {
   const { rows } = await sql<{ newest: number | null }>`

@@ -80,7 +80,7 @@ export function usersByFlags(copies: readonly MessageCopy[]): ReadonlyMap<number
   return new Map(alike.map(([flags, same]) => [flags, same.map(({ userId }) => userId)]));
 }
 
-/** Returns a function that gives the mention flags that a text sets for a user. */
+/** Returns a function that computes the mention flags of a text for a user. */
 export function mentionFlags(
   message: Pick<Message, 'channelId' | 'topic'>,
   mentions: References['mentions'],

@@ -98,7 +98,7 @@ export async function readRelatedRecordsFor(
 
 function known<Key, Value>(map: ReadonlyMap<Key, Value>, key: Key): Value {
   const value = map.get(key);
-  if (value === undefined) throw new Error(`nothing was read of ${String(key)}, to which a message refers`);
+  if (value === undefined) throw new Error(`a message refers to ${String(key)}, which was not read`);
   return value;
 }
 

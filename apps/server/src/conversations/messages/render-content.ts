@@ -29,7 +29,7 @@ export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly nextTick?: () => Promise<void>;
 }
 
-/** In UTF-16 code units. A shorter text is rendered at once, because that takes less time than waiting for a tick. */
+/** In UTF-16 code units. Shorter texts are rendered without waiting for a tick, because the wait would take longer. */
 const longText = 500;
 
 /** The author of a text. `undefined` for the server itself, which may link to every channel. */
@@ -37,7 +37,7 @@ export type Author = PermissionHolder | undefined;
 
 /**
  * Renders texts of one author. Resolves mentions and links only to users, channels and topics that the author can see.
- * The number of statements is constant for any number of texts.
+ * Runs a constant number of statements, regardless of the number of texts.
  */
 export async function renderContents(
   db: Db,
@@ -109,7 +109,7 @@ function hasFence(content: string): boolean {
   return /```|~~~/.test(content);
 }
 
-/** Returns names as a table of an SQL statement: `v`, with the column `name`. */
+/** Returns names as the SQL table `v` with the column `name`. */
 function namesAsTable(db: Db, names: readonly string[]): RawBuilder<unknown> {
   const rows = names.map((name) => ({ name }));
   return rowsAsTable(db, 'v', { name: 'text' }, rows);

@@ -41,7 +41,7 @@ interface Given {
  */
 export function readWindow(given: Given): Window {
   const { anchor, anchor_date, include_anchor, num_before, num_after } = given;
-  if (anchor === undefined) throw refused('Missing anchor: give it, or message_ids');
+  if (anchor === undefined) throw refused('Missing anchor: specify anchor or message_ids');
   if (num_before < 0 || num_after < 0) throw refused('num_before and num_after must not be negative');
   if (num_before + num_after > maximumMessages)
     throw refused(`Too many messages requested (maximum ${maximumMessages}).`);
@@ -52,12 +52,12 @@ export function readWindow(given: Given): Window {
 }
 
 function readDate(text: string | undefined): number {
-  if (text === undefined) throw refused('Missing anchor_date: the anchor date needs it');
+  if (text === undefined) throw refused('Missing anchor_date: the anchor "date" requires it');
   const match = isoTime.exec(text.trim());
   const needsZone = match !== null && match[0].length > 10 && match[1] === undefined;
   const instant =
     match === null ? Number.NaN : Date.parse(`${match[0].replace(' ', 'T')}${needsZone ? 'Z' : ''}`);
-  if (Number.isNaN(instant)) throw refused('Invalid anchor_date: must be a date or time of ISO 8601');
+  if (Number.isNaN(instant)) throw refused('Invalid anchor_date: must be an ISO 8601 date or time');
   return instant;
 }
 

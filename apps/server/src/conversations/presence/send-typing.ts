@@ -9,7 +9,7 @@ import { channelIdParameter } from '../channels/channel-id-parameter.js';
 const maximumRecipients = 1000;
 const maximumTopicCharacters = 200;
 const recipients = z
-  .array(z.number('must be user ids').int('must be user ids'), 'must be a list of user ids')
+  .array(z.number('must be a user id').int('must be a user id'), 'must be a list of user ids')
   .max(maximumRecipients, `must have at most ${maximumRecipients} user ids`);
 
 /**

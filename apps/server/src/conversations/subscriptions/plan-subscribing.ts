@@ -37,7 +37,7 @@ export interface SubscribingPlan {
   readonly unauthorized: readonly string[];
 }
 
-/** Plans which channels are created and joined. @throws ProtocolError with the reason for a refusal. */
+/** Plans which channels to create and which to join. @throws ProtocolError if a rule refuses the request. */
 export function planSubscribing(facts: SubscribingFacts, requested: SubscribeRequest): SubscribingPlan {
   const named = new Map(requested.channels.map((channel) => [channel.name.trim().toLowerCase(), channel]));
   const missing = [...named].filter(([name]) => !facts.existing.has(name)).map(([, channel]) => channel);

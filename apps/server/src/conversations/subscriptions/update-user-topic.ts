@@ -18,7 +18,7 @@ const policy = integerParameter
 /**
  * `POST /api/v1/user_topics`: sets the user's visibility policy for a topic: muted, unmuted, followed or none. Notifies
  * the user's own clients. Errors: BAD_REQUEST for channels that the user cannot see, and for a new policy if the user
- * has too many.
+ * already has the maximum number.
  */
 export const updateUserTopic = operation({
   method: 'POST',

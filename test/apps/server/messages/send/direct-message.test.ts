@@ -41,8 +41,8 @@ eachBackend((backend) => {
       expect(await refused([])).toBe('Message must have recipients');
       expect(await refused([999_999])).toBe('Invalid user ID 999999');
       expect(await refused(['nobody@example.com'])).toBe("Invalid email 'nobody@example.com'");
-      expect(await refused(['a\0b'])).toBe('Names must not contain null bytes or halves of characters');
-      expect(await refused(['\ud800'])).toBe('Names must not contain null bytes or halves of characters');
+      expect(await refused(['a\0b'])).toBe('Names must not contain null bytes or lone surrogates');
+      expect(await refused(['\ud800'])).toBe('Names must not contain null bytes or lone surrogates');
       expect(await refused([1, 'a'])).toBe(
         'Recipient list may only contain user IDs, or only email addresses',
       );

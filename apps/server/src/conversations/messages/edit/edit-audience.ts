@@ -79,9 +79,9 @@ interface EditedForReaders {
 
 /**
  * Returns which of these users are the audience of an edit, with the flags of each user's copy after the edit. The
- * audience has a copy and can still read the message. If history is public, it includes subscribers without a copy
- * (flags `undefined`). Users who could not read the message before the edit are excluded, because the event says where
- * the message was.
+ * audience are the users who have a copy and can still read the message. If history is public, it includes subscribers
+ * without a copy (flags `undefined`). It excludes users who could not read the message before the edit, because the event
+ * contains the message's previous location.
  */
 export async function updateAudience(
   db: Db,

@@ -31,7 +31,7 @@ export async function flagEvent(
   return { ...eventWithTopics(eventType, write), audience: [id] };
 }
 
-/** Like {@link flagEvent}, but without message details. Suits all changes except marking as unread. */
+/** Like {@link flagEvent}, but without message details. For all changes except marking as unread. */
 export function plainFlagEvent(
   userId: UserId,
   requested: Pick<FlagRequest, 'flag' | 'op'>,

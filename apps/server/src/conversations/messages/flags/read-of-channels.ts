@@ -25,7 +25,7 @@ export interface ReadCopy {
 export interface Reading {
   /** Sorted by message, then user. */
   readonly copies: readonly ReadCopy[];
-  /** Users and channels that may have more unread copies: the limit was reached. */
+  /** Users and channels that may have more unread copies because the limit was reached. */
   readonly rest: readonly Membership[];
 }
 
@@ -33,8 +33,8 @@ export interface Reading {
 const copiesAtOnce = 10_000;
 
 /**
- * Marks users' unread messages of channels as read: three statements per 500 users with the same channels. Stops after
- * `limit` copies, in ascending order of users. The caller has locked the channels.
+ * Marks users' unread messages in channels as read, with three statements per 500 users with the same channels. Proceeds
+ * in ascending order of users and stops after `limit` copies. The caller has locked the channels.
  */
 export async function readOfChannels(
   db: Db,

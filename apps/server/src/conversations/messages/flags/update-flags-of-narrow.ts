@@ -9,14 +9,14 @@ import { changeFlags } from './change-flags.js';
 import { flagParameters, requireChangeableFlag } from './flag-parameters.js';
 
 /**
- * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): adds or removes a flag as
- * `POST /messages/flags` does, on the messages of a narrow around an anchor. Errors: BAD_NARROW if the narrow is
- * invalid for the user; BAD_REQUEST as for `POST /messages/flags`.
+ * `POST /api/v1/messages/flags/narrow` (docs/chat-api.md#common-conventions): like `POST /messages/flags`, but for the
+ * messages around an anchor in a narrow. Errors: BAD_NARROW if the narrow is invalid for the user; BAD_REQUEST as for
+ * `POST /messages/flags`.
  */
 export const updateFlagsOfNarrow = operation({
   method: 'POST',
   path: '/api/v1/messages/flags/narrow',
-  summary: "Adds or removes a flag on the user's copies of the messages of a narrow.",
+  summary: "Adds or removes a flag on the user's copies of messages in a narrow.",
   actor: user,
   parameters: z.object({ ...windowParameters, ...flagParameters }),
   answer: z.object({

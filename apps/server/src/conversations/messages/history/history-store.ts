@@ -9,8 +9,9 @@ import { maximumEdits, originalEdit, textBytes } from './trim-history.js';
 
 /**
  * Reads a consistent snapshot of a message and its edits, oldest first, in one statement. The edits come without their
- * texts. Returns the edit of the original text and the newest other edits, because moves alone do not trim the history.
- * Returns `undefined` if the message does not exist or the reader may not read it.
+ * texts. If there are more than {@link maximumEdits}, because moves do not trim the history, returns the edit with the
+ * original text and the newest other edits. Returns `undefined` if the message does not exist or the reader may not read
+ * it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,

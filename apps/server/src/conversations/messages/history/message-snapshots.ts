@@ -53,7 +53,7 @@ export interface EditText extends MessageText {
 
 export interface SnapshotForm {
   readonly policy: RealmSettingValues['message_edit_history_visibility_policy'];
-  /** The client supports topics without a name. */
+  /** Whether the client supports topics without a name. */
   readonly knowsEmptyTopic: boolean;
 }
 
@@ -94,7 +94,7 @@ export async function* messageSnapshots(
   form: SnapshotForm,
 ): AsyncGenerator<Snapshot[]> {
   const { message, readTexts } = history;
-  // A piece starts with the edit whose previous text ended the preceding piece.
+  // Kept between pieces: a piece starts with the edit whose previous text is the last text of the preceding piece.
   let texts: ReadonlyMap<number, EditText> = new Map();
   for (const piece of inPieces(stepsOf(history, form.policy), message)) {
     const edits = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]).filter(changesText);
@@ -110,7 +110,7 @@ function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['polic
   const steps: Step[] = [];
   let { topic } = message;
   let textFrom: StoredEdit | undefined;
-  /** Under the policy `moves`: the edit that holds the text of the first snapshot. */
+  /** Under the policy `moves`: the edit that contains the text of the first snapshot. */
   let firstText: StoredEdit | undefined;
   for (const edit of edits.toReversed()) {
     const isShown = policy !== 'moves' || isMove(edit);

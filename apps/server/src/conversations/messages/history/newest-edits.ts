@@ -36,7 +36,7 @@ const newestEdits = fixedQuery<ServerTables, Ids, MessageEdit>((db, parameter) =
     select older.id from message_edits as older where older.message_id = asked.value
     order by older.id desc limit 1 offset ${sql.lit(maximumEdits)}
   ), 0)`;
-  // Selects only ids, because the database copies the selected columns to number the rows.
+  // Selects only ids, because the database copies all selected columns when it numbers the rows.
   const numbered = sql<{ id: number }>`(
     select edit.id, row_number() over newest_first as place,
       sum(coalesce(octet_length(edit.prev_content) + octet_length(edit.prev_rendered_content), 0))

@@ -144,7 +144,7 @@ async function anchorOf(
   return row?.id ?? behindNewest;
 }
 
-/** Returns an SQL condition for messages that may be the anchor, or `undefined` if no message may. */
+/** Returns an SQL condition for messages that may be the anchor, or `undefined` if no message qualifies. */
 async function anchorCondition(
   db: Db,
   narrow: NarrowCondition,
@@ -164,7 +164,7 @@ interface Selection {
 }
 
 /**
- * Selects from `messages` and `copy`. Written as SQL text, because building the query would take a third of the
+ * Selects from `messages` and `copy`. Written as raw SQL, because building the query with Kysely would take a third of the
  * statement's time.
  */
 async function select<Row>(

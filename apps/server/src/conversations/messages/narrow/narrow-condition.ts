@@ -81,7 +81,7 @@ function findsHistory(term: NarrowTerm): boolean {
 }
 
 /**
- * Resolves the operator `with`: replaces the terms for a channel, topic or conversation by the current location of the
+ * Resolves the operator `with`: replaces the terms for a channel, topic or conversation with the current location of the
  * message that `with` names.
  */
 async function followConversation(
@@ -93,7 +93,8 @@ async function followConversation(
   const others = terms.filter((term) => operatorOf(term) !== 'with');
   const [term] = followed;
   if (term === undefined) return others;
-  if (followed.length > 1 || term.isNegated) throw badNarrow('with can be there once, and not negated');
+  if (followed.length > 1 || term.isNegated)
+    throw badNarrow('with may occur only once and must not be negated');
   const [message] = await findReadableMessages(db, reader, [readId(term.operand, 'with')]);
   if (message !== undefined) {
     return [

@@ -51,13 +51,13 @@ const tests: Readonly<Record<string, Test>> = {
  */
 const maximumCharacters = 2000;
 
-/** @throws ProtocolError BAD_NARROW for terms that are too long or that need more than the new message to evaluate. */
+/** @throws ProtocolError BAD_NARROW for terms that are too long, or that need data other than the new message. */
 export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   if (JSON.stringify(terms).length > maximumCharacters)
-    throw badNarrow(`a queue takes at most ${maximumCharacters} characters`);
+    throw badNarrow(`a queue's narrow may have at most ${maximumCharacters} characters`);
   for (const term of terms) {
     const operator = operatorOf(term);
-    if (!Object.hasOwn(tests, operator)) throw badNarrow(`${term.operator} cannot narrow a queue`);
+    if (!Object.hasOwn(tests, operator)) throw badNarrow(`${term.operator} is not supported for queues`);
     if (operator === 'is' && !Object.hasOwn(isTests, String(term.operand)))
       throw badNarrow(`unknown operand ${String(term.operand)} of is`);
   }

@@ -136,7 +136,7 @@ async function readFacts(
 }
 
 /**
- * Returns the SQL condition that the user has a phone to notify. Tested per user: a list of all users with a phone
+ * Returns the SQL condition that the user has a phone to notify. Evaluated per user: a list of all users with a phone
  * would be rebuilt for each message.
  */
 function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {

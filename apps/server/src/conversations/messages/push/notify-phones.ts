@@ -70,8 +70,8 @@ export async function notifyPhones(
 
 /**
  * Filters users by subscription to the message's channel; for direct messages, keeps all users. Takes a shared lock on
- * the subscriptions until the transaction ends. If a user leaves the channel, the job that retracts notifications then
- * also finds this notification.
+ * the subscriptions until the transaction ends: if a user leaves the channel after that, the job that retracts
+ * notifications also finds this notification.
  */
 async function keepSubscribers(
   { db }: ServerTransaction,

@@ -2,7 +2,7 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Maximum words of a search. Bounds its cost; more words would not make it more precise. */
+/** Maximum words of a search. Bounds its cost; further words are ignored. */
 const maximumWords = 100;
 
 /** Returns the distinct words of a search, in lower case. A message must contain all of them. */

@@ -2,7 +2,7 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Creates the full-text index of messages. On SQLite, triggers keep it up to date; on PostgreSQL, the database does.
+ * Creates the full-text index of messages: an expression index on PostgreSQL, an FTS5 table with triggers on SQLite.
  */
 export async function createSearch(db: Kysely<unknown>): Promise<void> {
   if (isPostgres(db)) {

@@ -24,13 +24,13 @@ export interface ChannelSendingFacts {
   readonly isTopicNew: boolean;
 }
 
-/** Where the facts for sending are read from. */
+/** The database, and a function that finds channels and may lock them. */
 export interface SendingSource {
   readonly db: Kysely<ServerTables>;
   findChannels(ids: readonly ChannelId[]): Promise<Channel[]>;
 }
 
-/** The channel and topic of a message, which passed all checks. */
+/** The channel and topic of a message that passed all checks. */
 export interface ChannelTarget {
   readonly access: ChannelAccess;
   readonly topic: string;
@@ -39,7 +39,7 @@ export interface ChannelTarget {
 
 /**
  * Normalizes a requested topic to its stored form.
- * @throws ProtocolError BAD_REQUEST if the topic is missing, has a {@link topicProblem}, or is only the mark of
+ * @throws ProtocolError BAD_REQUEST if the topic is missing, has a {@link topicProblem}, or consists only of the mark of
  * resolved topics.
  */
 export function readNewTopic(text: string | undefined): string {

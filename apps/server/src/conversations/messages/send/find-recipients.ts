@@ -60,7 +60,7 @@ export async function findRecipients(
     const id = typeof name === 'number' ? name : idOfDummyAddress(name, realm);
     const row = id === undefined ? byAddress.get(addressKey(String(name))) : byId.get(id);
     if (row === undefined || !sees({ id: row.id, isBot: row.is_bot === 1 })) throw unknown(name);
-    if (row.is_active === 0) throw refused(`'${row.full_name}' is deactivated and gets no messages.`);
+    if (row.is_active === 0) throw refused(`'${row.full_name}' is deactivated and cannot receive messages.`);
     return { id: row.id, isBot: row.is_bot === 1 };
   });
   return [...new Map(found.map((recipient) => [recipient.id, recipient])).values()];

@@ -3,7 +3,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { realmLimits } from '../../../people/realm/realm-limits.js';
 import { linkText } from '../../../platform/names/name-in-markdown.js';
 
-/** Where a message is: the part of its links that names a topic or a conversation. */
+/** The topic or conversation of a message, as named in its links. */
 export type LinkedPlace =
   | {
       readonly kind: 'channel';
@@ -14,7 +14,7 @@ export type LinkedPlace =
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[]; readonly senderId: UserId };
 
 /**
- * Builds the two links to a message that its sender gets. The links open the message only for users who may read it.
+ * Builds the two links to a message in the response to its sender. They open the message only for users who may read it.
  */
 export function writeMessageLinks(
   id: MessageId,

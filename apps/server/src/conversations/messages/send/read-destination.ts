@@ -43,7 +43,7 @@ export function readRecipientNames(to: string): NamedRecipient[] {
 function requireText(value: unknown): void {
   const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
   if (texts.some((text) => /[\0\p{Surrogate}]/u.test(text)))
-    throw refused('Names must not contain null bytes or halves of characters');
+    throw refused('Names must not contain null bytes or lone surrogates');
 }
 
 function isId(value: unknown): value is number {

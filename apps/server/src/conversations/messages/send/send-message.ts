@@ -31,7 +31,7 @@ import {
   readRecipientNames,
 } from './read-destination.js';
 
-/** In UTF-16 code units: rendering such a text takes less time than checking the destination first. */
+/** In UTF-16 code units. Shorter texts are rendered first, because checking the destination takes longer. */
 const shortText = 500;
 
 /** The destination as requested by the sender. */
@@ -39,7 +39,7 @@ type Asked =
   | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
   | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
 
-/** Names of interactive clients. A message sent with one counts as read by its sender. */
+/** Names of interactive clients. A message sent from such a client counts as read by its sender. */
 const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter|terminal|website|mozilla/i;
 
 /**

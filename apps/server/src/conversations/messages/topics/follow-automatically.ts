@@ -26,7 +26,7 @@ const settingNames = [
 interface FollowFacts {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
-  /** A value of `automatically`, like `unmutes`. */
+  /** Here and in `unmutes`, a value of {@link automatically}, or 4. */
   readonly follows: number;
   readonly unmutes: number;
   readonly followsMentions: boolean;

@@ -13,8 +13,8 @@ const maximumTopics = 10_000;
 
 /**
  * `GET /api/v1/users/me/{stream_id}/topics` (docs/chat-api.md#common-conventions): returns the newest topics of a
- * channel with messages that the user may read, ordered by their newest message, latest first. Each topic has the
- * spelling that its newest message uses. Errors: BAD_REQUEST if the user cannot read the channel.
+ * channel with messages that the user may read, ordered by their newest message, latest first. Each topic is spelled as
+ * in its newest message. Errors: BAD_REQUEST if the user cannot read the channel.
  */
 export const getTopics = operation({
   method: 'GET',

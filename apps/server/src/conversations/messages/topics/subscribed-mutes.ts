@@ -2,7 +2,7 @@ import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Reads a user's muted channels. Returns a predicate that tells whether the user has muted a channel. */
+/** Reads a user's muted channels. Returns a predicate that tests whether a channel is among them. */
 export async function readSubscribedMutes(
   db: Kysely<ServerTables>,
   userId: UserId,

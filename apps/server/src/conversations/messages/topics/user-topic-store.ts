@@ -29,7 +29,7 @@ export async function requireRoomForTopicPolicy(
     .executeTakeFirstOrThrow();
   if (Number(others) < maximumTopicPolicies) return;
   throw refused(
-    `You have muted, unmuted or followed ${maximumTopicPolicies} topics, which is the most: reset one of them first`,
+    `You have muted, unmuted or followed ${maximumTopicPolicies} topics, which is the maximum: reset one of them first`,
   );
 }
 
