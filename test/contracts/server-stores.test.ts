@@ -45,7 +45,7 @@ eachBackend((backend) => {
         email: 'Ada@Example.com',
       });
       await expect(addUser(database, administration, person('ADA@example.com'))).rejects.toThrow(
-        'There is a user',
+        'already exists',
       );
       expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
     });
@@ -62,7 +62,7 @@ eachBackend((backend) => {
       ];
       const ends = await Promise.allSettled(commands);
       const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [String(end.reason)] : []));
-      expect(refusals).toEqual([expect.stringContaining('There is a user')]);
+      expect(refusals).toEqual([expect.stringContaining('already exists')]);
     });
 
     it('get another key and keep everything else', async () => {

@@ -118,7 +118,7 @@ function settingRules(
   const current = channelGroups[name];
   const mismatch: Rule = [
     wanted.old !== undefined && wanted.old !== current,
-    `The current value of ${name} is not the one that was expected`,
+    `The current value of ${name} is not the expected value`,
   ];
   if (wanted.new === current) return [mismatch];
   const cannotBe = (group: string) => `'${name}' setting cannot be set to '${group}' group`;

@@ -50,7 +50,7 @@ eachBackend((backend) => {
               headers: { authorization },
             });
             expect([other, status, body.delivery_email]).toEqual([other, 200, address]);
-            await expect(test.addAccount(other)).rejects.toThrow('There is a user with the address');
+            await expect(test.addAccount(other)).rejects.toThrow('A user with the address');
           }
         }
       } finally {

@@ -14,7 +14,7 @@ eachBackend((backend) => {
     const { status, body } = await ask('owner', { require_e2ee_push_notifications: false });
     expect([status, body.code, body.msg]).toEqual([
       ...[400, 'BAD_REQUEST'],
-      'Invalid require_e2ee_push_notifications: this server sends notifications only encrypted, so it stays true',
+      'Invalid require_e2ee_push_notifications: must be true: this server sends only encrypted notifications',
     ]);
     const other = await ask('administrator', { require_e2ee_push_notifications: true });
     expect(other.body.code).toBe('UNAUTHORIZED_PRINCIPAL');

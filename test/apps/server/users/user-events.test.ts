@@ -65,9 +65,9 @@ eachBackend((backend) => {
     });
 
     it.each([
-      [{ email: 'no address' }, 'not an e-mail address'],
-      [{ email: 'user1@chat.example.com' }, 'not an e-mail address that a user can have'],
-      [{ email: 'OWNER@example.com' }, 'There is a user'],
+      [{ email: 'no address' }, 'not a valid e-mail address'],
+      [{ email: 'user1@chat.example.com' }, 'not a valid e-mail address for a user'],
+      [{ email: 'OWNER@example.com' }, 'already exists'],
       [{ fullName: ' ' }, "can't be empty"],
       [{ fullName: 'a*b' }, 'Invalid characters'],
       [{ fullName: 'a|12' }, 'Invalid format'],

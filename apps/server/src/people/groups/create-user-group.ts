@@ -18,8 +18,8 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
  * `POST /api/v1/user_groups/create`: creates a group with members, subgroups and permissions. Omitted permissions get
- * their default, which for some is the creator. The creator becomes a member only if the request lists them. Publishes
- * an event to all users.
+ * their defaults; some default to the creator. The creator becomes a member only if listed in the request. Publishes an
+ * event to all users.
  *
  * Errors: BAD_REQUEST for guests, requesters without the permission to create groups, unknown and deactivated members
  * or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
@@ -53,7 +53,7 @@ export const createUserGroup = operation({
       const requested = { name, description, memberIds, subgroupIds, permissions };
       const groupId = await insertGroup(transaction, planGroupCreation(facts, requested), now);
       const [group] = (await listGroups(transaction.db, [groupId])).map(writeGroup);
-      if (group === undefined) throw new Error('a group that was just made is not there');
+      if (group === undefined) throw new Error('the group that was just created does not exist');
       await publish(transaction, [{ event: { type: 'user_group', op: 'add', group }, audience: 'everyone' }]);
       return { group_id: groupId };
     };

@@ -41,7 +41,7 @@ export const deactivateUserGroup = operation({
 
 /**
  * Validates the deactivation and returns the change.
- * @throws ProtocolError with the reason for a refusal.
+ * @throws ProtocolError if a rule refuses the request.
  */
 function planDeactivation(facts: GroupFacts, uses: GroupUses): GroupChange {
   const group = requireChangeableGroup(facts.group);

@@ -25,7 +25,7 @@ export interface GroupFacts {
   readonly mayManageAllGroups: boolean;
   /** `undefined` if no named group has this id. */
   readonly group: Group | undefined;
-  /** Those of `FactsAsked.memberIds` who are active direct members of the group. */
+  /** The users in `FactsAsked.memberIds` who are active direct members of the group. */
   readonly memberIds: ReadonlySet<UserId>;
   /** The actor's permissions for the group. */
   readonly held: ReadonlySet<keyof typeof groupPermissions>;

@@ -23,7 +23,7 @@ export interface Group {
   readonly permissions: PermissionValues<'group'>;
 }
 
-/** A group with its active direct members, of which there may be very many. */
+/** A group with its active direct members. The list can be very long. */
 export interface ListedGroup extends Group {
   /** In ascending order. */
   readonly memberIds: readonly UserId[];

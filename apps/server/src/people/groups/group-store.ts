@@ -32,14 +32,14 @@ export async function* groupPages(
   }
 }
 
-/** The named groups with these ids, without their members. Omits unknown ids. */
+/** Returns the named groups with these ids, without their members. Omits unknown ids. */
 export async function findGroups(db: Reader, ids: readonly GroupId[]): Promise<Group[]> {
   if (ids.length === 0) return [];
   const rows = await namedGroups(db).where('id', 'in', amongNumbers(db, ids)).execute();
   return complete(db, rows as NamedRow[]);
 }
 
-/** {@link findGroups} with the members of each group. */
+/** Like {@link findGroups}, with the members of each group. */
 export async function listGroups(db: Reader, ids: readonly GroupId[]): Promise<ListedGroup[]> {
   return withMembers(db, await findGroups(db, ids));
 }
@@ -52,7 +52,7 @@ async function withMembers(db: Reader, groups: readonly Group[]): Promise<Listed
   return groups.map((group) => ({ ...group, memberIds: membersOf.get(group.id) ?? [] }));
 }
 
-/** The users among these who are active direct members of a group. */
+/** Returns which of these users are active direct members of a group. */
 export async function directMembersAmong(
   db: Reader,
   groupId: GroupId,
@@ -98,7 +98,7 @@ async function complete(db: Reader, rows: readonly NamedRow[]): Promise<Group[]>
   }));
 }
 
-/** The active direct members of each group, in ascending order. Omits groups without any. */
+/** Returns the active direct members of each group, in ascending order. Omits groups without active direct members. */
 export function readDirectMembers(
   db: Reader,
   groupIds: readonly GroupId[],

@@ -2,7 +2,7 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Times in Unix milliseconds, booleans as 0 or 1. */
+/** Tables of groups. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface GroupTables {
   user_groups: {
     id: Generated<GroupId>;

@@ -2,7 +2,7 @@ import type { GroupId, JsonObject } from '@waxwing/protocol';
 import type { ServerTransaction } from '../../tables.js';
 import type { PermissionLevel } from '../permissions/permission-settings.js';
 
-/** Where a group is used: nested in other groups, or in the value of a permission. */
+/** The uses of a group: the groups that contain it, and the permissions whose value contains it. */
 export interface GroupUses {
   /** Active groups that directly contain the group. */
   readonly supergroupIds: readonly GroupId[];
@@ -13,7 +13,7 @@ export interface GroupUses {
   }[];
 }
 
-/** Reads where a group is used, except in its own permissions. */
+/** Reads the uses of a group, except in its own permissions. */
 export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId): Promise<GroupUses> {
   const supergroups = await db
     .selectFrom('user_group_subgroups as nested')

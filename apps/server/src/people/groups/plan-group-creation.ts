@@ -34,7 +34,7 @@ export interface PlannedGroup {
 
 /**
  * Validates a requested group.
- * @throws ProtocolError with the reason for a refusal.
+ * @throws ProtocolError if a rule refuses the request.
  */
 export function planGroupCreation(facts: GroupFacts, requested: GroupCreationRequest): PlannedGroup {
   const { actor, known, nobodyId } = facts;

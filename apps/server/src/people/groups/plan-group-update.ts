@@ -18,7 +18,7 @@ export interface GroupUpdateRequest {
 
 /**
  * Validates an update and returns only the fields that change.
- * @throws ProtocolError with the reason for a refusal.
+ * @throws ProtocolError if a rule refuses the request.
  */
 export function planGroupUpdate(facts: GroupFacts, requested: GroupUpdateRequest): GroupChange {
   const group = requireChangeableGroup(facts.group);

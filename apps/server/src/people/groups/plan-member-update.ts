@@ -15,8 +15,8 @@ export interface MemberUpdateRequest {
 }
 
 /**
- * Validates a change of members and subgroups. Deactivated groups can also change.
- * @throws ProtocolError with the reason for a refusal.
+ * Validates a change of members and subgroups. The group may be deactivated.
+ * @throws ProtocolError if a rule refuses the request.
  */
 export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateRequest): GroupChange {
   const group = requireChangeableGroup(facts.group);

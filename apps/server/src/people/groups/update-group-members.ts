@@ -32,7 +32,7 @@ export const updateGroupMembers = operation({
     const { user_group_id: groupId, add = [], delete: remove = [] } = parameters;
     const { add_subgroups: addSubgroups = [], delete_subgroups: removeSubgroups = [] } = parameters;
     if ([add, remove, addSubgroups, removeSubgroups].every((ids) => ids.length === 0)) {
-      throw refused('Nothing to do: name something in add, delete, add_subgroups or delete_subgroups');
+      throw refused('Nothing to do: specify at least one of add, delete, add_subgroups or delete_subgroups');
     }
     const memberIds = [...add, ...remove];
     const asked = { groupId, memberIds, userIds: add, groupIds: addSubgroups, rows: memberIds.length };

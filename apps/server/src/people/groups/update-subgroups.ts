@@ -29,7 +29,7 @@ export const updateSubgroups = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { user_group_id: groupId, add: addSubgroups = [], delete: removeSubgroups = [] } = parameters;
     if (addSubgroups.length + removeSubgroups.length === 0) {
-      throw refused('Nothing to do: name something in add or delete');
+      throw refused('Nothing to do: specify at least one of add or delete');
     }
     const asked = { groupId, userIds: [], groupIds: addSubgroups };
     await changeGroup(context, actor, asked, (facts) =>

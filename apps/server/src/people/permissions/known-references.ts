@@ -18,8 +18,8 @@ export interface NamedReferences {
 }
 
 /**
- * Reads referenced users and groups and locks them (shared) until the transaction ends. Locks in ascending id order
- * everywhere, to prevent deadlocks.
+ * Reads referenced users and groups, and takes a shared lock on them until the transaction ends. Like all code, locks in
+ * ascending order of ids, to prevent deadlocks.
  */
 export async function readReferences(
   { db }: ServerTransaction,

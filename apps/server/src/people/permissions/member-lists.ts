@@ -4,7 +4,7 @@ import { ascendingIds } from './ascending-ids.js';
 /** Maximum members that one statement reads on SQLite, where the statement blocks the event loop. */
 export const membersPerPiece = 10_000;
 
-/** Where a piece begins: after the member `after` of the first owner. */
+/** The start of a piece: after the member `after` of the first owner. */
 export interface PieceStart<Owner extends number> {
   /** Channels or groups, in ascending order. */
   readonly owners: readonly Owner[];
@@ -19,7 +19,7 @@ interface PieceRow<Owner extends number> {
   readonly last: UserId;
 }
 
-/** A row whose `ids` are the piece's members as a JSON array: transferring many rows takes longer than finding them. */
+/** `ids` is a JSON array of the piece's members, because transferring many rows takes longer than finding them. */
 type ListRow<Owner extends number> = PieceRow<Owner> & { readonly ids: string };
 
 /**
@@ -44,8 +44,8 @@ export async function listMembers<Owner extends number>(
 
 /**
  * Reads the members of channels or groups, and yields the rows of each statement. On SQLite, `read` returns at most
- * {@link membersPerPiece} members, the first by owner and member, so that one owner's members may span several
- * statements. On PostgreSQL, `read` returns all members.
+ * {@link membersPerPiece} members, ordered by owner and member, so one owner's members may span several statements. On
+ * PostgreSQL, `read` returns all members.
  */
 export async function* memberPieces<Owner extends number, Row extends PieceRow<Owner>>(
   ownerIds: readonly Owner[],

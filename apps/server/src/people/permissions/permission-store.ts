@@ -220,7 +220,7 @@ async function insertUnnamedGroup(
 }
 
 /**
- * Returns the role group that holds a permission by default. Maps `creator` to `role:nobody`, because the creator is
+ * Returns the role group that has a permission by default. Maps `creator` to `role:nobody`, because the creator is
  * stored as a value when the channel or group is created.
  */
 function defaultGroup<Level extends PermissionLevel>(

@@ -33,7 +33,7 @@ export function planPermission(
   const { current, nobodyId } = facts;
   if (requested.old !== undefined && !sameValue(collapse(requested.old, nobodyId), current)) {
     throw new ProtocolError('EXPECTATION_MISMATCH', {
-      message: `The current value of ${facts.name} is not the one that was expected`,
+      message: `The current value of ${facts.name} is not the expected value`,
       fields: { field_name: 'old' },
     });
   }

@@ -18,7 +18,7 @@ export const roleGroups = [
   {
     name: 'role:nobody',
     displayName: 'Nobody',
-    description: 'Has no members, ever.',
+    description: 'Never has members.',
     role: undefined,
     subgroup: undefined,
   },

@@ -8,9 +8,9 @@ import { planProfileField } from './plan-profile-field.js';
 import { insertProfileField } from './profile-field-store.js';
 
 /**
- * `POST /api/v1/realm/profile_fields` (docs/chat-api.md, section 5): creates a profile field, last in order. A field
- * for accounts at a well-known site gets that site's name, hint and URL pattern, whatever the client sends. Publishes
- * an event to all users.
+ * `POST /api/v1/realm/profile_fields` (docs/chat-api.md, section 5): creates a profile field at the last position. A
+ * field for accounts at a well-known site gets that site's name, hint and URL pattern, regardless of the values that the
+ * client sends. Publishes an event to all users.
  *
  * Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not administrators; BAD_REQUEST for an invalid type, name, hint
  * or data, a taken name, a third summary field, and a type that is not allowed in the summary.

@@ -38,9 +38,9 @@ function checkedOptions(options: JsonObject): JsonObject {
 function checkedOption(option: unknown): string {
   if (!isJsonObject(option)) throw refused('A choice must be an object.');
   const { text, order, ...rest } = option;
-  if (Object.keys(rest).length > 0) throw refused('A choice has nothing but a text and an order.');
+  if (Object.keys(rest).length > 0) throw refused('A choice may have only text and order.');
   if (!isFilled(text) || !isFilled(order))
-    throw refused("The text and the order of a choice must be texts and can't be blank.");
+    throw refused("The text and the order of a choice must be strings and can't be blank.");
   const problem = nameProblem('text of a choice', text);
   if (problem !== undefined) throw refused(problem);
   return text;
@@ -49,7 +49,7 @@ function checkedOption(option: unknown): string {
 function checkedAccount(account: JsonObject): JsonObject {
   const { subtype, url_pattern: urlPattern, ...rest } = account;
   if (Object.keys(rest).length > 0)
-    throw refused('An external account has nothing but a subtype and a URL pattern.');
+    throw refused('An external account may have only subtype and url_pattern.');
   if (wellKnownAccount(profileFieldTypes.EXTERNAL_ACCOUNT.id, account) !== undefined)
     return { subtype: subtype as string };
   if (subtype !== 'custom') throw refused('Invalid external account type');

@@ -31,7 +31,7 @@ export type FieldUpdateRequest = {
 
 /**
  * Validates a requested field against the `others`.
- * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
  */
 export function planProfileField(others: readonly ProfileField[], requested: FieldRequest): PlannedField {
   const { type, isInSummary, isRequired, isEditableByUser, isForMatching } = requested;
@@ -49,7 +49,7 @@ export function planProfileField(others: readonly ProfileField[], requested: Fie
 
 /**
  * Validates an update of `field` against all `fields`.
- * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
  */
 export function planFieldUpdate(
   fields: readonly ProfileField[],

@@ -36,14 +36,14 @@ export interface PlannedValue {
 
 /**
  * Validates requested values and returns the changed ones, removals first.
- * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
  */
 export function planProfileValues(
   facts: ProfileValueFacts,
   requests: readonly ProfileValueRequest[],
 ): PlannedValue[] {
   if (new Set(requests.map(({ id }) => id)).size < requests.length)
-    throw refused('A field may be named only once.');
+    throw refused('Each field may be listed only once.');
   const planned = requests.map(({ id, value }): PlannedValue => {
     const field = facts.fields.get(id);
     if (field === undefined) throw refused(`Field id ${id} not found.`);

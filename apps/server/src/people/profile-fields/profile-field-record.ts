@@ -14,7 +14,7 @@ export interface ProfileField {
   readonly isRequired: boolean;
   readonly isEditableByUser: boolean;
   readonly isInSummary: boolean;
-  /** Whether clients also find users by the value of this field. */
+  /** Whether clients also match this field's value when they search for users. */
   readonly isForMatching: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Booleans as 0 or 1. */
+/** Tables of profile fields. Booleans are 0 or 1. */
 export interface ProfileFieldTables {
   profile_fields: {
     id: Generated<number>;
@@ -16,7 +16,7 @@ export interface ProfileFieldTables {
     is_required: number;
     is_editable_by_user: number;
     is_in_summary: number;
-    /** Whether clients also find users by the value of this field. */
+    /** Whether clients also match this field's value when they search for users. */
     is_for_matching: Generated<number>;
   };
   profile_values: {
@@ -30,7 +30,7 @@ export interface ProfileFieldTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column that marks the fields by which clients find users. */
+/** Adds the column that marks fields whose value clients match when they search for users. */
 export async function addMatchingFields(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('profile_fields')

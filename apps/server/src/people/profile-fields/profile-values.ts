@@ -13,7 +13,7 @@ type Reader = Kysely<ServerTables>;
 export type ProfileData = Record<string, { value: string; rendered_value?: string }>;
 
 /**
- * Reads the profiles of these users in one statement. The returned lookup gives an empty object for a user without
+ * Reads the profiles of these users in one statement. The returned function returns an empty object for a user without
  * values.
  */
 export async function readProfileData(

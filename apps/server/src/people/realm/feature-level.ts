@@ -1,7 +1,7 @@
 /**
  * The feature level of the chat API that this server announces. Clients infer from it which features they may use.
- * docs/stock-clients.md, "Feature levels", says what each level means for this server; a test checks that its table
- * ends at this level.
+ * docs/stock-clients.md, "Feature levels", describes each level as this server implements it. A test checks that its
+ * table ends at this level.
  */
 export const featureLevel = 512;
 

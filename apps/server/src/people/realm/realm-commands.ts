@@ -17,7 +17,7 @@ export function addRealmCommands(realm: Command, terminal: Terminal): void {
 
 function addShowCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('show'))
-    .description('print the UUID, by which the relay knows the organization, its name and its address')
+    .description("print the organization's name, its URL, and the UUID that identifies it at the relay")
     .action(async (flags: OutputFlags) => {
       // Imported lazily, here and below, so that help starts fast.
       const { readRealm } = await import('./realm-store.js');
@@ -65,10 +65,10 @@ function addSettingsCommand(realm: Command, terminal: Terminal): void {
 function addSetCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('set'))
     .description('change a setting of the organization; clients get an event')
-    .argument('<name>', 'as waxwing-server realm settings prints it')
+    .argument('<name>', 'the name of the setting, as printed by waxwing-server realm settings')
     .argument(
       '<value>',
-      'the value; of a permission the name or id of a group, or JSON such as \'{"direct_members":[9],"direct_subgroups":[]}\'',
+      'the value; for a permission, the name or id of a group, or JSON such as \'{"direct_members":[9],"direct_subgroups":[]}\'',
     )
     .action(async (name: string, value: string, flags: OutputFlags) => {
       const { asCommandError } = await import('./as-command-error.js');
@@ -80,7 +80,7 @@ function addSetCommand(realm: Command, terminal: Terminal): void {
       );
       printResult(terminal, flags, {
         machines: { name, changed: isChanged },
-        people: isChanged ? `Set ${name}.` : `${name} is so already: nothing was changed.`,
+        people: isChanged ? `Set ${name}.` : `${name} already has this value: nothing was changed.`,
       });
     });
 }

@@ -21,8 +21,8 @@ const mentionPolicies: Partial<Record<RoleGroupName, number>> = {
   'role:moderators': 7,
 };
 /**
- * The legacy integer for values without one of their own. It means everyone, so that clients never hide the feature
- * from users who have the permission.
+ * The legacy integer for values that have no equivalent. It means everyone, so that clients never hide the feature from
+ * users who have the permission.
  */
 const widestMentionPolicy = 1;
 

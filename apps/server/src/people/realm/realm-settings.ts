@@ -63,9 +63,9 @@ export const realmSettings = {
   email_changes_disabled: flag(false),
   emails_restricted_to_domains: fixedFlag(
     false,
-    'this server keeps no list of domains, so it stays false: a person who joins by an invitation link chooses any address',
+    'must be false: this server cannot restrict domains, so a person who joins by an invitation link may choose any address',
   ),
-  invite_required: fixedFlag(true, 'people join this server by an invitation link alone, so it stays true'),
+  invite_required: fixedFlag(true, 'must be true: people can join this server only by an invitation link'),
   enable_read_receipts: flag(false, { since: 137 }),
   welcome_message_custom_text: setting('', textOfAtMost(maximumWelcomeCharacters), z.string(), {
     since: 416,
@@ -88,7 +88,7 @@ export const realmSettings = {
   media_preview_size: setting<number>(100, percentOf(100, 150, 200), z.number().int(), { since: 469 }),
   require_e2ee_push_notifications: fixedFlag(
     true,
-    'this server sends notifications only encrypted, so it stays true',
+    'must be true: this server sends only encrypted notifications',
     { since: 409 },
   ),
 } as const;

@@ -88,7 +88,9 @@ async function readRequest(
     return { settings: { [name]: data }, permissions: {} };
   }
   if (!isRealmPermissionName(name)) {
-    throw new CommandError(`There is no setting ${name}: waxwing-server realm settings prints all.`);
+    throw new CommandError(
+      `There is no setting ${name}: run "waxwing-server realm settings" to list all settings.`,
+    );
   }
   return { settings: {}, permissions: { [name]: { new: await readGroups(db, text), old: undefined } } };
 }
@@ -102,7 +104,9 @@ async function readGroups(db: Kysely<ServerTables>, text: string): Promise<Group
     .where('name_lower', '=', text.toLowerCase())
     .executeTakeFirst();
   if (group === undefined) {
-    throw new CommandError(`There is no group ${text}: name one, such as role:members, or write its id.`);
+    throw new CommandError(
+      `There is no group ${text}: specify the name of a group, such as role:members, or its id.`,
+    );
   }
   return group.id;
 }

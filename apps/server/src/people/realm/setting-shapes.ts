@@ -24,7 +24,7 @@ export function percentOf(...allowed: readonly number[]) {
 export function secondsOrUnlimited() {
   return z
     .string()
-    .regex(/^(?:\d{1,15}|"?unlimited"?)$/, 'must be seconds, or unlimited')
+    .regex(/^(?:\d{1,15}|"?unlimited"?)$/, 'must be a number of seconds, or unlimited')
     .transform((text) => (/^\d/.test(text) ? Number(text) : null))
     .refine((seconds) => seconds !== 0, 'must be positive, or unlimited')
     .meta({

@@ -4,5 +4,5 @@ import { z } from 'zod';
 export const languageTag = z
   .string()
   .overwrite((text) => text.replace(/^"(.*)"$/s, '$1'))
-  .refine((text) => /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(text), 'must be the tag of a language')
+  .refine((text) => /^[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,3}$/.test(text), 'must be a language tag')
   .meta({ openApi: { type: 'string' } });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 const maximumCharacters = 40;
 
 /**
- * Parameter for the name of an IANA time zone, plain or as a JSON string. An empty text means that no time zone is set.
+ * Parameter for the name of an IANA time zone, plain or as a JSON string. An empty string means that no time zone is set.
  */
 export const timeZone = z
   .string()

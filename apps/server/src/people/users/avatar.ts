@@ -14,7 +14,7 @@ export function providerAvatarUrl(shownAddress: string, version: number, size: A
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon${wanted}&version=${version}`;
 }
 
-/** A user's avatar: the URL of an uploaded avatar, and the version, which grows with each change. */
+/** A user's avatar: the URL of an uploaded avatar, and the version, which increases with each change. */
 interface Pictured {
   readonly avatarUrl: string | undefined;
   readonly avatarVersion: number;

@@ -45,7 +45,7 @@ export async function createUser(
   const { email, fullName } = checkedIdentity(wanted, realm);
   if (await isNameTaken(db, undefined, fullName)) throw fullNameTaken();
   const id = await insertUser(db, { ...wanted, email, fullName }, now);
-  if (id === undefined) throw refused(`There is a user with the address ${email} already.`);
+  if (id === undefined) throw refused(`A user with the address ${email} already exists.`);
   if (passwordHash !== undefined) await storePassword(db, id, passwordHash);
   const waitingPeriodDays = await readRealmSetting(db, 'waiting_period_threshold');
   const memberships = await settleRoleGroups(db, { userIds: [id], waitingPeriodDays, now });
@@ -70,13 +70,13 @@ export function checkedIdentity(
   const email = wanted.email.normalize('NFC');
   requireOwnAddress(email);
   if (!isEmailAddress(email) || idOfDummyAddress(email, realm) !== undefined) {
-    throw refused('This is not an e-mail address that a user can have: write one such as ada@example.com.');
+    throw refused('This is not a valid e-mail address for a user: use an address such as ada@example.com.');
   }
   return { email, fullName: checkedFullName(wanted.fullName) };
 }
 
 async function detailsOf({ db }: ServerTransaction, user: Pick<User, 'id' | 'role'>): Promise<UserDetails> {
   const found = await findDetails(db, { kind: 'id', id: user.id }, user);
-  if (found === undefined) throw new Error('the user that was just made has no row');
+  if (found === undefined) throw new Error('the user that was just created has no row');
   return found;
 }

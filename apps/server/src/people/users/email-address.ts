@@ -50,7 +50,7 @@ export function requireOwnAddress(address: string): void {
     labels.some((label) => isDeceptive(label, { mayLookLatin, isTurkic }))
   ) {
     throw refused(
-      'This e-mail address has characters that are invisible or look like others: write it in the letters of one alphabet.',
+      'This e-mail address has characters that are invisible or look like others: use only letters of one alphabet.',
     );
   }
   if (isReservedAddress(address)) {

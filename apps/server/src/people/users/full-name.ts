@@ -16,7 +16,7 @@ export function checkedFullName(name: string): string {
   const trimmed = name.trim();
   if (trimmed === '') throw refused("Full name can't be empty!");
   if ([...trimmed].length > maximumCharacters) {
-    throw refused(`Name too long! It can have ${maximumCharacters} characters.`);
+    throw refused(`Name too long! The maximum is ${maximumCharacters} characters.`);
   }
   if (reserved.test(trimmed) || nameProblem('name', trimmed) !== undefined) {
     throw refused('Invalid characters in name!');

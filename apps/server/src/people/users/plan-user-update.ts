@@ -21,7 +21,7 @@ export interface UserChange {
 
 /**
  * Validates an administrator's update of a user and returns only the fields that change.
- * @throws ProtocolError with the reason for a refusal.
+ * @throws ProtocolError if a rule refuses the request.
  */
 export function planUserUpdate(facts: UserFacts, requested: UserUpdateRequest): UserChange {
   if (requested.email !== undefined) requireAddressChanger(facts);

@@ -56,13 +56,13 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
     .where('is_active', '=', 1)
     .where('is_bot', '=', 0)
     .orderBy('id')
-    // Shared lock: a concurrent transaction could remove another owner.
+    // Takes a shared lock, so that no concurrent transaction removes another owner.
     .modifyEnd(keepingRows(db))
     .execute();
   return owners.every(({ id }) => id === target.id);
 }
 
-/** Whether names must be unique and a user other than `id` has this one. */
+/** Returns whether names must be unique and a user other than `id` has this name. */
 export async function isNameTaken(
   db: Kysely<ServerTables>,
   id: UserId | undefined,

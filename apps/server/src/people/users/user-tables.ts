@@ -4,7 +4,7 @@ import { type Generated, type Kysely, sql } from 'kysely';
 import { addressKey } from '../../platform/names/address-key.js';
 import { nameKey } from '../../platform/names/name-key.js';
 
-/** Times in Unix milliseconds, booleans as 0 or 1. */
+/** The table of users. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface UserTables {
   /** Users and bots. The row of a deactivated user stays, because messages refer to it; its address can be reused. */
   users: {
@@ -12,7 +12,7 @@ export interface UserTables {
     email: string;
     email_lower: string;
     full_name: string;
-    /** `nameKey` of the name, by which unique names are found. */
+    /** The `nameKey` of the name, for checking that names are unique. */
     name_key: Generated<string>;
     role: number;
     is_bot: number;
@@ -27,7 +27,7 @@ export interface UserTables {
     timezone: Generated<string>;
     /** URL of an uploaded avatar; null for the provider's. */
     avatar_url: string | null;
-    /** Grows by one with each change of the avatar. */
+    /** Increases by one with each change of the avatar. */
     avatar_version: Generated<number>;
     /** Whether the user may change other users' addresses. Applies only while the user is an owner. */
     can_change_user_emails: Generated<number>;
@@ -111,7 +111,7 @@ export async function addNameKeys(db: Kysely<unknown>): Promise<void> {
     .alterTable('users')
     .addColumn('name_key', text, (column) => column.notNull().defaultTo(''))
     .execute();
-  // Before the update: PostgreSQL refuses it while deferred triggers are pending.
+  // Creates the index before the update: PostgreSQL cannot create it while deferred triggers are pending.
   await db.schema.createIndex('users_name_key').on('users').column('name_key').execute();
   const users = db as Kysely<UserTables>;
   const rows = await users.selectFrom('users').select(['id', 'full_name']).execute();

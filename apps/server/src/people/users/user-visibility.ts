@@ -14,10 +14,10 @@ type Seen = Pick<User, 'id' | 'isBot'>;
 type Sees = (user: Seen) => boolean;
 
 /**
- * The visibility of users for one reader, by the current `can_access_all_users_group`. If it excludes guests, a guest
- * sees itself, bots, and users in a common channel or conversation, and a spectator sees only bots. Reads nothing for
- * members, who see all users.
- * @param among the users to test; others count as hidden. A guest's other acquaintances may be very many.
+ * Returns a function that tests whether a reader sees a user, according to the current `can_access_all_users_group`. If
+ * that group excludes guests, a guest sees itself, bots, and users in a common channel or conversation, and a spectator
+ * sees only bots. Runs no query for members, who see all users.
+ * @param among the users to test; others count as hidden. Limits the query, because a guest may know thousands of users.
  */
 export async function readVisibilityOf(
   db: Kysely<ServerTables>,
@@ -27,7 +27,7 @@ export async function readVisibilityOf(
   return (await seesAllUsers(db, reader)) ? () => true : limitedVisibility(db, reader, among);
 }
 
-/** Returns whether a reader sees all users. Reads nothing for members. */
+/** Returns whether a reader sees all users. Runs no query for members. */
 export async function seesAllUsers(db: Kysely<ServerTables>, reader: Reader): Promise<boolean> {
   return (reader !== undefined && reader.role !== roles.guest) || isOpenToGuests(db);
 }
