@@ -116,7 +116,7 @@ describe('the README', () => {
     const output = await runShell(codeFor('server admins'), env, invitation);
     expect(output).toMatch(/exit 0$/);
     expect(output).toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}/);
-    expect(output).toMatch(/API key, shown this once: [A-Za-z0-9]{32}\b/);
+    expect(output).toMatch(/API key \(shown only once\): [A-Za-z0-9]{32}\b/);
     expect(output).toContain(`joined ${world.relayUrl}, which is in use now.`);
     expect(output).toContain('ok      apps');
   }, 120_000);

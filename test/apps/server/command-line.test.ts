@@ -55,20 +55,20 @@ describe('users add', () => {
   });
 
   it.each([
-    ['users add --email not-an-address', 'is not an e-mail address'],
-    ['users add --email a,b@example.com', 'is not an e-mail address'],
-    [`users add --email a@example.com --name ${'n'.repeat(101)}`, 'It can have 100 characters'],
+    ['users add --email not-an-address', 'is not a valid e-mail address'],
+    ['users add --email a,b@example.com', 'is not a valid e-mail address'],
+    [`users add --email a@example.com --name ${'n'.repeat(101)}`, 'The maximum is 100 characters'],
     ['users add --email a@example.com --name a*b', 'Invalid characters in name'],
     ['users add --email a@example.com --name a|1', 'Invalid format'],
-    ['users add --email user1@hidden.invalid', 'not an e-mail address that a user can have'],
+    ['users add --email user1@hidden.invalid', 'not a valid e-mail address for a user'],
     ['users add --email a@example.com --name Notification.Bot', 'reserved for the server'],
     ['users add --email Welcome-Bot@example.com', 'reserved for the server'],
     ['users add --email аda@example.com', 'characters that are invisible or look like others'],
-    ['users add --email a@example.com --owner ada@example.com', 'Only a bot has an owner'],
+    ['users add --email a@example.com --owner ada@example.com', 'Only bots have owners'],
     ['users add --email a@example.com --bot --owner nobody@example.com', 'There is no user'],
     [
       'users add --email ADA@example.com',
-      'address ada@example.com already: name another address, or "waxwing-server users rotate-key ada@example.com"',
+      'address ada@example.com already exists: choose another address, or run "waxwing-server users rotate-key ada@example.com"',
     ],
     ['users add --email a@example.com --role king', 'king', 2],
     ['users add', '--email', 2],
@@ -94,7 +94,7 @@ describe('users set', () => {
     });
     expect(await change('b@example.com')).toBe(200);
     const { printed } = await run('users set ada@example.com --can-change-user-emails no');
-    expect(printed).toMatch(/^ada@example\.com may not give others another address\.\nDatabase: /);
+    expect(printed).toMatch(/^ada@example\.com may not change other users' e-mail addresses\.\nDatabase: /);
     expect(await change('c@example.com')).toBe(400);
   });
 
@@ -119,7 +119,7 @@ describe('users set-password', () => {
     );
     expect([code, said]).toEqual([0, '']);
     expect(printed).toContain(
-      'Set the password of ada@example.com. Where they had signed in with another one, they must sign in again.\n',
+      'Set the password of ada@example.com. Devices that were signed in with the old password must sign in again.\n',
     );
     expect((await signIn('ada@example.com', 'eight or more')).body.user_id).toBe(user_id);
     expect(test.databaseBytes().toString('latin1')).not.toContain('eight or more');
@@ -229,7 +229,10 @@ describe('users reactivate', () => {
     await runJson('users deactivate ada@example.com --yes');
     await runJson('users add --email ada@example.com');
     const taken = await run('users reactivate ada@example.com');
-    expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('Another user has the e-mail')]);
+    expect([taken.code, taken.said]).toEqual([
+      1,
+      expect.stringContaining('Another user has the same e-mail'),
+    ]);
   });
 
   it('the only owner cannot be deactivated', async () => {

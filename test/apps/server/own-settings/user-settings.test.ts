@@ -97,7 +97,7 @@ eachBackend((backend) => {
       });
       expect([status, body.code, body.msg]).toEqual([
         ...[400, 'BAD_REQUEST'],
-        'Invalid target_users: this server changes the settings of the requester alone',
+        "Invalid target_users: this server changes only the requester's own settings",
       ]);
       expect(await settingsOf('owner')).toEqual(before);
     });

@@ -51,7 +51,7 @@ eachBackend((backend) => {
         'eight or more',
       );
       expect([code, printed]).toEqual([0, expect.stringContaining(words)]);
-      expect(printed.split('\n')[0]).toContain(' Revoked 2 invitation links of theirs.');
+      expect(printed.split('\n')[0]).toContain(' Revoked 2 of their invitation links.');
       expect(await events()).toMatchObject([{ type: 'invites_changed' }]);
       for (const link of links) expect((await test.server.app.inject(link)).statusCode).toBe(404);
       expect((await test.server.app.inject(other)).statusCode).toBe(200);

@@ -204,7 +204,7 @@ eachBackend((backend) => {
       await test.addAccount(ada.email);
       const { status, body } = await reactivate(owner, ada);
       expect([status, body.code, body.msg]).toEqual([
-        ...[400, 'BAD_REQUEST', expect.stringContaining('Another user has the e-mail address')],
+        ...[400, 'BAD_REQUEST', expect.stringContaining('Another user has the same e-mail address')],
       ]);
     });
 
@@ -217,7 +217,7 @@ eachBackend((backend) => {
       await test.ask(owner, 'PATCH', 'realm', { require_unique_names: 'false' });
       expect([status, body.msg]).toEqual([
         400,
-        'Unique names required in this organization: give the other user of this name another one first.',
+        'Unique names required in this organization: rename the other user with this name first.',
       ]);
     });
 

@@ -36,8 +36,8 @@ const channelIds = optionalJsonParameter(channelIdList.max(maximumIds, tooMany))
 const groupIds = optionalJsonParameter(groupIdList.max(maximumIds, tooMany));
 
 /**
- * `POST /api/v1/invites/multiuse` (docs/chat-api.md, section 6): creates a link with which anyone can join until it
- * expires. The server does not show the link again. Publishes an event to administrators and the inviter.
+ * `POST /api/v1/invites/multiuse` (docs/chat-api.md, section 6): creates a link that lets anyone join until it expires.
+ * Only this response contains the link. Publishes an event to administrators and the inviter.
  *
  * Errors:
  *

@@ -2,9 +2,9 @@ import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Times in Unix milliseconds, booleans as 0 or 1. */
+/** Tables of invitations. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface InvitationTables {
-  /** Links with which anyone can join. Revoking one deletes its row. */
+  /** Links that let anyone join. Revoking a link deletes its row. */
   invitations: {
     id: Generated<number>;
     /** Digest of the token in the link. */

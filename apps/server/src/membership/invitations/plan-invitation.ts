@@ -18,7 +18,7 @@ export interface InvitationFacts {
   readonly held: ReadonlySet<PermissionName<'realm'>>;
   readonly channels: ReadonlyMap<ChannelId, ChannelAccess>;
   readonly groups: ReadonlyMap<GroupId, Group>;
-  /** The groups whose own permissions let the actor add members. */
+  /** The groups whose permissions allow the actor to add members. */
   readonly addableGroupIds: ReadonlySet<GroupId>;
 }
 
@@ -30,7 +30,7 @@ const roleNeeded: Partial<Record<Role, string>> = {
 
 /**
  * Validates the requested terms of an invitation.
- * @throws ProtocolError with the first reason for a refusal.
+ * @throws ProtocolError for the first rule that refuses them.
  */
 export function planInvitation(facts: InvitationFacts, requested: InvitationTerms): InvitationTerms {
   const { actor } = facts;
@@ -106,7 +106,7 @@ function requireChannels(facts: InvitationFacts, ids: readonly ChannelId[]): voi
   }
 }
 
-/** Returns an error that says why the actor cannot add members to a group, or `undefined` if the actor can. */
+/** Returns the error if the actor cannot add members to a group, or `undefined` if the actor can. */
 function objectionToGroup(
   { groups, held, addableGroupIds }: InvitationFacts,
   id: GroupId,

@@ -90,7 +90,7 @@ export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
   const body = `<h1>Too many attempts</h1>
 <p role="alert">Wait ${wait}, then open the link again. The link stays valid.</p>`;
-  return page(429, 'Too many tries', body, { 'retry-after': String(waitSeconds) });
+  return page(429, 'Too many attempts', body, { 'retry-after': String(waitSeconds) });
 }
 
 function page(

@@ -21,7 +21,7 @@ import { type InvitationTerms, lockInvitation } from '../invitations/invitation-
 import { grantableTerms } from '../invitations/plan-invitation.js';
 import { sendWelcome } from './welcome-messages.js';
 
-/** What a new user entered in the sign-up form. */
+/** The values that a new user entered in the sign-up form, with the password hashed. */
 export interface Newcomer {
   readonly fullName: string;
   readonly email: string;
@@ -30,7 +30,7 @@ export interface Newcomer {
 }
 
 /**
- * Creates a user on those terms of an invitation that its inviter may still grant. Returns the new user's id. Returns
+ * Creates a user from an invitation, limited to what its inviter may still grant. Returns the new user's id. Returns
  * `undefined` if the invitation is expired or revoked, or if its inviter may no longer invite. Skips channels and
  * groups that the inviter may no longer add users to, archived channels and deactivated groups.
  * @throws ProtocolError BAD_REQUEST for an address or a name that is invalid or taken.

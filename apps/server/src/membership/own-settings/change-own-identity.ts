@@ -19,7 +19,7 @@ export interface IdentityRequest {
  * Changes the name and address of a locked user at their own request, and returns the events to publish. A new address
  * requires the permission to change other users' addresses, because the server does not confirm addresses. The caller
  * holds the lock on groups.
- * @throws ProtocolError BAD_REQUEST with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
  */
 export async function changeOwnIdentity(
   transaction: ServerTransaction,

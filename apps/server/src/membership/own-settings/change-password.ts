@@ -12,7 +12,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 import { type PasswordAttempt, provePassword } from '../sign-in/prove-password.js';
 
-/** A password change whose old password is verified. */
+/** A password change whose old password has been verified. */
 export interface NewPassword {
   /** The user's email address. */
   readonly name: string;
@@ -21,8 +21,8 @@ export interface NewPassword {
 }
 
 /**
- * Does the slow part of a password change, before the transaction: verifies the old password, which counts as a sign-in
- * attempt, and hashes the new one.
+ * Performs the slow part of a password change, before the transaction: verifies the old password, which counts as a
+ * sign-in attempt, and hashes the new one.
  * @throws ProtocolError BAD_REQUEST for a wrong old password, and for a new password that is too short or too long;
  * RATE_LIMIT_HIT after too many failures.
  */

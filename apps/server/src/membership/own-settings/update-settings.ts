@@ -60,7 +60,7 @@ export const updateSettings = operation({
     email: z.string().optional(),
     old_password: password,
     new_password: password,
-    target_users: optionalJsonParameter(z.never('this server changes the settings of the requester alone')),
+    target_users: optionalJsonParameter(z.never("this server changes only the requester's own settings")),
   }),
   answer: z.object({
     /** Present only with a new password. */

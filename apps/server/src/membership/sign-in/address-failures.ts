@@ -16,7 +16,7 @@ export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
   /**
-   * Takes one of the address's attempts. Returns `undefined` on success, or the seconds to wait if no attempt is left.
+   * Counts an attempt of the address. Returns `undefined` on success, or the seconds to wait if no attempt is left.
    */
   take(address: string, now: number): number | undefined {
     const failures = this.#failuresOf(address, now);
@@ -25,7 +25,7 @@ export class AddressFailures {
     return undefined;
   }
 
-  /** Gives an attempt back. Called after a sign-in that succeeded or did not test a password. */
+  /** Stops counting an attempt. Called after a sign-in that succeeded or did not test a password. */
   giveBack(address: string): void {
     const failures = this.#addresses.peek(address);
     if (failures !== undefined && failures.count > 0) failures.count -= 1;

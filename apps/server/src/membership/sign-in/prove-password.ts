@@ -27,7 +27,7 @@ const waitAgainSeconds = 1;
 
 /**
  * Verifies a password. Checks wait in a queue that is fair between clients. Each attempt counts against the name and
- * the client's address. The address gets its attempt back if the sign-in succeeds or no password was tested.
+ * the client's address. It stops counting against the address if the sign-in succeeds or no password was tested.
  * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password,
  * all after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name
  * or address with too many failures, and if the queue is full.

@@ -41,7 +41,7 @@ export interface UserAdministration {
 }
 
 /**
- * Runs the checks that need no database. Runs them first, so that a mistake does not create an empty database.
+ * Runs the checks that need no database. Call it before opening one, so that a mistake does not create an empty database.
  * @throws CommandError for an address that is invalid or reserved, and for a bad name.
  */
 export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
@@ -61,15 +61,15 @@ export async function addUser(
   { clock, realm }: UserAdministration,
   { email, fullName, role, isBot, ownerEmail }: UserToAdd,
 ): Promise<ProvisionedUser> {
-  if (ownerEmail !== undefined && !isBot) throw new CommandError('Only a bot has an owner: add --bot.');
+  if (ownerEmail !== undefined && !isBot) throw new CommandError('Only bots have owners: add --bot.');
   const present = await findUser(database.db, email);
   if (present !== undefined) {
     throw new CommandError(
-      `There is a user with the address ${present.email} already: name another address, or "waxwing-server users rotate-key ${present.email}" gives this user a new API key.`,
+      `A user with the address ${present.email} already exists: choose another address, or run "waxwing-server users rotate-key ${present.email}" to give this user a new API key.`,
     );
   }
   const owner = ownerEmail === undefined ? undefined : await requireUser(database, ownerEmail);
-  if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: a bot belongs to a person.`);
+  if (owner?.isBot) throw new CommandError(`${owner.email} is a bot: only a person can own a bot.`);
   const apiKey = generateApiKey();
   const apiKeyHash = hashCredential(apiKey.reveal());
   const { publish } = commandContext(database, clock);
@@ -143,7 +143,7 @@ export async function requireUser(database: ServerDatabase, email: string): Prom
   const user = await findUser(database.db, email);
   if (user === undefined) {
     throw new CommandError(
-      `There is no user with the address ${email}: waxwing-server users list shows all.`,
+      `There is no user with the address ${email}: run "waxwing-server users list" to list all users.`,
     );
   }
   return user;

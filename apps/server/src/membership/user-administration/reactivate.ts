@@ -19,14 +19,10 @@ export async function reactivate(
   const { db } = transaction;
   if (target.isActive) throw refused('User is already active');
   if (await isAddressTaken(db, target.id, target.email)) {
-    throw refused(
-      'Another user has the e-mail address of this user: give one of them another address first.',
-    );
+    throw refused('Another user has the same e-mail address: change one of the addresses first.');
   }
   if (await isNameTaken(db, target.id, target.fullName)) {
-    throw refused(
-      'Unique names required in this organization: give the other user of this name another one first.',
-    );
+    throw refused('Unique names required in this organization: rename the other user with this name first.');
   }
   if (await hasInactiveOwner(db, target)) {
     throw refused('The owner of this bot is deactivated: reactivate the owner first.');

@@ -55,11 +55,11 @@ export function addUsersCommands(users: Command, terminal: Terminal): void {
 function addAddCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('add'))
     .description('add a user or a bot and print its API key, which is shown only once')
-    .requiredOption('--email <address>', 'their e-mail address')
-    .option('--name <name>', 'their full name (default: the first part of the address)')
-    .addOption(new Option('--role <role>', 'their role').choices(roleNames).default('member'))
-    .option('--bot', 'a bot: it cannot register push devices')
-    .option('--owner <address>', 'the owner of the bot')
+    .requiredOption('--email <address>', 'the e-mail address')
+    .option('--name <name>', 'the full name (default: the first part of the address)')
+    .addOption(new Option('--role <role>', 'the role').choices(roleNames).default('member'))
+    .option('--bot', 'add a bot, which cannot register push devices')
+    .option('--owner <address>', "the e-mail address of the bot's owner")
     .action(async (flags: AddFlags) => {
       const profile = {
         email: flags.email,
@@ -108,7 +108,10 @@ function addSetCommand(users: Command, terminal: Terminal): void {
     .description("change a user's special permissions")
     .argument('<address>', 'the e-mail address of the user')
     .addOption(
-      new Option('--can-change-user-emails <yes|no>', 'an owner who may give others another address')
+      new Option(
+        '--can-change-user-emails <yes|no>',
+        "whether this user, as an owner, may change other users' e-mail addresses",
+      )
         .choices(['yes', 'no'])
         .makeOptionMandatory(),
     )
@@ -120,14 +123,14 @@ function addSetCommand(users: Command, terminal: Terminal): void {
       const may = isAllowed ? 'may, as an owner,' : 'may not';
       printResult(terminal, flags, {
         machines: { ...userJson(user), can_change_user_emails: isAllowed },
-        people: `${user.email} ${may} give others another address.`,
+        people: `${user.email} ${may} change other users' e-mail addresses.`,
       });
     });
 }
 
 function addSetPasswordCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('set-password'))
-    .description('give a user a password to sign in with, typed unseen or on standard input')
+    .description("set a user's password, read from a hidden prompt or from standard input")
     .argument('<address>', 'the e-mail address of the user')
     .action(async (address: string, flags: OutputFlags) => {
       const { setPassword } = await import('./set-password.js');
@@ -136,7 +139,7 @@ function addSetPasswordCommand(users: Command, terminal: Terminal): void {
           terminal.readSecret(`New password of ${address}: `),
         ),
       );
-      const done = `Set the password of ${user.email}. Where they had signed in with another one, they must sign in again.`;
+      const done = `Set the password of ${user.email}. Devices that were signed in with the old password must sign in again.`;
       printResult(terminal, flags, {
         machines: { ...userJson(user), revoked_invitations: revokedInvitations },
         people: done + andInvitations(revokedInvitations),
@@ -171,9 +174,7 @@ function addRotateCommand(users: Command, terminal: Terminal): void {
 
 function addDeactivateCommand(users: Command, terminal: Terminal): void {
   destructive(users.command('deactivate').alias('remove'))
-    .description(
-      'deactivate a user with their keys, push devices and invitation links, and the bots that belong to them',
-    )
+    .description('deactivate a user and their bots, and remove their keys, push devices and invitation links')
     .action(async (address: string | undefined, flags: DestroyFlags) => {
       const email = addressOf(address, flags);
       const { userIds, revokedInvitations } = await withServerDatabase(terminal, async (database) => {
@@ -194,7 +195,7 @@ function addDeactivateCommand(users: Command, terminal: Terminal): void {
 function addReactivateCommand(users: Command, terminal: Terminal): void {
   withJson(users.command('reactivate'))
     .description('reactivate a user or bot and print its new API key, which is shown only once')
-    .argument('<address>', 'their former e-mail address')
+    .argument('<address>', 'the former e-mail address')
     .action(async (address: string, flags: OutputFlags) => {
       const reactivated = await withServerDatabase(terminal, async (database) =>
         (await changeActivity()).reactivateByAddress(database, terminal.clock, address),
@@ -208,23 +209,23 @@ function destructive(command: Command): Command {
     withYes(
       command
         .addArgument(new Argument('[address]', 'the e-mail address of the user'))
-        .option('--email <address>', 'the same, as an option'),
+        .option('--email <address>', 'the same address, as an option'),
     ),
   );
 }
 
 function addressOf(argument: string | undefined, { email }: DestroyFlags): string {
   const address = argument ?? email;
-  if (address === undefined) throw new CommandError('Name the user by their e-mail address.');
+  if (address === undefined) throw new CommandError("Specify the user's e-mail address.");
   return address;
 }
 
-/** Returns a sentence with the number of revoked invitation links, or an empty text if no link was revoked. */
+/** Returns a sentence with the number of revoked invitation links, or an empty string if no link was revoked. */
 function andInvitations(revoked: number): string {
   if (revoked === 0) return '';
   return revoked === 1
-    ? ' Revoked 1 invitation link of theirs.'
-    : ` Revoked ${revoked} invitation links of theirs.`;
+    ? ' Revoked 1 of their invitation links.'
+    : ` Revoked ${revoked} of their invitation links.`;
 }
 
 function userJson(user: User): object {
@@ -237,6 +238,6 @@ function provisioned(done: string, { user, apiKey }: ProvisionedUser, more = '')
   const key = apiKey.reveal();
   return {
     machines: { ...userJson(user), api_key: key },
-    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).${more}\nAPI key, shown this once: ${key}`,
+    people: `${done} ${user.email} (id ${user.id}, ${roleName(user.role)}).${more}\nAPI key (shown only once): ${key}`,
   };
 }
