@@ -25,7 +25,7 @@ export interface Requester extends KnownUser {
     options?: { readonly isBatchFirst?: boolean },
   ): Promise<Result>;
   /**
-   * Like {@link change}, for work that may write up to `rows` rows. If there are many rows, commits alone
+   * Like {@link change}, for work that may write up to `rows` rows. If there are many rows, uses a separate commit
    * (`writeSingle`): in a shared commit, other users' writes would wait for this one.
    */
   changeMany<Result>(

@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Times in Unix milliseconds. */
+/** Tables of passwords and sign-in. Times are Unix milliseconds. */
 export interface AuthenticationTables {
   /** Password hashes of the people who have a password. */
   passwords: {

@@ -22,7 +22,7 @@ export type PlannedTry =
   | { readonly kind: 'locked'; readonly waitSeconds: number };
 
 /**
- * Takes one sign-in attempt of a name. The attempt counts as failed until it succeeds. The fifth failure within 30
+ * Counts a sign-in attempt for a name. The attempt counts as failed until it succeeds. The fifth failure within 30
  * minutes locks the name for 30 minutes. Each further lockout doubles the time, up to a day.
  */
 export function planSignInTry(known: NameFailures | undefined, now: number): PlannedTry {

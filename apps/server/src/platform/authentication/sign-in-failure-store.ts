@@ -8,11 +8,11 @@ import { type NameFailures, planSignInTry } from './plan-sign-in-try.js';
 export type TakenTry =
   | { readonly kind: 'taken' }
   | { readonly kind: 'locked'; readonly waitSeconds: number }
-  /** A concurrent transaction takes an attempt of the same name. */
+  /** A concurrent transaction is counting an attempt for the same name. */
   | { readonly kind: 'busy' };
 
 /**
- * Takes a sign-in attempt of a name ({@link planSignInTry}). Attempts are counted across all processes on the database.
+ * Counts a sign-in attempt for a name ({@link planSignInTry}), across all processes on the database.
  */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);
@@ -30,8 +30,8 @@ export async function takeSignInTry({ db }: ServerTransaction, name: string, now
 }
 
 /**
- * Deletes the failures of a name after it has signed in. Skips the deletion if a concurrent transaction takes an
- * attempt of the name: waiting for its lock could deadlock.
+ * Deletes the failures of a name after a successful sign-in. Skips the deletion if a concurrent transaction is counting
+ * an attempt for the name: waiting for its lock could deadlock.
  */
 export async function forgetSignInFailures({ db }: ServerTransaction, name: string): Promise<void> {
   const digest = digestOf(name);

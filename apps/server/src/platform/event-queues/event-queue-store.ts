@@ -216,8 +216,8 @@ export interface QueuedEvents {
 }
 
 /**
- * Returns the events after `eventId`, oldest first, each with its `id`. Returns at most as many as fit into one
- * response, but at least one event if there is any.
+ * Returns the events after `eventId`, oldest first, each with its `id`. Returns as many as fit into one response, but at
+ * least one if there are any.
  */
 export async function eventsAfter(db: Reader, queueId: string, eventId: number): Promise<QueuedEvents> {
   const events: EventOnWire[] = [];
@@ -270,8 +270,8 @@ export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
 }
 
 /**
- * Allocates the next event id of a queue, for an event that its client gets. Returns `undefined` if the queue no longer
- * exists.
+ * Allocates the next event id of a queue, for an event that is sent to its client without being stored. Returns
+ * `undefined` if the queue no longer exists.
  */
 export async function takeEventId(db: Writer, queueId: string): Promise<number | undefined> {
   const row = await db

@@ -90,7 +90,7 @@ async function acknowledge(
   }
   if (lastEventId < queue.acknowledged_event_id) {
     throw refused(
-      `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and are gone`,
+      `Invalid last_event_id: events up to ${queue.acknowledged_event_id} were acknowledged and deleted`,
     );
   }
   onFound?.();

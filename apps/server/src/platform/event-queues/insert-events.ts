@@ -11,9 +11,9 @@ export interface SharedTexts {
 }
 
 /**
- * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. Thousands
- * of queues get the same texts, so each queue is named once for any number of texts: encoding rows as JSON costs more
- * than storing them.
+ * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. The
+ * parameters list each queue only once, regardless of the number of its texts: thousands of queues can get the same
+ * texts, and encoding a row as JSON costs more than storing it.
  */
 export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {
   const texts = [...new Set(shared.flatMap((each) => each.texts))].map((event) => ({ event }));
