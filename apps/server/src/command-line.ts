@@ -39,13 +39,13 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     {
       name: 'realm',
-      description: 'the organization',
+      description: 'manage the organization',
       add: async (realm) =>
         (await import('./people/realm/realm-commands.js')).addRealmCommands(realm, terminal),
     },
     {
       name: 'push',
-      description: 'encrypted push',
+      description: 'send encrypted push notifications',
       add: async (push) => (await import('./push/push-commands.js')).addServerPushCommands(push, terminal),
     },
     ...administrationGroups(terminal, administered(terminal)),

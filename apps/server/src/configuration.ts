@@ -66,7 +66,7 @@ export function readServerEnvironment(environment: Environment): ServerConfigura
     ...(realmUrl === undefined ? { hasDefaultUrl: true as const } : {}),
   };
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
-    reader.problem(`SERVER_REALM_URL is too long: ${maximumRealmUrlBytes} bytes is the most.`);
+    reader.problem(`SERVER_REALM_URL is too long: the maximum is ${maximumRealmUrlBytes} bytes.`);
   }
   const { relay, pushAccount, relayNetwork } = readAccountSettings(reader, databaseUrl.reveal(), adminNames);
   const registrationsPerHour = reader.integer('REGISTRATIONS_PER_HOUR', 60, registrationsPerHourRange);

@@ -30,7 +30,9 @@ export function relayAccountCheck(
     name: 'relay-account',
     async check() {
       const { account } = await findRelayAccount(database, configuration, adminNames);
-      return account.kind === 'configured' ? undefined : 'none: phones are not notified before "push enable"';
+      return account.kind === 'configured'
+        ? undefined
+        : 'none: phones are not notified until you run "push enable"';
     },
   };
 }

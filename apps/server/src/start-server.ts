@@ -23,7 +23,7 @@ export async function startServer(
     if (realm.hasDefaultUrl) {
       server.log.warn(
         { realmUrl: realm.url },
-        'SERVER_REALM_URL is not set, so notifications name the address that this process listens on, and phones that reach the server by another one refuse them: set it to the URL that apps use',
+        'SERVER_REALM_URL is not set, so notifications contain the address that this process listens on, and phones that use another address reject them: set SERVER_REALM_URL to the URL that apps use',
       );
     }
     server.log.info(

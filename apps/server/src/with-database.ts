@@ -2,7 +2,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** What to do if the database is missing, as the end of a sentence. */
+/** The remedy for a missing database, as the end of a sentence. */
 export const remedyIfMissing =
   'name the database of the server in SERVER_DATABASE, or the file with its settings in --env-file; "waxwing-server db migrate" creates a new database';
 

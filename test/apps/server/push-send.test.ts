@@ -236,7 +236,7 @@ eachBackend((backend) => {
         expect([code, printed]).toEqual([
           1,
           expect.stringContaining(
-            'On its way to 2 devices of ada@example.com. Not all could be handed over: the relay answered 503; the server tries again by itself.',
+            'On its way to 2 devices of ada@example.com. The relay did not accept all notifications: the relay answered 503; the server retries automatically.',
           ),
         ]);
         expect(await send(['--user', 'a@example.com', '--text', 'x', '--wait', 'long'])).toMatchObject({
@@ -265,7 +265,7 @@ eachBackend((backend) => {
       const { code, printed, said } = await send(['--user', 'ada@example.com', '--text', 'x', '--wait', '1']);
       expect([code, printed]).toEqual([1, expect.stringContaining('On its way to 2 devices')]);
       expect(said).toContain(
-        'is known to be notified; waxwing-server push status names causes and remedies.',
+        'It is unknown whether every phone of ada@example.com was notified; waxwing-server push status names causes and remedies.',
       );
       await server.server.database.jobs.start();
     });
@@ -278,7 +278,7 @@ eachBackend((backend) => {
       const waiting = await send(['--user', 'carl@example.com', '--text', 'hi']);
       expect([waiting.code, waiting.said]).toEqual([
         1,
-        expect.stringContaining('1 of its registrations wait for the relay'),
+        expect.stringContaining('Registrations waiting for the relay: 1.'),
       ]);
       const without = await send(['--user', 'ada@example.com', '--text', 'hi'], { withRelay: false });
       expect([without.code, without.said]).toEqual([1, expect.stringContaining('No relay is configured')]);

@@ -64,7 +64,7 @@ describe('the dashboard of the server names cause and remedy, and the log has on
     await server.pass(10);
     expect(await server.check('relay')).toMatchObject({
       ok: false,
-      cause: expect.stringMatching(/^The relay does not answer as it should: /),
+      cause: expect.stringMatching(/^The last request to the relay failed: /),
       remedy: expect.stringMatching(/\.$/),
     });
     await server.expectAlert('WaxwingRelayAway');

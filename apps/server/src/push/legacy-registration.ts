@@ -10,9 +10,9 @@ import { human } from '../platform/authentication/authenticate.js';
 const token = z.string();
 
 const tooOld =
-  'This server sends notifications only encrypted, and this app does not take them: update the app. The token was not kept.';
+  'This server sends only encrypted notifications, which this app does not support: update the app. The token was not stored.';
 
-/** `POST /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, which says to update the app. */
+/** `POST /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST and the advice to update the app. */
 export const addLegacyFcmToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/android_gcm_reg_id',
@@ -26,7 +26,7 @@ export const addLegacyFcmToken = operation({
   },
 });
 
-/** `POST /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, which says to update the app. */
+/** `POST /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST and the advice to update the app. */
 export const addLegacyApnsToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/apns_device_token',

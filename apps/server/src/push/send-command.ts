@@ -26,7 +26,7 @@ interface Sent extends SentText {
 export function addSendCommand(push: Command, terminal: Terminal): void {
   withWait(withJson(push.command('send')))
     .description(
-      "send a text to a user's phones through the running server, encrypted like a message, and print the relay's answer",
+      "send a text to a user's phones through the running server, encrypted like a message, and print the relay's results",
     )
     .requiredOption('--user <address>', 'the e-mail address of the user')
     .requiredOption('--text <text>', 'the text to show; Markdown, as in a message')
@@ -46,13 +46,13 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
       }
       if (wait > 0 && countOf(results) < devices) {
         throw new CommandError(
-          `Not every phone of ${email} is known to be notified; ${adminNames.push} status names causes and remedies.`,
+          `It is unknown whether every phone of ${email} was notified; ${adminNames.push} status names causes and remedies.`,
         );
       }
     });
 }
 
-/** The results with which a phone is notified, at once or later. */
+/** The results that mean that a phone was or will be notified. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
@@ -103,8 +103,8 @@ function sentText({ user, devices, results, trouble }: Sent, described: string, 
   if (reported > 0) lines.push(`So far: ${described}.`);
   lines.push(
     trouble === undefined
-      ? `The relay has not answered for all within ${waitSeconds} s: is the server running (waxwing-server serve)?`
-      : `Not all could be handed over: ${trouble}; the server tries again by itself.`,
+      ? `The relay did not report all results within ${waitSeconds} s: is the server running (waxwing-server serve)?`
+      : `The relay did not accept all notifications: ${trouble}; the server retries automatically.`,
   );
   return lines.join(' ');
 }

@@ -72,7 +72,7 @@ export async function sendText(
     const notified = await notifyOfMessages(transaction, context, sent, reportId);
     if (!notified.has(user.id)) {
       throw new CommandError(
-        `${user.email} has turned off notifications of direct messages in its settings: nothing was sent.`,
+        `${user.email} has turned off notifications for direct messages: nothing was sent.`,
       );
     }
     return { user, devices, messageId: sent[0]?.message.id ?? 0, reportId };
@@ -91,7 +91,7 @@ function requireDevices({ email }: User, reach: NotificationReach): number {
   }
   if (reach.pending > 0) {
     throw new CommandError(
-      `No phone of ${email} is registered yet, so nothing was sent: ${reach.pending} of its registrations wait for the relay, see waxwing-server push status.`,
+      `No phone of ${email} is registered yet, so nothing was sent. Registrations waiting for the relay: ${reach.pending}. See waxwing-server push status.`,
     );
   }
   throw new CommandError(

@@ -21,7 +21,7 @@ eachBackend((backend) => {
       {
         result: 'error',
         code: 'BAD_REQUEST',
-        msg: 'This server sends notifications only encrypted, and this app does not take them: update the app. The token was not kept.',
+        msg: 'This server sends only encrypted notifications, which this app does not support: update the app. The token was not stored.',
       },
     ]);
   });

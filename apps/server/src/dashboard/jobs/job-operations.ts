@@ -47,10 +47,10 @@ export const retryDeadJob = operation({
   async handle({ server: { database }, log }: DashboardContext, { parameters: { id } }) {
     const isDead = (await database.jobs.show(id))?.state === 'dead';
     if (!isDead || !(await database.jobs.retry(id))) {
-      const message = `There is no dead job ${id}: it was retried or dropped already.`;
+      const message = `There is no dead job ${id}: it has already been retried or dropped.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }
-    log.info({ job: id }, 'a job that was given up is retried from the dashboard');
+    log.info({ job: id }, 'retrying a dead job on request of the dashboard');
     return new RawAnswer(204, { 'cache-control': 'no-store' }, undefined);
   },
 });

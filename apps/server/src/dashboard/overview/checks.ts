@@ -13,7 +13,7 @@ export interface CheckedFacts {
 
 const remedies: Readonly<Record<string, string>> = {
   database:
-    'Check that the database runs and has disk space and free connections, end transactions that block others, and read the log of the server.',
+    "Check that the database is running and has disk space and free connections, end transactions that block others, and read the server's log.",
   files: 'Correct the file, or the setting that names it: the next start would fail.',
 };
 
@@ -33,8 +33,8 @@ function checkRelay({ hasRelay, link, pushStatus }: CheckedFacts): DashboardChec
     return failedCheck(name, 'No relay is configured, so phones are not notified.', remedy);
   }
   if (link.state === 'failing') {
-    const cause = `The relay does not answer as it should: ${link.lastError?.reason ?? 'no reason is known'}.`;
-    return failedCheck(name, cause, 'Open "Push", which checks every part and says what to do.');
+    const cause = `The last request to the relay failed: ${link.lastError?.reason ?? 'unknown reason'}.`;
+    return failedCheck(name, cause, 'Open "Push": it checks every component and suggests a remedy.');
   }
   if (!pushStatus.canPush) {
     const cause = 'The relay has switched push off for this organization.';
