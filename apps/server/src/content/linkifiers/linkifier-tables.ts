@@ -13,7 +13,7 @@ export interface LinkifierTables {
     example_input: string | null;
     /** Template for the text that clients insert in place of a pasted URL. Null if clients keep the URL. */
     reverse_template: string | null;
-    /** Templates of further URLs that clients replace with that text when pasted, as a JSON array. */
+    /** JSON array of URL templates: when a matching URL is pasted, clients also replace it with that text. */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;

@@ -43,7 +43,7 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** Removes a file, and its own folder if that is empty. */
+/** Removes a file, and its folder if the folder is then empty. */
 async function removeFile(path: string): Promise<void> {
   await rm(path, { force: true });
   try {
