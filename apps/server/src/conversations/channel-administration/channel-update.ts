@@ -43,7 +43,7 @@ export interface ChannelFacts {
   readonly hasNamedTopics: boolean;
 }
 
-/** A planned channel change. Omitted fields stay as they are. */
+/** A planned channel change. Absent fields stay unchanged. */
 export interface ChannelChange {
   /** Present whenever the request sets the privacy, even to the current value: clients still get the event. */
   readonly privacy?: Privacy;

@@ -51,8 +51,8 @@ const parameters = z.object({
  * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
  * users who can see the channel, and posts a notice in it if the organization has enabled notices. Errors:
  *
- * - BAD_REQUEST if the channel does not exist, if the actor may not administer it or change this property, and for
- *   inconsistent settings, an invalid name and an unknown folder
+ * - BAD_REQUEST if the channel does not exist, if the actor may not administer it or change one of the properties, and
+ *   for inconsistent settings, an invalid name and an unknown folder
  * - UNAUTHORIZED_PRINCIPAL if an actor who is not an owner sets retention days, or one who is not an administrator sets
  *   the push default for new subscribers
  * - REQUEST_VARIABLE_INVALID for invalid retention days

@@ -24,7 +24,8 @@ export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
 };
 
 /**
- * Reads whether a user can see and read each channel, in two statements. Efficient for all channels of the organization.
+ * Reads whether a user can see and read each channel, in two statements. `channels` may be all channels of the
+ * organization.
  */
 export async function readChannelVisibility(
   db: Kysely<ServerTables>,

@@ -44,7 +44,7 @@ export async function readRealmRights(
   };
 }
 
-/** @throws ProtocolError BAD_REQUEST if the actor may not create private, or public, channels. */
+/** @throws ProtocolError BAD_REQUEST if the actor may not create channels with this privacy. */
 export function requireMayMake({ held }: RealmRights, { isPrivate }: Pick<Privacy, 'isPrivate'>): void {
   if (!held.has(isPrivate ? 'can_create_private_channel_group' : 'can_create_public_channel_group')) {
     throw insufficientPermission();

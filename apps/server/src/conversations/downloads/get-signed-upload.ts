@@ -14,9 +14,9 @@ import { requireReadable } from './readable-upload.js';
 import { openSignedFile } from './signed-address.js';
 
 /**
- * `GET /user_uploads/temporary/…`: returns the file of a temporary URL, which `GET /api/v1/user_uploads/…` issued. The
- * URL works until it expires, as long as the user who requested it may read the file. Errors: NOT_FOUND for all other
- * URLs, including expired ones.
+ * `GET /user_uploads/temporary/…`: returns a file by a temporary URL from `GET /api/v1/user_uploads/…`. The URL works
+ * until it expires, as long as the user who requested it may read the file. Errors: NOT_FOUND for all other URLs,
+ * including expired ones.
  */
 export const getSignedUpload = operation({
   method: 'GET',

@@ -8,7 +8,7 @@ import { requireReadableUpload } from './readable-upload.js';
 /**
  * `GET /user_uploads/…`: returns a file or the requested range of it. Its owner may read it, as may users who may read
  * a message that refers to it. If the organization has public access, unauthenticated clients may read files of
- * web-public channels. Errors: NOT_FOUND. Missing and unreadable files get the same error.
+ * web-public channels. Errors: NOT_FOUND for missing files and, with the same message, for unreadable files.
  */
 export const getUpload = operation({
   method: 'GET',

@@ -8,8 +8,8 @@ import type { SentMessage } from './message-events.js';
 import type { RelatedRecords } from './related-records.js';
 
 /**
- * Returns the guests who receive messages but may not see the sender, by sender. Runs no query if every sender has a copy
- * of the message, as usual: members of a channel or conversation can see each other.
+ * Returns the guests who receive messages but may not see the sender, by sender. In the usual case, every sender has a
+ * copy of the message. Then it runs no query, because members of a channel or conversation can see each other.
  */
 export async function guestsWithoutAccess(
   db: Kysely<ServerTables>,

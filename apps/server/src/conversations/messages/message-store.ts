@@ -45,7 +45,7 @@ export async function lockMessages({ db }: ServerTransaction, ids: readonly Mess
   return (await messageRows(db, ids).modifyEnd(lockingRows(db)).execute()).map(toMessage);
 }
 
-/** Returns the key of a topic within its channel. Topics are compared without regard to letter case. */
+/** Returns the key of a topic within its channel. Topics are case-insensitive. */
 export function topicKey(topic: string): string {
   return topic.toLowerCase();
 }

@@ -34,7 +34,8 @@ type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
  * Enqueues a job that marks the unread messages of an archived channel as read, because clients no longer show the
- * channel. It works in batches, publishes events, retracts push notifications, and stops if the channel is unarchived.
+ * channel. The job works in batches, publishes events, retracts push notifications, and stops if the channel is
+ * unarchived.
  */
 export async function readArchivedChannel(
   transaction: ServerTransaction,
