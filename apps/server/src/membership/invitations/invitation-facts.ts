@@ -15,7 +15,7 @@ const realmPermissions = [
 const groupPermissions = ['can_manage_group', 'can_add_members_group'] as const;
 
 interface NamedInInvitation {
-  /** The channels of the invitation, locked. */
+  /** The locked channels of the invitation. */
   readonly channels: readonly Channel[];
   readonly groupIds: readonly GroupId[];
 }

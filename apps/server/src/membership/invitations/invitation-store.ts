@@ -12,7 +12,7 @@ export interface InvitationTerms {
   /** Unix milliseconds; `undefined` if the invitation never expires. */
   readonly expiresAt: number | undefined;
   readonly includesDefaults: boolean;
-  /** `undefined` means the organization's default text, and an empty text means no message. */
+  /** `undefined` means the organization's default text, and an empty string means no message. */
   readonly welcomeText: string | undefined;
   readonly channelIds: readonly ChannelId[];
   readonly groupIds: readonly GroupId[];

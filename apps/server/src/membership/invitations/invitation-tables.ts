@@ -17,7 +17,7 @@ export interface InvitationTables {
     expires_at: number | null;
     /** Whether users who join are subscribed to the default channels. */
     includes_defaults: number;
-    /** Null means the organization's default text, and an empty text means no message. */
+    /** Null means the organization's default text, and an empty string means no message. */
     welcome_text: string | null;
   };
   invitation_channels: {

@@ -46,7 +46,7 @@ export const getJoinPage = operation({
 });
 
 /**
- * `POST /join/…/`: creates a user on the terms of the invitation and redirects to a page that confirms it. Invalid input
+ * `POST /join/…/`: creates a user from an invitation and redirects to a page that confirms the sign-up. Invalid input
  * gets the form again, with status 400 and the reason. Each failure counts against the client's address, so that users
  * cannot be enumerated.
  */

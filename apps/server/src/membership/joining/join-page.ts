@@ -69,7 +69,7 @@ export function joinedRedirect(): RawAnswer {
   return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
 }
 
-/** Renders the page that confirms a sign-up and says how to continue. The page is public and names no user. */
+/** Renders the page that confirms a sign-up and explains how to sign in. The page is public and names no user. */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
 <p role="status">You are now a member. Sign in with your app, with your e-mail address and password:</p>
@@ -84,7 +84,7 @@ export function noInvitationPage(): RawAnswer {
   return page(404, 'No invitation', body);
 }
 
-/** Renders the page for too many attempts, from one address or from all clients together. It says how long to wait. */
+/** Renders the page for too many attempts, from one address or from all clients together, with the time to wait. */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

@@ -16,7 +16,7 @@ export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
   /**
-   * Counts an attempt of the address. Returns `undefined` on success, or the seconds to wait if no attempt is left.
+   * Counts an attempt from the address. Returns `undefined` on success, or the seconds to wait if no attempt is left.
    */
   take(address: string, now: number): number | undefined {
     const failures = this.#failuresOf(address, now);

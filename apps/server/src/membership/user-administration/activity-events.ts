@@ -6,8 +6,8 @@ import type { User } from '../../people/users/user-store.js';
 import type { ServerTransaction } from '../../tables.js';
 
 /**
- * Publishes the events for deactivated or reactivated users, and for their group and channel memberships. Each event
- * goes to the active users who can see the user that it is about.
+ * Publishes the events for deactivated or reactivated users, and for their group and channel memberships. The events
+ * about a user go to the active users who can see this user.
  */
 export async function publishActivity(
   { publish }: Pick<ServerContext, 'publish'>,

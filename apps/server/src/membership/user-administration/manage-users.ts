@@ -42,7 +42,7 @@ export interface UserAdministration {
 
 /**
  * Runs the checks that need no database. Call it before opening one, so that a mistake does not create an empty database.
- * @throws CommandError for an address that is invalid or reserved, and for a bad name.
+ * @throws CommandError for an address that is invalid or reserved, and for an invalid name.
  */
 export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
   try {
@@ -54,7 +54,7 @@ export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministra
 
 /**
  * Adds a user or bot, subscribes it to the default channels, and publishes events to clients.
- * @throws CommandError for an address that is invalid or taken, a bad name, or an unknown owner.
+ * @throws CommandError for an address that is invalid or taken, an invalid name, or an unknown owner.
  */
 export async function addUser(
   database: ServerDatabase,
