@@ -9,7 +9,7 @@ import type { PermissionName } from '../permissions/permission-settings.js';
 import { storePermission } from '../permissions/permission-store.js';
 import type { GroupRecord } from './group-record.js';
 
-/** The changes to apply to a group; an absent field stays as it is. */
+/** The changes to apply to a group. Absent fields stay unchanged. */
 export interface GroupChange {
   readonly groupId: GroupId;
   readonly name?: string;
@@ -58,7 +58,7 @@ export async function applyGroupChange(db: Transaction<ServerTables>, change: Gr
   }
 }
 
-/** Whether a group was active before a change. If not, the group after a reactivation. */
+/** Whether a group was active before a change and, if the change reactivated it, the group's new record. */
 interface ChangedGroup {
   readonly wasActive: boolean;
   readonly reactivated?: GroupRecord | undefined;

@@ -3,8 +3,8 @@ import { amongNumbers, ascendingNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-// The only implementation of group membership. Each function is one recursive statement, however deep groups are
-// nested. The statement walks down from the given groups.
+// The only implementation of group membership. Each function runs one recursive statement, regardless of the depth of
+// nesting. The statement walks down from the given groups.
 
 type Reader = Kysely<ServerTables>;
 

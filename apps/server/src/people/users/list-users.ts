@@ -28,7 +28,7 @@ export async function listForSpectator(context: StateContext, client: AskingClie
   return { realm_users: joinUsers(active), realm_non_active_users: joinUsers(inactive) };
 }
 
-/** Lists the users that a user can see. `own` is the user itself, from the same snapshot. */
+/** Lists the users that `reader` can see. `own` is the reader's own user, from the same snapshot. */
 export async function listForUser(
   context: StateContext,
   reader: KnownUser,

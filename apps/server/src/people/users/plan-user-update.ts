@@ -11,7 +11,7 @@ export interface UserUpdateRequest {
   readonly email: string | undefined;
 }
 
-/** The changes to apply to a user; an absent field stays as it is. */
+/** The changes to apply to a user. Absent fields stay unchanged. */
 export interface UserChange {
   readonly userId: UserId;
   readonly fullName?: string;

@@ -40,18 +40,18 @@ const reservedNames = decorated([...systemBotNames, ...stockBots].map((name) => 
 const reservedDomain = exactly(systemBotAddressDomain.split('.'));
 
 /**
- * Returns whether a name looks like one of the server's own bots: in any letter case, script and style, with digits and
- * symbols instead of letters, in the plural, with the words in any order, and with any invisible characters, emoji,
- * blanks and punctuation in between. An article, digits, and words such as "bot" and "official" make no difference
- * either.
+ * Returns whether a name looks like that of one of the server's own bots: in any letter case, script and style, with
+ * digits and symbols instead of letters, in the plural, with the words in any order, and with any invisible characters,
+ * emoji, blanks and punctuation in between. Articles, digits, and words such as "bot" and "official" are ignored.
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
 }
 
 /**
- * Returns whether an email address looks like one of the server's own bots: its domain is theirs or a subdomain, or its
- * local part is one of theirs at any domain. Considers the same spellings as {@link isReservedName}.
+ * Returns whether an email address looks like that of one of the server's own bots: it has the bots' domain or a
+ * subdomain, or it has the local part of a bot's address at any domain. Considers the same spellings as
+ * {@link isReservedName}.
  */
 export function isReservedAddress(address: string): boolean {
   const at = address.lastIndexOf('@');

@@ -53,8 +53,8 @@ interface ChangedUser {
 }
 
 /**
- * Builds the events for a change, in order. Each field goes only to users who can see it: the address to readers of the
- * address, all others to users who can see the changed user.
+ * Builds the events for a change, in order. The real address goes only to users who can read it, all other fields to
+ * users who can see the changed user.
  */
 export function eventsOfUserChange(db: Kysely<ServerTables>, changed: ChangedUser): EventsToPublish {
   const { change, memberships } = changed;

@@ -99,7 +99,7 @@ export const user = requesterKind({
   demand: () => undefined,
 });
 
-/** Any user; no bots. */
+/** Any user except bots. */
 export const human = requesterKind({
   name: 'human',
   description: "A user's e-mail address and API key; bots are refused.",
@@ -107,7 +107,7 @@ export const human = requesterKind({
   demand: requireHuman,
 });
 
-/** Any user except guests; no bots. */
+/** Any user except guests and bots. */
 export const member = requesterKind({
   name: 'member',
   description: "A user's e-mail address and API key; bots and guests are refused.",

@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { Signals } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 
-/** Why a wait ended. `gone` means that the request was aborted or the poll was replaced. */
+/** The reason that a wait ended. `gone` means that the request was aborted or the poll was replaced. */
 export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 
 const channel = 'event-queues';
@@ -56,7 +56,7 @@ export class QueueListeners {
   }
 }
 
-/** Notifies the listeners of every process, for a process without listeners of its own. */
+/** Returns a notifier for processes that have no listeners themselves, such as commands. */
 export function queueNotifier(signals: Signals): Pick<QueueListeners, 'notify'> {
   return { notify: (transaction, queueId) => signals.notify(transaction, channel, queueId) };
 }
@@ -66,7 +66,7 @@ export class QueueListener {
   readonly #all: Set<QueueListener>;
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();
-  /** Why the next wait ends at once; `timed-out` if it does not. */
+  /** The reason that the next wait ends at once. `timed-out` means that the next wait blocks. */
   #end: WaitEnd = 'timed-out';
 
   constructor(all: Set<QueueListener>, onClose: () => void) {

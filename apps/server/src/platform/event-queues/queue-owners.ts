@@ -38,7 +38,7 @@ export async function readQueueOwners(
  * possibly others. The caller makes the exact check.
  */
 export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
-  // The column holds a JSON array of types, so a match of the quoted type is a whole element.
+  // The column contains a JSON array of types, so the quoted type matches only a whole element.
   const conditions = [...new Set(types)].map((type) => sql`event_types like ${`%${JSON.stringify(type)}%`}`);
   return sql<SqlBool>`(event_types is null or ${sql.join(conditions, sql` or `)})`;
 }

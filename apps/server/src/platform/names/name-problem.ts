@@ -27,8 +27,8 @@ const viramas =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u0f84\\u1039\\u103a\\u17d2\\u1a60\\u1b44\\u1bab\\ua953\\ua9c0\\u{11133}]';
 
 /**
- * Contexts in which invisible characters change how their neighbors look, or are part of how a language is written.
- * Based on the contexts of UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
+ * Contexts in which invisible characters change how their neighbors look, or belong to the spelling of a language. Based
+ * on the contexts of UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
  */
 const invisibleInPlace = [
   // Joiners in emoji that are composed of several emoji, such as families and professions.
@@ -58,17 +58,17 @@ const unsuitable =
 const scan = new RegExp(`(?:${invisibleInPlace})|(${unsuitable})`, 'gu');
 
 const rightToLeft = new RegExp(`(?=\\p{L})[${rightToLeftScripts}]`, 'u');
-/** Direction marks, which override no direction. They have an effect only next to letters of right-to-left scripts. */
+/** Marks that do not override the text direction. They have an effect only next to letters of right-to-left scripts. */
 const directionMark = /[\u200e\u200f\u061c]/;
 const visible = new RegExp(`(?![${invisibleCharacters}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, 'u');
 
 /**
- * Describes what is wrong with the characters of a name, in a sentence about `what`, such as `channel name`. Returns
- * `undefined` if the name is valid. This rule applies to all names: of people, groups, channels, topics and so on. A
- * name must have a visible character. It must not have control characters, line breaks or private-use characters.
- * Invisible characters are allowed only where they change how a name looks, such as a joiner between Persian letters.
- * Otherwise two names could look alike. No character may reverse the text. Positions in the sentence count code points
- * from 1. `end` is appended to the sentence about an invalid character.
+ * Validates the characters of a name. Returns a sentence about the problem, in which `what` describes the name, such as
+ * `channel name`, or `undefined` if the name is valid. The rule applies to all names: of people, groups, channels, topics
+ * and so on. A name must have a visible character. It must not have control characters, line breaks, private-use
+ * characters, or characters that override the text direction. Invisible characters are allowed only where they change how
+ * a name looks, such as a joiner between Persian letters: otherwise two names could look alike. Positions in the sentence
+ * count code points from 1. `end` is appended to the sentence about an invalid character.
  */
 export function nameProblem(what: string, name: string, end = '.'): string | undefined {
   const position = unsuitablePosition(name);
