@@ -45,7 +45,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum number of event queues per user, because each queue can have a long poll in flight.
+// Twice the maximum number of event queues per user, because each queue can have a long poll besides other requests.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 // In minutes. The maximum is 100 years.

@@ -81,7 +81,7 @@ const handlersPerActor = 3;
 
 /**
  * Assembles the server, opens its database and starts its jobs.
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything that it opened
+ * @throws ConfigurationError or DatabaseUnusableError, with a message for the admin. Closes everything that it opened
  * before it throws.
  */
 export function createServer(

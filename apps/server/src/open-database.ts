@@ -13,8 +13,8 @@ export interface OpenServerDatabaseOptions
 }
 
 /**
- * Opens the server's database and applies its migrations. @throws DatabaseUnusableError with a sentence that says what to
- * do.
+ * Opens the server's database and applies its migrations. @throws DatabaseUnusableError, whose message contains the
+ * remedy.
  */
 export function openServerDatabase(options: OpenServerDatabaseOptions): Promise<ServerDatabase> {
   const { url, clock, ...rest } = options;

@@ -8,7 +8,7 @@ import { relayAccountCheck, serverFileChecks } from './file-checks.js';
 import { openServerDatabase } from './open-database.js';
 import { serverMigrations } from './tables.js';
 
-/** Returns checks of everything that the server needs to start. They neither listen nor create anything. */
+/** Returns checks of everything that the server needs to start. The checks open no port and create nothing. */
 export function serverStartChecks(configuration: ServerConfiguration, clock: Clock): StartCheck[] {
   const { databaseUrl, uploads } = configuration;
   const database = { url: databaseUrl.reveal(), migrations: serverMigrations };

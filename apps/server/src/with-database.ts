@@ -31,7 +31,7 @@ export async function withServerDatabase<Result>(
     clock: terminal.clock,
     role: 'visiting',
     remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
-    // This process runs no jobs. Only background errors after a commit get here; they do not fail the command.
+    // This process runs no jobs. The only errors here are background errors after a commit; they do not fail the command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

@@ -19,7 +19,7 @@ interface SendFlags extends OutputFlags, WaitFlag {
 
 interface Sent extends SentText {
   readonly results: readonly CountedResult[];
-  /** Why the relay has recently accepted no notifications; `undefined` if it has accepted some. */
+  /** The last error of the relay link, if the link is failing. */
   readonly trouble: string | undefined;
 }
 

@@ -5,7 +5,7 @@ import {
   queueLifetimeMilliseconds,
 } from '../platform/event-queues/event-queue-store.js';
 
-/** For clients that sleep most of the time: a phone that wakes twice a day keeps its queue. */
+/** Long enough for clients that sleep most of the time: a phone that wakes twice a day keeps its queue. */
 const mobileSeconds = 12 * 60 * 60;
 
 const message = 'must be a number of seconds from 0, or mobile';

@@ -34,7 +34,7 @@ const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
 
-/** The value `partial` also returns all subscribers. */
+/** The value `partial` has the same effect as `true`: it returns all subscribers. */
 const includeSubscribers = z
   .enum(['true', 'false', 'partial'], 'must be true, false or partial')
   .transform((text) => text !== 'false');

@@ -118,7 +118,7 @@ eachBackend((backend) => {
     });
     await registerPhone(test, 'bob@example.org');
     expect((await post('/push/test', { email: 'bob@example.org' })).json().result).toMatch(/1 sent/);
-    expect(test.logged.text()).toContain('sending a test notification on request of the dashboard');
+    expect(test.logged.text()).toContain('sending a test notification from the dashboard');
   });
 
   it('lists dead jobs, and retries them', async () => {
@@ -135,7 +135,7 @@ eachBackend((backend) => {
       },
     ]);
     expect((await post(`/jobs/dead/${dead[0].id}/retry`)).statusCode).toBe(204);
-    expect(test.logged.text()).toContain('retrying a dead job on request of the dashboard');
+    expect(test.logged.text()).toContain('retried a dead job from the dashboard');
     const gone = await post('/jobs/dead/999999/retry');
     expect([gone.statusCode, gone.json().msg]).toEqual([
       409,

@@ -50,7 +50,7 @@ export const retryDeadJob = operation({
       const message = `There is no dead job ${id}: it has already been retried or dropped.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }
-    log.info({ job: id }, 'retrying a dead job on request of the dashboard');
+    log.info({ job: id }, 'retried a dead job from the dashboard');
     return new RawAnswer(204, { 'cache-control': 'no-store' }, undefined);
   },
 });

@@ -34,7 +34,7 @@ export const noFigures: StoredFigures = {
   oldestDueAt: undefined,
 };
 
-/** Reads the stored states, bounded job counts, and row counts that are at most a minute old. */
+/** Reads the stored states, the job counts (each up to a maximum), and row counts that are at most a minute old. */
 export async function readFigures(
   { database, serverPush }: ServerContext,
   countedRows: CountedRows,

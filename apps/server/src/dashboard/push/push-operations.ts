@@ -46,7 +46,7 @@ export const sendPushTest = operation({
       const { id } = await requireUser(database, email);
       const { account: relay } = await findRelayAccount(database, settings, adminNames);
       if (relay.kind === 'not-configured') throw new CommandError('No relay is configured: see above.');
-      log.info({ userId: id }, 'sending a test notification on request of the dashboard');
+      log.info({ userId: id }, 'sending a test notification from the dashboard');
       const test = await sendTest({ database, relay, realm, sodium, clock, waitSeconds }, id);
       return { result: describeTest(test) };
     }),
