@@ -123,7 +123,7 @@ describe('a refused parameter is described in our own words', () => {
       ].map(said),
     ).toEqual([
       'Invalid a: must be a list',
-      'Invalid a.0: must be a text',
+      'Invalid a.0: must be a string',
       'Invalid a.0: must have at most 3 characters',
       'Invalid a: must have at most 2 entries',
       'Invalid b: must be at least 2',

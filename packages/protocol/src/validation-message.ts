@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
   int: 'an integer',
   bigint: 'an integer',

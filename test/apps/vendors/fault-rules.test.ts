@@ -24,7 +24,7 @@ describe('PUT /faults', () => {
     [{ vendor: 'fcm', status: 500, rate: '1' }, /\.rate must be a number from 0 to 1/],
     [{ vendor: 'fcm', status: 500, times: 0 }, /\.times must be an integer from 1/],
     [{ vendor: 'fcm', status: 500, times: 1.5 }, /\.times must be an integer from 1/],
-    [{ vendor: 'fcm', status: 500, token: '' }, /\.token must be a text of 1 to 4096 characters/],
+    [{ vendor: 'fcm', status: 500, token: '' }, /\.token must be a string of 1 to 4096 characters/],
     [
       { vendor: 'oauth', status: 500, token: 't' },
       /\.token does not go with vendor "oauth", only with fcm and apns and webpush/,

@@ -32,7 +32,7 @@ import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 /** Clients may abort a poll after this time. It is well above the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
 
-const eventTypes = z.array(z.string('must be a list of texts').max(100), 'must be a list').max(100);
+const eventTypes = z.array(z.string('must be a list of strings').max(100), 'must be a list').max(100);
 
 /** The value `partial` has the same effect as `true`: it returns all subscribers. */
 const includeSubscribers = z

@@ -3,7 +3,7 @@ import type { FaultVendor } from './fault-rule.js';
 
 const everyVendor = ['fcm', 'apns', 'oauth', 'webpush'] as const satisfies readonly FaultVendor[];
 const maximumSeconds = 2 ** 31;
-const retryAfterForms = 'seconds as an integer from 0 on, or a text of 1 to 64 printable ASCII characters';
+const retryAfterForms = 'seconds as an integer from 0 on, or a string of 1 to 64 printable ASCII characters';
 
 /** Registry of the vendors that support each field of a rule. */
 const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>();
@@ -96,7 +96,7 @@ function field<Shape extends z.ZodType>(vendors: readonly FaultVendor[], shape: 
 
 function text(maximumCharacters: number, minimumCharacters = 1) {
   const range = minimumCharacters === 0 ? 'at most' : `${minimumCharacters} to`;
-  const expected = `must be a text of ${range} ${maximumCharacters} characters`;
+  const expected = `must be a string of ${range} ${maximumCharacters} characters`;
   return z.string(expected).min(minimumCharacters, expected).max(maximumCharacters, expected);
 }
 

@@ -63,5 +63,5 @@ function isAccount(value: unknown): boolean {
 /** Describes a wrong value for an error message. Never includes an object or text, which may contain a secret. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
-  return typeof value === 'string' ? 'a text' : String(value);
+  return typeof value === 'string' ? 'a string' : String(value);
 }

@@ -159,7 +159,7 @@ describe('the apps file', () => {
     ],
     ['{"fcm": [\n{\n"project": "p"}]}', 'line 2: fcm.0.service_account_file is missing.'],
     ['{"fcm":\n{}}', 'line 1: fcm must be a list, in [ ].'],
-    ['{"fcm": [{\n"service_account_file": 1}]}', 'line 2: fcm.0.service_account_file must be a text.'],
+    ['{"fcm": [{\n"service_account_file": 1}]}', 'line 2: fcm.0.service_account_file must be a string.'],
     [
       '{"fcm": [{"service_account_file": "a",\n"address_by": "x"}]}',
       'line 2: fcm.0.address_by must be one of "token", "fid".',

@@ -15,7 +15,7 @@ eachBackend((backend) => {
   // A rounded number would pass this check; the lookup of the ID comes later.
   const notInteger = (name: string) => `Invalid ${name}: must be an integer`;
   const narrowTerm =
-    'Invalid narrow[0]: must be an operator and its operand: a text, an integer, or a list of these';
+    'Invalid narrow[0]: must be an operator and its operand: a string, an integer, or a list of these';
   const group = 'Invalid can_send_message_group["new"]: must be a group id, or members and subgroups';
   const requests: readonly (readonly [Method, string, Record<string, string>, string])[] = [
     ['GET', `messages/${large}`, {}, notInteger('message_id')],

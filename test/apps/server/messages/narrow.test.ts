@@ -212,7 +212,7 @@ eachBackend((backend) => {
       ['dm', [999_999], 'unknown user in 999999'],
       ['id', 'x', 'id needs the id of a message'],
       ['with', 999_999, 'unknown message in with'],
-      ['topic', 5, 'a topic must be a text'],
+      ['topic', 5, 'a topic must be a string'],
     ])('is refused: %s %s', async (operator, operand, desc) => {
       const narrow = [{ operator, operand }];
       const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });
@@ -229,7 +229,7 @@ eachBackend((backend) => {
       const { body } = await organisation.ask('member', 'GET', 'messages', { anchor: 'newest', narrow });
       expect(body).toMatchObject({
         code: 'BAD_REQUEST',
-        msg: 'Invalid narrow[1]: must be an operator and its operand: a text, an integer, or a list of these',
+        msg: 'Invalid narrow[1]: must be an operator and its operand: a string, an integer, or a list of these',
       });
     });
 

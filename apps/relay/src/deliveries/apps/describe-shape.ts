@@ -34,7 +34,7 @@ export function describeMistakes(
 }
 
 const typeNames: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   array: 'a list, in [ ]',
   object: 'an object, in { }',
   boolean: 'true or false',

@@ -9,7 +9,7 @@ export const linkifierParameters = {
   example_input: z.string().optional(),
   reverse_template: z.string().optional(),
   alternative_url_templates: optionalJsonParameter(
-    z.array(z.string('must be a list of texts'), 'must be a list').max(1000),
+    z.array(z.string('must be a list of strings'), 'must be a list').max(1000),
   ),
 };
 

@@ -28,5 +28,5 @@ export const channelDescription = textOfAtMost(realmLimits.max_stream_descriptio
 
 /** {@link channelDescription} as a JSON value. */
 export const channelDescriptionInJson: z.ZodType<string> = z
-  .string('must be a text')
+  .string('must be a string')
   .pipe(channelDescription);

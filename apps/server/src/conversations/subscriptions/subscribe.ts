@@ -52,7 +52,7 @@ const wantedChannels = z
   .array(
     z.object(
       {
-        name: z.string('must be a text').max(1000),
+        name: z.string('must be a string').max(1000),
         description: channelDescriptionInJson.nullish(),
         color: colorShape.nullish(),
       },

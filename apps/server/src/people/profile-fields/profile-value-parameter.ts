@@ -6,7 +6,7 @@ export const profileValues = z.array(
   z.object(
     {
       id: possibleId,
-      value: z.union([z.string(), z.array(possibleId), z.null()], 'must be a text or a list of ids'),
+      value: z.union([z.string(), z.array(possibleId), z.null()], 'must be a string or a list of ids'),
     },
     'must be an object',
   ),

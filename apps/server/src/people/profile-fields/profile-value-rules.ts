@@ -41,7 +41,7 @@ export function checkedProfileValue(
 ): string | null {
   if (value === null || value.length === 0) return null;
   if (field.type === types.USER.id) return checkedPeople(field.name, value, people);
-  if (typeof value !== 'string') throw refused(`${field.name} is not a text`);
+  if (typeof value !== 'string') throw refused(`${field.name} is not a string`);
   if (value.includes('\0')) throw refused(`${field.name} must not contain the character U+0000`);
   return checkedText(field, value);
 }

@@ -73,7 +73,7 @@ export async function readNarrowCondition(
 }
 
 /**
- * Returns whether a term finds messages that the reader has no copy of. In archived channels, only copies are searched.
+ * Returns whether a term also matches messages that the reader has no copy of. In archived channels, only copies match.
  */
 function findsHistory(term: NarrowTerm): boolean {
   const operator = operatorOf(term);
@@ -157,7 +157,7 @@ function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term:
 }
 
 function readTopicOperand(operand: NarrowOperand): string {
-  if (typeof operand !== 'string') throw badNarrow('a topic must be a text');
+  if (typeof operand !== 'string') throw badNarrow('a topic must be a string');
   return operand === realmLimits.realm_empty_topic_display_name ? '' : operand;
 }
 

@@ -32,7 +32,7 @@ const termShape = z
         .tuple([text, operand])
         .transform(([operator, operand]): NarrowTerm => ({ operator, operand, isNegated: false })),
     ],
-    'must be an operator and its operand: a text, an integer, or a list of these',
+    'must be an operator and its operand: a string, an integer, or a list of these',
   )
   .meta({ schemaName: 'NarrowTerm' });
 
