@@ -126,9 +126,9 @@ describe('users set-password', () => {
   });
 
   it.each([
-    ['seven77', 'A password has 8 to 100 characters'],
-    ['', 'A password has 8 to 100 characters'],
-    ['x'.repeat(101), 'A password has 8 to 100 characters'],
+    ['seven77', 'A password must have 8 to 100 characters'],
+    ['', 'A password must have 8 to 100 characters'],
+    ['x'.repeat(101), 'A password must have 8 to 100 characters'],
   ])('refuses the password "%s"', async (typed, sentence) => {
     await runJson('users add --email ada@example.com');
     const { code, said } = await run('users set-password ada@example.com', undefined, typed);

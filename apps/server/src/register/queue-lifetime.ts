@@ -8,7 +8,7 @@ import {
 /** Long enough for clients that sleep most of the time: a phone that wakes twice a day keeps its queue. */
 const mobileSeconds = 12 * 60 * 60;
 
-const message = 'must be a number of seconds from 0, or mobile';
+const message = 'must be a non-negative number of seconds, or mobile';
 
 /** The parameter `idle_queue_timeout`: seconds, or `mobile` for a lifetime that suits phones. */
 export const idleQueueTimeout = z

@@ -42,7 +42,7 @@ eachBackend((backend) => {
     for (const [wanted, message] of [
       [' ', "Channel folder name can't be empty."],
       ['x'.repeat(61), 'Channel folder name too long (limit: 60 characters).'],
-      ['a\u0007', 'Channel folder name has a character that cannot be printed.'],
+      ['a\u0007', 'Channel folder name contains an unprintable character.'],
       [name.toUpperCase(), `Channel folder name '${name.toUpperCase()}' is already in use.`],
     ]) {
       const made = await organisation.ask('owner', 'POST', `${path}/create`, { name: wanted });

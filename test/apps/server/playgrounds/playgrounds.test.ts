@@ -143,7 +143,7 @@ eachBackend((backend) => {
       expect(body.errors).toEqual({
         name: ['Name cannot be blank.'],
         pygments_language: [
-          'A language name has 1 to 40 characters: letters, digits, spaces and any of _ + , - . / #',
+          'A language name must have 1 to 40 characters: letters, digits, spaces and any of _ + , - . / #',
         ],
         url_template: ['Invalid URL template.'],
       });

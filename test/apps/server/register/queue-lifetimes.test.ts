@@ -44,7 +44,11 @@ eachBackend((backend) => {
   it.each(['-1', 'desktop', '1.5'])('idle_queue_timeout cannot be %s', async (idle_queue_timeout) => {
     const { status, body } = await organisation.ask('member', 'POST', 'register', { idle_queue_timeout });
     expect([status, body.code, body.msg]).toEqual([
-      ...[400, 'BAD_REQUEST', 'Invalid idle_queue_timeout: must be a number of seconds from 0, or mobile'],
+      ...[
+        400,
+        'BAD_REQUEST',
+        'Invalid idle_queue_timeout: must be a non-negative number of seconds, or mobile',
+      ],
     ]);
   });
 

@@ -13,7 +13,7 @@ export interface LinkifierTables {
     example_input: string | null;
     /** Template for the text that clients insert in place of a pasted URL. Null if clients keep the URL. */
     reverse_template: string | null;
-    /** JSON array of URL templates: when a matching URL is pasted, clients also replace it with that text. */
+    /** JSON array of further URL templates whose URLs clients replace with that text when they are pasted. */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;

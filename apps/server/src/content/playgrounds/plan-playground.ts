@@ -6,7 +6,7 @@ import { urlTemplateProblem } from './url-template-problem.js';
 /** In Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** Accepted language names, besides those of the highlighter: code blocks may use other languages. */
+/** Language names accepted in addition to the highlighter's, because code blocks may use other languages. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */
@@ -52,7 +52,7 @@ function problemOfName(name: string): string | undefined {
 
 function languageProblem(word: string): string | undefined {
   if (isKnownLanguage(word) || languagePattern.test(word)) return undefined;
-  return 'A language name has 1 to 40 characters: letters, digits, spaces and any of _ + , - . / #';
+  return 'A language name must have 1 to 40 characters: letters, digits, spaces and any of _ + , - . / #';
 }
 
 function listed(field: string, problem: string | undefined): Record<string, string[]> {

@@ -86,8 +86,8 @@ function escaped(character: string): string {
 }
 
 /**
- * Parses a `Range` header. Returns `undefined` if the response must be the complete file: without a valid header, and
- * for several ranges, which a server may ignore.
+ * Parses a `Range` header. Returns `undefined` if the response must be the complete file: if the header is missing or
+ * invalid, or lists several ranges, which a server may ignore.
  */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];

@@ -30,7 +30,7 @@ export interface NewMessage {
   readonly rendered: RenderedMarkdown;
   /** The client program's name. */
   readonly client: string;
-  /** Users whose copy starts as read. */
+  /** Users whose copy is marked as read from the start. */
   readonly readBy?: readonly UserId[];
   /** The sender's event queue, and the client-assigned id of the message, which is sent only to that queue. */
   readonly echo?: { readonly queueId: string; readonly localId: string };

@@ -77,7 +77,7 @@ export const joinByInvitation = operation({
       if (!isPasswordLength(password.reveal())) {
         const { minimum, maximum } = passwordLength;
         return failure(
-          formPage(context.realm, entries, `A password has ${minimum} to ${maximum} characters.`),
+          formPage(context.realm, entries, `A password must have ${minimum} to ${maximum} characters.`),
         );
       }
       const passwordHash = await context.hashQueue.run({ client: address ?? token, signal }, () =>

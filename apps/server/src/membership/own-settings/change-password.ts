@@ -33,7 +33,7 @@ export async function prepareNewPassword(
 ): Promise<NewPassword> {
   if (!isPasswordLength(wanted.reveal())) {
     const { minimum, maximum } = passwordLength;
-    throw refused(`Invalid new_password: a password has ${minimum} to ${maximum} characters`);
+    throw refused(`Invalid new_password: a password must have ${minimum} to ${maximum} characters`);
   }
   const { passwordHash: oldHash } = await provePassword(context, claim).catch((error: unknown) => {
     const isRefused = error instanceof ProtocolError && error.code !== 'RATE_LIMIT_HIT';

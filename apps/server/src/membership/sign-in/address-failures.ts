@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 /** Failed sign-ins allowed from one address in 30 minutes. */
 export const maximumAddressFailures = 100;
 const windowMilliseconds = 30 * 60_000;
-/** Maximum addresses with counted failures. Beyond it, evicts the address with the oldest window. */
+/** Maximum addresses with counted failures. When it is reached, the address with the oldest window is evicted. */
 const maximumAddresses = 10_000;
 
 interface Failures {

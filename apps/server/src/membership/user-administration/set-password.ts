@@ -38,7 +38,7 @@ export async function setPassword(
   const password = await ask();
   if (!isPasswordLength(password.reveal())) {
     const { minimum, maximum } = passwordLength;
-    throw new CommandError(`A password has ${minimum} to ${maximum} characters: nothing was changed.`);
+    throw new CommandError(`A password must have ${minimum} to ${maximum} characters; nothing was changed.`);
   }
   const hash = await hashPassword(password);
   const context = commandContext(database, clock);

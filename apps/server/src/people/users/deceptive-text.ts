@@ -58,7 +58,7 @@ export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency):
   );
 }
 
-/** Returns whether a character is visible and a letter, a digit, or a mark of a script. */
+/** Returns whether a character is a letter, a digit or a script's own combining mark, and is visible. */
 function isOrdinary(character: string): boolean {
   if (/[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u.test(character)) return false;
   return /[\p{L}\p{Mn}\p{Mc}\p{Nd}]/u.test(character);

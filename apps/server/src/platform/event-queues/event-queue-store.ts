@@ -17,7 +17,7 @@ export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 /** Polls update `last_used_at` at most this often, to save writes. */
 export const noteUseAfterMilliseconds = 60_000;
-/** Maximum unacknowledged events of a queue. Beyond it, the queue is deleted and its client must register again. */
+/** Maximum unacknowledged events of a queue. A queue that exceeds it is deleted, and its client must register again. */
 export const maximumEventsPerQueue = 1000;
 // At this limit, a new queue evicts the user's least recently used one.
 const maximumQueuesPerUser = 50;
@@ -205,7 +205,7 @@ const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, p
 const maximumEventsAtOnce = 500;
 /** Maximum characters of events per response. */
 const enoughCharacters = 1024 * 1024;
-/** Batch size for reading events. Small, so that few events are read in excess of a response's limits. */
+/** Number of events read per query. Small, because events beyond a response's limits are read for nothing. */
 const eventsPerReading = 25;
 
 /** A batch of a queue's events. */

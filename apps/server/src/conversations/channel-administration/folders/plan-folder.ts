@@ -15,7 +15,7 @@ export function checkedFolderName(name: string): string {
     throw refused(`Channel folder name too long (limit: ${maximumFolderNameCharacters} characters).`);
   }
   if (nameProblem('channel folder name', trimmed) !== undefined) {
-    throw refused('Channel folder name has a character that cannot be printed.');
+    throw refused('Channel folder name contains an unprintable character.');
   }
   return trimmed;
 }

@@ -49,8 +49,8 @@ interface TopicMove {
 }
 
 /**
- * Moves users' topic policies along with a topic that has moved as a whole, and publishes events. Drops the policies of
- * users who cannot read the messages in the new topic.
+ * Moves users' policies for a topic whose messages have all moved, and publishes events. Drops the policies of users
+ * who cannot read the messages in the new topic.
  */
 export async function moveTopicSettings(
   transaction: ServerTransaction,
