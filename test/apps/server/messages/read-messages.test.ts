@@ -143,7 +143,7 @@ eachBackend((backend) => {
       expect(rest).not.toHaveProperty('anchor');
       expect(messages[0]?.flags).toEqual(['read', 'historical']);
       expect((await refusal({ message_ids: ids, anchor: 'newest' })).msg).toBe(
-        'message_ids cannot be given together with anchor, num_before or num_after',
+        'message_ids cannot be combined with anchor, num_before or num_after',
       );
     });
 

@@ -19,8 +19,8 @@ export const editEntry = z.object({
 });
 
 /**
- * Builds the `edit_history` of a message from the edits that the organization's policy shows. Keeps the order of
- * `edits`, newest first.
+ * Builds the `edit_history` of a message from the edits that the organization's policy lets users see. Keeps the order
+ * of `edits`, newest first.
  */
 export function writeEdits(
   edits: readonly MessageEdit[],

@@ -69,7 +69,7 @@ export const getMessages = operation({
     const { db } = database;
     const { anchor, message_ids: ids, narrow: terms = [], num_before, num_after } = parameters;
     if (ids !== undefined && (anchor !== undefined || num_before > 0 || num_after > 0)) {
-      throw refused('message_ids cannot be given together with anchor, num_before or num_after');
+      throw refused('message_ids cannot be combined with anchor, num_before or num_after');
     }
     const window = ids === undefined ? readWindow(parameters) : undefined;
     const narrow = await readNarrowOf(db, realm, actor, terms);

@@ -5,7 +5,7 @@ import type { Group } from './group-record.js';
 import { findGroups } from './group-store.js';
 
 /**
- * Returns the named group with this id.
+ * Returns the group with this id. Finds only groups that have a name.
  * @throws ProtocolError BAD_REQUEST if there is no such group.
  */
 export async function requireGroup(db: Kysely<ServerTables>, id: GroupId): Promise<Group> {

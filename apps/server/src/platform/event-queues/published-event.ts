@@ -18,7 +18,7 @@ export interface PublishedEvent extends Omit<AddressedEvent, 'audience'> {
   readonly publicBut?: ReadonlySet<UserId>;
   /** Deletes the queues of the audience instead of publishing. */
   readonly endsQueues?: boolean;
-  /** Chooses the event's form per queue by its client's options. `event` then only supplies the type. */
+  /** Chooses the event's form for each queue according to its client's options. `event` then only supplies the type. */
   readonly variantFor?: (queue: AskingQueue) => EventVariant | undefined;
 }
 
