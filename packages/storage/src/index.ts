@@ -20,6 +20,7 @@ export {
 } from './open-database.js';
 export * from './portable-columns.js';
 export * from './raise-id-counter.js';
+export * from './read-pages.js';
 export * from './remove-in-batches.js';
 export * from './remove-in-pages.js';
 export * from './rows-as-table.js';

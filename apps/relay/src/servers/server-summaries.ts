@@ -1,5 +1,6 @@
 import type { TokenKind } from '@waxwing/protocol';
 import { CommandError } from '@waxwing/service/command-line';
+import { matchingRows, type RowFilter, readPages } from '@waxwing/storage';
 import { type Selectable, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 import { type DeviceCounts, generationOfDevice, noDevices } from './device-counts.js';
@@ -25,37 +26,26 @@ export interface ServerSummary {
   readonly quotaUsed: number;
 }
 
-/** Filter for the listed servers. */
-export interface ServerFilter {
-  /** Matches id, name, hostname or contact, ignoring letter case. */
-  readonly text?: string | undefined;
-  readonly limit?: number | undefined;
+/** Filter for the listed servers. The text is searched in id, name, hostname and contact. */
+export interface ServerFilter extends RowFilter {
   /** Lists only servers that were created after this one. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 
-const serversAtOnce = 250;
+const serversPerPage = 250;
 
 /** Yields pages of the matching servers, oldest first. */
 export async function* summarizeServers(
   { db }: RelayDatabase,
   now: number,
-  { text, limit = Number.POSITIVE_INFINITY, after }: ServerFilter = {},
+  { after, ...filter }: ServerFilter = {},
 ): AsyncGenerator<ServerSummary[]> {
-  const wanted = text?.toLowerCase() ?? '';
-  let left = limit;
-  let last: ServerPosition | undefined = after && { created_at: after.at, id: after.id };
-  do {
-    const servers: ServerRow[] = await pageAfter(db, last);
-    const found = servers
-      .filter(({ id, name, hostname, contact_email }) =>
-        [id, name, hostname, contact_email].some((each) => each?.toLowerCase().includes(wanted)),
-      )
-      .slice(0, left);
-    left -= found.length;
-    yield await summariesOf(db, now, found);
-    last = servers.length < serversAtOnce ? undefined : servers.at(-1);
-  } while (last !== undefined && left > 0);
+  const start = after && { created_at: after.at, id: after.id };
+  const pages = readPages<ServerRow>(serversPerPage, (last) => pageAfter(db, last ?? start));
+  const found = matchingRows(pages, filter, ({ id, name, hostname, contact_email }) => {
+    return [id, name, hostname, contact_email];
+  });
+  for await (const servers of found) yield await summariesOf(db, now, servers);
 }
 
 /** @throws CommandError if there is no such server. */
@@ -83,7 +73,7 @@ function pageAfter(db: Reader, last: ServerPosition | undefined): Promise<Server
     )
     .orderBy('created_at')
     .orderBy('id')
-    .limit(serversAtOnce)
+    .limit(serversPerPage)
     .execute();
 }
 

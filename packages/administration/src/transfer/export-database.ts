@@ -6,6 +6,7 @@ import {
   DatabaseUnusableError,
   type MigrationSet,
   readMigrationStatus,
+  readPages,
   type UntypedDatabase,
 } from '@waxwing/storage';
 import { sql } from 'kysely';
@@ -68,7 +69,7 @@ export async function namesOfMigrations(
   return Object.fromEntries(statuses.map(({ unit, done }) => [unit, done]));
 }
 
-async function* readRows(
+function readRows(
   db: UntypedDatabase,
   { name, columns, keyColumns }: TransferTable,
 ): AsyncIterable<readonly Record<string, unknown>[]> {
@@ -79,20 +80,17 @@ async function* readRows(
   }
   const refs = (names: readonly string[]) => sql.join(names.map((column) => sql.ref(column)));
   const order = refs(keyColumns);
-  for (let last: Record<string, unknown> | undefined; ; ) {
-    const from = last;
+  return readPages(pageSize, async (last?: Record<string, unknown>) => {
     const after =
-      from === undefined
+      last === undefined
         ? sql``
-        : sql`where (${order}) > (${sql.join(keyColumns.map((column) => from[column]))})`;
+        : sql`where (${order}) > (${sql.join(keyColumns.map((column) => last[column]))})`;
     const { rows } = await sql<Record<string, unknown>>`
       select ${refs(columns)} from ${sql.table(name)} ${after} order by ${order} limit ${sql.lit(pageSize)}`.execute(
       db,
     );
-    last = rows.at(-1);
-    if (last === undefined) return;
-    yield rows;
-  }
+    return rows;
+  });
 }
 
 function encodeRow(row: Readonly<Record<string, unknown>>) {

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbers, lockingRows, rowsAsTable } from '@waxwing/storage';
+import { amongNumbers, lockingRows, readPages, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
@@ -51,20 +51,16 @@ export async function findUploads(db: Db, ids: readonly number[]): Promise<Uploa
 const uploadsPerPage = 50;
 
 /** Yields the files of a user, oldest first, in pages. Each page is current when it is read. */
-export async function* uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Upload[]> {
-  let after = 0;
-  for (;;) {
+export function uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Upload[]> {
+  return readPages(uploadsPerPage, async (last?: Upload) => {
     const rows = await stored(db)
       .where('owner_id', '=', ownerId)
-      .where('id', '>', after)
+      .where('id', '>', last?.id ?? 0)
       .orderBy('id')
       .limit(uploadsPerPage)
       .execute();
-    yield rows.map(toUpload);
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < uploadsPerPage) return;
-    after = last.id;
-  }
+    return rows.map(toUpload);
+  });
 }
 
 /** Returns the files with these paths, in ascending order of ids. Locks them until the transaction ends. */

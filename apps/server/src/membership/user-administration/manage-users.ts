@@ -3,16 +3,11 @@ import type { PushRealm } from '@waxwing/server-push';
 import { CommandError } from '@waxwing/service/command-line';
 import { hashCredential, type Secret } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
+import type { RowFilter } from '@waxwing/storage';
 import { subscribeToDefaults } from '../../conversations/channels/default-channels.js';
 import { checkedIdentity, createUser } from '../../people/users/create-user.js';
 import { lockDetails } from '../../people/users/user-details.js';
-import {
-  findUser,
-  listUsers,
-  storeMayChangeAddresses,
-  type User,
-  type UserFilter,
-} from '../../people/users/user-store.js';
+import { findUser, listUsers, storeMayChangeAddresses, type User } from '../../people/users/user-store.js';
 import { generateApiKey } from '../../platform/authentication/api-key.js';
 import type { Role } from '../../platform/authentication/roles.js';
 import type { ServerDatabase } from '../../tables.js';
@@ -92,7 +87,7 @@ function rethrow(error: unknown): never {
 }
 
 /** Yields pages of the matching active users and bots, oldest first. */
-export function allUsers(database: ServerDatabase, filter: UserFilter = {}): AsyncGenerator<User[]> {
+export function allUsers(database: ServerDatabase, filter: RowFilter = {}): AsyncGenerator<User[]> {
   return listUsers(database.db, filter);
 }
 

@@ -1,5 +1,5 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
-import { amongNumbers, ascendingNumbers, isAmong, isPostgres } from '@waxwing/storage';
+import { amongNumbers, ascendingNumbers, isAmong, isPostgres, readPages } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 import { groupedBy } from '../permissions/grouped-by.js';
@@ -14,22 +14,18 @@ type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: strin
 const groupsPerPage = 25;
 
 /** Yields all named groups, ordered by id, in pages. Each page is current when it is read. */
-export async function* groupPages(
+export function groupPages(
   db: Reader,
   { includesDeactivated }: { readonly includesDeactivated: boolean },
 ): AsyncGenerator<ListedGroup[]> {
-  let after = 0 as GroupId;
-  for (;;) {
+  return readPages(groupsPerPage, async (last?: ListedGroup) => {
     const rows = await namedGroups(db)
       .$if(!includesDeactivated, (query) => query.where('is_active', '=', 1))
-      .where('id', '>', after)
+      .where('id', '>', last?.id ?? (0 as GroupId))
       .limit(groupsPerPage)
       .execute();
-    yield await withMembers(db, await complete(db, rows as NamedRow[]));
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < groupsPerPage) return;
-    after = last.id;
-  }
+    return withMembers(db, await complete(db, rows as NamedRow[]));
+  });
 }
 
 /** Returns the named groups with these ids, without their members. Omits unknown ids. */

@@ -1,5 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
-import { amongNumbersOf, fixedQuery, lockingRows } from '@waxwing/storage';
+import { amongNumbersOf, fixedQuery, lockingRows, readPages } from '@waxwing/storage';
 import type { Kysely, Selectable } from 'kysely';
 import type { Role } from '../../platform/authentication/roles.js';
 import { addressKey } from '../../platform/names/address-key.js';
@@ -93,18 +93,10 @@ export async function readSystemBots(db: Db): Promise<UserDetails[]> {
 const usersPerPiece = 250;
 
 /** Yields pages of users, ordered by id. Yields all users if `ids` is `undefined`. */
-export async function* detailsInPieces(
-  db: Db,
-  ids: readonly UserId[] | undefined,
-): AsyncGenerator<UserDetails[]> {
-  let after = 0;
-  for (;;) {
-    const users = await readDetailsPage(db, { ids, after, limit: usersPerPiece });
-    yield users;
-    const last = users.at(-1);
-    if (last === undefined || users.length < usersPerPiece) return;
-    after = last.id;
-  }
+export function detailsInPieces(db: Db, ids: readonly UserId[] | undefined): AsyncGenerator<UserDetails[]> {
+  return readPages(usersPerPiece, (last) =>
+    readDetailsPage(db, { ids, after: last?.id ?? 0, limit: usersPerPiece }),
+  );
 }
 
 /** A reference to a user: an id, or a real address that the reader can see. */

@@ -1,4 +1,5 @@
 import type { UserId } from '@waxwing/protocol';
+import { matchingRows, type RowFilter, readPages } from '@waxwing/storage';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Role } from '../../platform/authentication/roles.js';
 import { addressKey } from '../../platform/names/address-key.js';
@@ -35,32 +36,17 @@ export async function findUserById(db: Reader, id: UserId): Promise<User | undef
   return row && toUser(row);
 }
 
-/** Selects the users to list. */
-export interface UserFilter {
-  /** Text that the name or address must contain, ignoring letter case. */
-  readonly text?: string | undefined;
-  readonly limit?: number | undefined;
-}
+const usersPerPage = 1000;
 
-/** Yields pages of the matching active users and bots, oldest first. */
-export async function* listUsers(db: Reader, { text, limit = Infinity }: UserFilter): AsyncGenerator<User[]> {
-  const wanted = text?.toLowerCase() ?? '';
-  let left = limit;
-  for (let after = 0 as UserId; left > 0; ) {
-    const rows = await activeUsers(db).where('id', '>', after).orderBy('id').limit(usersAtOnce).execute();
-    const found = rows
-      .map(toUser)
-      .filter(({ fullName, email }) => [fullName, email].some((each) => each.toLowerCase().includes(wanted)))
-      .slice(0, left);
-    left -= found.length;
-    yield found;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < usersAtOnce) return;
-    after = last.id;
-  }
+/** Yields pages of active users and bots, oldest first. The filter's text is searched in names and addresses. */
+export function listUsers(db: Reader, filter: RowFilter): AsyncGenerator<User[]> {
+  const pages = readPages(usersPerPage, async (last?: User) => {
+    const after = last?.id ?? (0 as UserId);
+    const rows = await activeUsers(db).where('id', '>', after).orderBy('id').limit(usersPerPage).execute();
+    return rows.map(toUser);
+  });
+  return matchingRows(pages, filter, ({ fullName, email }) => [fullName, email]);
 }
-
-const usersAtOnce = 1000;
 
 /** Inserts a user and returns its id, or `undefined` if an active user already has the address. */
 export async function insertUser(

@@ -1,5 +1,5 @@
 import type { MessageId } from '@waxwing/protocol';
-import { lockingRows } from '@waxwing/storage';
+import { lockingRows, readPages } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import type { ServerTables } from '../../../tables.js';
@@ -19,26 +19,28 @@ interface TopicSearch {
   readonly isLocking?: boolean;
 }
 
+interface TopicMessage {
+  readonly id: MessageId;
+  readonly sent_at: number;
+}
+
 /** Yields the messages of a topic in pages of up to 1000, in ascending order of ids. */
-export async function* pagesOfTopic(
+export function pagesOfTopic(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['from'],
   { afterId = 0, reader, isLocking = false }: TopicSearch,
-): AsyncGenerator<readonly { readonly id: MessageId; readonly sent_at: number }[]> {
-  for (let after = afterId; ; ) {
-    const rows = await db
+): AsyncGenerator<readonly TopicMessage[]> {
+  return readPages(messagesPerPage, (last?: TopicMessage) =>
+    db
       .selectFrom('messages')
       .select(['id', 'sent_at'])
       .where('channel_id', '=', channelId)
       .where('topic_lower', '=', topicKey(topic))
-      .where('id', '>', after as MessageId)
+      .where('id', '>', last?.id ?? (afterId as MessageId))
       .$if(reader !== undefined, (query) => query.where(isReadable(reader as PermissionHolder)))
       .orderBy('id')
       .limit(messagesPerPage)
       .$if(isLocking, (query) => query.modifyEnd(lockingRows(db)))
-      .execute();
-    if (rows.length > 0) yield rows;
-    if (rows.length < messagesPerPage) return;
-    after = rows.at(-1)?.id ?? after;
-  }
+      .execute(),
+  );
 }
