@@ -1,31 +1,26 @@
 import {
   formatColumns,
-  limitOption,
+  type ListFlags,
   type OutputFlags,
   printListing,
   printResult,
   type TableRow,
   type Terminal,
   withJson,
+  withListing,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
 import { readUuid } from './read-uuid.js';
 import type { ServerSummary } from './server-summaries.js';
 
-interface ListFlags extends OutputFlags {
-  readonly limit?: number;
-}
-
 /** Lazy import, so that `--help` stays fast. */
 const summaries = () => import('./server-summaries.js');
 
 /** Adds `servers list` and `servers show`. */
 export function addShowing(servers: Command, terminal: Terminal): void {
-  withJson(servers.command('list'))
+  withListing(servers.command('list'), { searched: 'id, name, hostname or contact' })
     .description('show all servers, their realms, devices and deliveries')
-    .argument('[text]', 'only servers with this text in their id, name, hostname or contact')
-    .addOption(limitOption())
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { summarizeServers } = await summaries();
       await withRelayDatabase(terminal, (database) =>

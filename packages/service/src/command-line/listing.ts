@@ -1,7 +1,12 @@
-import { InvalidArgumentError, Option } from 'commander';
-import type { OutputFlags } from './output.js';
+import { InvalidArgumentError } from 'commander';
+import { type OutputFlags, withJson } from './output.js';
 import { type TableRow, tablePieces } from './table.js';
 import type { Terminal } from './terminal.js';
+
+/** Flags of a command that lists rows. */
+export interface ListFlags extends OutputFlags {
+  readonly limit?: number;
+}
 
 /** The rows that a command prints. */
 export interface Listing<Row> {
@@ -11,6 +16,8 @@ export interface Listing<Row> {
   readonly pages: AsyncIterable<readonly Row[]>;
   /** Returns a row as it appears in the JSON. */
   machines(row: Row): object;
+  /** Further fields of the JSON. */
+  readonly more?: Readonly<Record<string, unknown>>;
   readonly head: readonly string[];
   /** Returns a row's cells in the table. */
   people(row: Row): TableRow;
@@ -37,6 +44,7 @@ export async function printListing<Row>(
     ? jsonPieces(
         listing.name,
         mapped(counted(), (row) => JSON.stringify(listing.machines(row))),
+        listing.more,
       )
     : tablePieces(terminal, { ...listing, pages: mapped(counted(), listing.people) });
   for await (const piece of pieces) terminal.print(piece);
@@ -54,7 +62,11 @@ async function* mapped<Row, Written>(
  * Yields the JSON in pieces. Delays each row until the next is read, because a comma may follow only if there is
  * another row.
  */
-async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+async function* jsonPieces(
+  name: string,
+  pages: AsyncIterable<readonly string[]>,
+  more: object = {},
+): AsyncGenerator<string> {
   let last = `{${JSON.stringify(name)}:[`;
   let separator = '';
   for await (const rows of pages) {
@@ -63,15 +75,44 @@ async function* jsonPieces(name: string, pages: AsyncIterable<readonly string[]>
     last = rows.at(-1) ?? '';
     separator = ',';
   }
-  yield `${last}]}`;
+  const fields = JSON.stringify(more).slice(1);
+  yield `${last}]${fields === '}' ? '' : ','}${fields}`;
 }
 
-/** Returns the option `--limit` of commands that list rows: a whole number. Without it, all rows are listed. */
-export function limitOption(): Option {
-  return new Option('--limit <count>', 'maximum to list (default: all)').argParser((text) => {
-    if (!/^[1-9]\d{0,8}$/.test(text)) {
-      throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.');
-    }
-    return Number(text);
-  });
+/** The part of Commander's `Command` that {@link withListing} uses. */
+interface TakesListOptions<Self> {
+  argument(name: string, description: string): Self;
+  option(flags: string, description: string): Self;
+  option<Value>(
+    flags: string,
+    description: string,
+    parse: (text: string, previous: Value) => Value,
+    defaultValue?: Value,
+  ): Self;
+}
+
+/**
+ * Adds the argument `[text]` and the options `--limit` and `--json`, which all commands that list rows take. `searched`
+ * names the searched texts of a row. `limit` is the default limit; without it, the command lists all rows.
+ */
+export function withListing<Command extends TakesListOptions<Command>>(
+  command: Command,
+  { searched, limit }: { readonly searched: string; readonly limit?: number },
+): Command {
+  const described = command
+    .argument('[text]', `only those with this text in their ${searched}`)
+    .option<number | undefined>(
+      '--limit <count>',
+      `maximum to list${limit === undefined ? ' (default: all)' : ''}`,
+      readLimit,
+      limit,
+    );
+  return withJson(described);
+}
+
+function readLimit(text: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    throw new InvalidArgumentError('It must be a whole number from 1 to 999999999.');
+  }
+  return Number(text);
 }

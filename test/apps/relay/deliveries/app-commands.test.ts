@@ -81,6 +81,22 @@ describe('waxwing-relay apps', () => {
     });
   });
 
+  it('shows the held-back apps that have a text, up to the requested number', async () => {
+    environment.RELAY_APPS_FILE = writeApps();
+    await openBreakers();
+    const shown = async (...argv: readonly string[]) => {
+      const { stdout } = await runRelayCommand(['apps', 'status', ...argv, '--json'], { environment });
+      return (JSON.parse(stdout) as { apps: { state: string }[] }).apps.map(({ state }) => state);
+    };
+    expect(await shown('SOME-project')).toEqual(['credential refused', 'deletions frozen']);
+    expect(await shown('realm ONE')).toEqual(['deletions frozen']);
+    expect(await shown('key was')).toEqual(['credential refused']);
+    expect(await shown('--limit', '1')).toEqual(['credential refused']);
+    expect((await runRelayCommand(['apps', 'status', 'other'], { environment })).stdout).toBe(
+      'Nothing that is held back has "other" in its app, realm, server or reason.',
+    );
+  });
+
   it.each([
     ['is not set', () => undefined, 'RELAY_APPS_FILE is not set here'],
     ['is missing', () => join(dir, 'none.json'), 'is not there'],

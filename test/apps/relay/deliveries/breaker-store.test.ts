@@ -1,4 +1,4 @@
-import type { MigrationSet } from '@waxwing/storage';
+import type { MigrationSet, RowFilter } from '@waxwing/storage';
 import { sql } from 'kysely';
 import { expect, it } from 'vitest';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
@@ -86,6 +86,26 @@ eachBackend((backend) => {
     expect(await store.heldAt(at)).toBe(4);
     await store.close('b', 'deletion', 'realm x');
     expect(await store.list()).toMatchObject(untouched);
+  });
+
+  it('breakers are listed in pages, each once and in the order of the list', async () => {
+    const database = await backend.open<RelayTables>({ migrations: relayMigrations });
+    await database.write(({ db }) =>
+      sql`insert into app_breakers (app, kind, scope, reason, opened_at)
+        with recursive numbers (number) as (select 1 union all select number + 1 from numbers where number < 2500)
+        select case when number % 2 = 0 then 'a' else 'b' end, 'deletion', 'realm ' || number, 'too many', 1
+        from numbers`.execute(db),
+    );
+    const store = new BreakerStore(database);
+    const read = async (filter: RowFilter) => {
+      const breakers = [];
+      for await (const page of store.pages(filter)) breakers.push(...page);
+      return breakers;
+    };
+    const all = await store.list();
+    expect(await read({})).toEqual(all);
+    expect(await read({ limit: 1001 })).toEqual(all.slice(0, 1001));
+    expect(await read({ text: 'REALM 24' })).toHaveLength(111);
   });
 
   it('breakers from before freezes per realm are kept, for the whole app', async () => {

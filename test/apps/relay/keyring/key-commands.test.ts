@@ -105,6 +105,9 @@ describe('keys rotate', () => {
     expect(await keysOf(terminal)).toHaveLength(1);
     expect(await terminal.json('rotate')).toMatchObject({ changed: true, dry_run: false });
     expect((await keysOf(terminal)).map(({ state }) => state)).toEqual(['accepted', 'primary']);
+    const { keys, ...ring } = await terminal.json('list');
+    expect(await terminal.json('list', 'PRIMARY')).toEqual({ ...ring, keys: [(keys as object[])[1]] });
+    expect(await terminal.json('list', '--limit', '1')).toEqual({ ...ring, keys: [(keys as object[])[0]] });
   });
 });
 

@@ -43,6 +43,9 @@ it('the commands for VAPID keys print the public halves, check that an app has o
   expect(JSON.parse(stdout)).toEqual({
     keys: [{ app: 'web', public_key: key?.publicKey, created_at: new Date(commandClock()).toISOString() }],
   });
+  const found = await run(['vapid', 'WEB', '--json', '--limit', '1']);
+  expect(found.stdout).toBe(stdout);
+  expect((await run(['vapid', 'other'])).stdout).toBe('No VAPID key has "other" in its app or key.');
   expect(stdout).not.toContain(Buffer.from(key?.privateKey.reveal() ?? []).toString('base64url'));
   expect((await run(['check'])).stdout).toContain('ok      webpush:web');
 

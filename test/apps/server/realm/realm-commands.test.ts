@@ -40,6 +40,12 @@ eachBackend((backend) => {
         since: 367,
       });
       expect((await run('settings')).printed).toContain('message_retention_days');
+      const named = JSON.parse((await run('settings', 'RETENTION', '--json')).printed).settings;
+      expect(named).toEqual(settings.filter(({ name }: { name: string }) => name.includes('retention')));
+      expect(named.length).toBeGreaterThan(0);
+      expect(JSON.parse((await run('settings', '--limit', '2', '--json')).printed).settings).toEqual(
+        settings.slice(0, 2),
+      );
     });
   });
 

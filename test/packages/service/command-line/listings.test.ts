@@ -9,7 +9,7 @@ interface Bird {
 /** Lists birds. Returns the sequence of pages read and lines printed. */
 async function list(
   pages: readonly (readonly Bird[])[],
-  { json, columns }: { readonly json?: true; readonly columns?: number } = {},
+  { json, columns, more }: { json?: true; columns?: number; more?: Readonly<Record<string, unknown>> } = {},
 ) {
   const happened: string[] = [];
   const printed: string[] = [];
@@ -30,6 +30,7 @@ async function list(
       name: 'birds',
       pages: reading(),
       machines: (bird) => bird,
+      ...(more === undefined ? {} : { more }),
       head: ['id', 'name'],
       people: ({ id, name }) => [id, name],
       none: 'There are no birds.',
@@ -50,6 +51,13 @@ describe('a listing', () => {
       expect(count).toBe(pages.flat().length);
     },
   );
+
+  it('adds further fields to the JSON', async () => {
+    for (const pages of [[], [birds(0, 2)]]) {
+      const { printed } = await list(pages, { json: true, more: { eggs: [1], nest: null } });
+      expect(JSON.parse(printed)).toEqual({ birds: pages.flat(), eggs: [1], nest: null });
+    }
+  });
 
   it('prints the rows of a page before it reads the next', async () => {
     for (const options of [{}, { json: true as const }]) {

@@ -1,12 +1,14 @@
 import {
   CommandError,
   type ConsentFlags,
-  formatTable,
-  type OutputFlags,
+  type ListFlags,
+  printListing,
   printResult,
   requireConsent,
+  type TableRow,
   type Terminal,
   withJson,
+  withListing,
   withYes,
 } from '@waxwing/service/command-line';
 import { ConfigurationError, type Environment } from '@waxwing/service/config';
@@ -20,24 +22,22 @@ const stores = () => import('./breaker-store.js');
 
 /** Adds the `apps` commands, which show refused credentials and frozen deletions, and confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
-  withJson(apps.command('status'))
+  withListing(apps.command('status'), { searched: 'app, realm, server or reason' })
     .description('show which apps are held back or refused by a vendor, and why')
-    .action(async ({ json }: OutputFlags) => {
-      const breakers = await withRelayDatabase(terminal, async (database) => {
-        const { BreakerStore } = await stores();
-        return new BreakerStore(database).list();
-      });
+    .action(async (text: string | undefined, flags: ListFlags) => {
       const unchecked = await describeUncheckedApps(terminal.environment);
-      const none =
-        unchecked === undefined ? 'Nothing is held back.' : 'The database names nothing that is held back.';
-      printResult(
-        terminal,
-        { json },
-        {
-          machines: { apps: breakers.map(formatForMachines), unchecked: unchecked ?? null },
-          people: breakers.length === 0 ? none : await formatBreakers(terminal, breakers),
-        },
-      );
+      await withRelayDatabase(terminal, async (database) => {
+        const { BreakerStore } = await stores();
+        await printListing(terminal, flags, {
+          name: 'apps',
+          pages: new BreakerStore(database).pages({ text, limit: flags.limit }),
+          machines: formatForMachines,
+          more: { unchecked: unchecked ?? null },
+          head: ['app', 'whose', 'state', 'since', 'why'],
+          people: formatRow,
+          none: describeNone(text, unchecked),
+        });
+      });
       if (unchecked !== undefined) throw new CommandError(unchecked);
     });
   withYes(withJson(apps.command('confirm-deletions')))
@@ -68,6 +68,12 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
         },
       );
     });
+}
+
+function describeNone(text: string | undefined, unchecked: string | undefined): string {
+  if (text !== undefined)
+    return `Nothing that is held back has "${text}" in its app, realm, server or reason.`;
+  return unchecked === undefined ? 'Nothing is held back.' : 'The database names nothing that is held back.';
 }
 
 /**
@@ -116,13 +122,12 @@ function formatForMachines(breaker: StoredBreaker): object {
   };
 }
 
-function formatBreakers(terminal: Terminal, breakers: readonly StoredBreaker[]): Promise<string> {
-  const rows = breakers.map((breaker) => [
+function formatRow(breaker: StoredBreaker): TableRow {
+  return [
     breaker.app,
     whoseOf(breaker),
     stateOf(breaker),
     new Date(breaker.openedAt).toISOString(),
     breaker.reason,
-  ]);
-  return formatTable(terminal, { head: ['app', 'whose', 'state', 'since', 'why'], rows });
+  ];
 }

@@ -1,4 +1,6 @@
-import type { RelayDatabase } from '../../tables.js';
+import { matchingRows, type RowFilter, readPages } from '@waxwing/storage';
+import { type Selectable, sql } from 'kysely';
+import type { RelayDatabase, RelayTables } from '../../tables.js';
 
 /** An `outage` holds no notifications back. It is stored only for `apps status`. */
 export type BreakerKind = 'credential' | 'deletion' | 'outage';
@@ -29,6 +31,10 @@ export interface NewBreaker extends Omit<BreakerScope, 'scope'> {
   /** Unix milliseconds. */
   readonly at: number;
 }
+
+type BreakerRow = Selectable<RelayTables['app_breakers']>;
+
+const breakersPerPage = 1000;
 
 /** Stores breakers in the database, which all processes of a relay and operators' commands share. */
 export class BreakerStore {
@@ -107,23 +113,43 @@ export class BreakerStore {
     });
   }
 
+  /** Lists all breakers, ordered by app, kind and scope. */
   async list(): Promise<StoredBreaker[]> {
-    const rows = await this.#database.db
-      .selectFrom('app_breakers')
-      .selectAll()
-      .orderBy('app')
-      .orderBy('kind')
-      .orderBy('scope')
-      .execute();
-    return rows.map((row) => ({
-      app: row.app,
-      scope: row.scope,
-      kind: kinds.find((kind) => kind === row.kind) ?? 'credential',
-      reason: row.reason,
-      openedAt: row.opened_at,
-      confirmedAt: row.confirmed_at ?? undefined,
-    }));
+    return (await this.#ordered().execute()).map(toBreaker);
   }
+
+  /**
+   * Yields pages of the matching breakers, in the order of {@link list}. The filter's text is searched in app, scope and
+   * reason.
+   */
+  async *pages(filter: RowFilter): AsyncGenerator<StoredBreaker[]> {
+    const pages = readPages<BreakerRow>(breakersPerPage, (last) =>
+      this.#ordered()
+        .$if(last !== undefined, (all) =>
+          all.where(sql<boolean>`(app, kind, scope) > (${last?.app}, ${last?.kind}, ${last?.scope})`),
+        )
+        .limit(breakersPerPage)
+        .execute(),
+    );
+    const found = matchingRows(pages, filter, ({ app, scope, reason }) => [app, scope, reason]);
+    for await (const rows of found) yield rows.map(toBreaker);
+  }
+
+  #ordered() {
+    const all = this.#database.db.selectFrom('app_breakers').selectAll();
+    return all.orderBy('app').orderBy('kind').orderBy('scope');
+  }
+}
+
+function toBreaker(row: BreakerRow): StoredBreaker {
+  return {
+    app: row.app,
+    scope: row.scope,
+    kind: kinds.find((kind) => kind === row.kind) ?? 'credential',
+    reason: row.reason,
+    openedAt: row.opened_at,
+    confirmedAt: row.confirmed_at ?? undefined,
+  };
 }
 
 /** Unique key of one scope of one app. */

@@ -1,9 +1,12 @@
 import {
-  formatTable,
+  type ListFlags,
   type OutputFlags,
+  printListing,
   printResult,
+  type TableRow,
   type Terminal,
   withJson,
+  withListing,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import type { z } from 'zod';
@@ -16,16 +19,22 @@ const inspect = () => import('../administration/inspect-keys.js');
 
 /** Adds `list`, `export-public` and `verify`. */
 export function addInspectingKeys(keys: Command, terminal: Terminal): void {
-  withJson(keys.command('list'))
+  withListing(keys.command('list'), { searched: 'id, public key or state' })
     .description(
       'show every key: its state, its dates, how much it is used, and since when it is safe to retire',
     )
-    .action(async (flags: OutputFlags) => {
+    .action(async (text: string | undefined, flags: ListFlags) => {
       const { listKeys } = await import('../administration/list-keys.js');
-      const machines = await (await session()).runKeyOperation(terminal, listKeys);
-      printResult(terminal, flags, {
-        machines,
-        people: await formatKeys(terminal, machines),
+      const { matchingRows } = await import('@waxwing/storage');
+      const { keys, ...ring } = await (await session()).runKeyOperation(terminal, listKeys);
+      const filter = { text, limit: flags.limit };
+      await printListing(terminal, flags, {
+        name: 'keys',
+        pages: matchingRows([keys], filter, ({ id, public_key, state }) => [id, public_key, state]),
+        machines: (key) => key,
+        more: ring,
+        head: ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'],
+        people: (key) => formatKey(key, terminal.clock()),
       });
     });
   withJson(keys.command('export-public'))
@@ -49,10 +58,10 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
     });
 }
 
-function formatKeys(terminal: Terminal, { keys }: z.infer<typeof listKeys.answer>): Promise<string> {
-  const now = terminal.clock();
-  const head = ['key', 'state', 'age', 'accepted until', 'last used', 'last 30 days', 'safe to retire since'];
-  const rows = keys.map((key) => [
+type ListedKey = z.infer<typeof listKeys.answer>['keys'][number];
+
+function formatKey(key: ListedKey, now: number): TableRow {
+  return [
     key.id,
     key.state,
     `${Math.floor((now - Date.parse(key.created_at)) / 86_400_000)} d`,
@@ -60,8 +69,7 @@ function formatKeys(terminal: Terminal, { keys }: z.infer<typeof listKeys.answer
     shownDate(key.last_used_at),
     formatSparkline(key.registrations_per_day),
     shownDate(key.safe_to_retire_since),
-  ]);
-  return formatTable(terminal, { head, rows });
+  ];
 }
 
 function shownDate(instant: string | null): string {

@@ -1,10 +1,4 @@
-import {
-  formatTable,
-  type OutputFlags,
-  printResult,
-  type Terminal,
-  withJson,
-} from '@waxwing/service/command-line';
+import { type ListFlags, printListing, type Terminal, withListing } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type AskedChangeFlags, makeChange, withConsent } from './output.js';
 
@@ -13,16 +7,24 @@ const operations = () => import('../administration/vapid-operations.js');
 
 /** Adds `apps vapid` and `apps remove-vapid`. */
 export function addVapidCommands(apps: Command, terminal: Terminal): void {
-  withJson(apps.command('vapid'))
+  withListing(apps.command('vapid'), { searched: 'app or key' })
     .description('print the public VAPID key of each Web Push app, which browsers subscribe with')
-    .action(async (flags: OutputFlags) => {
+    .action(async (text: string | undefined, flags: ListFlags) => {
       const { runKeyOperation } = await import('./admin-session.js');
-      const machines = await runKeyOperation(terminal, (await operations()).listVapidKeys);
-      const rows = machines.keys.map(({ app, public_key }) => [app, public_key]);
-      const none =
-        'The key ring has no VAPID key: the relay makes one for each entry of "webpush" in its apps file when it starts.';
-      const people = rows.length === 0 ? none : await formatTable(terminal, { head: ['app', 'key'], rows });
-      printResult(terminal, flags, { machines, people });
+      const { matchingRows } = await import('@waxwing/storage');
+      const { keys } = await runKeyOperation(terminal, (await operations()).listVapidKeys);
+      const filter = { text, limit: flags.limit };
+      await printListing(terminal, flags, {
+        name: 'keys',
+        pages: matchingRows([keys], filter, ({ app, public_key }) => [app, public_key]),
+        machines: (key) => key,
+        head: ['app', 'key'],
+        people: ({ app, public_key }) => [app, public_key],
+        none:
+          text === undefined
+            ? 'The key ring has no VAPID key: the relay makes one for each entry of "webpush" in its apps file when it starts.'
+            : `No VAPID key has "${text}" in its app or key.`,
+      });
     });
   withConsent(apps.command('remove-vapid'))
     .description('destroy the VAPID key of a Web Push app; remove the app from the apps file first')

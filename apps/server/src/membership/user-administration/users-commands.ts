@@ -2,13 +2,14 @@ import {
   CommandError,
   type CommandResult,
   type ConsentFlags,
-  limitOption,
+  type ListFlags,
   type OutputFlags,
   printListing,
   printResult,
   requireConsent,
   type Terminal,
   withJson,
+  withListing,
   withYes,
 } from '@waxwing/service/command-line';
 import { Argument, type Command, Option } from 'commander';
@@ -27,10 +28,6 @@ interface AddFlags extends OutputFlags {
   readonly role: RoleName;
   readonly bot?: boolean;
   readonly owner?: string;
-}
-
-interface ListFlags extends OutputFlags {
-  readonly limit?: number;
 }
 
 interface SetFlags extends OutputFlags {
@@ -83,10 +80,8 @@ function addAddCommand(users: Command, terminal: Terminal): void {
 }
 
 function addListCommand(users: Command, terminal: Terminal): void {
-  withJson(users.command('list'))
+  withListing(users.command('list'), { searched: 'name or e-mail address' })
     .description('list users and bots, oldest first')
-    .argument('[text]', 'only users with this text in their name or e-mail address')
-    .addOption(limitOption())
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { allUsers } = await manage();
       await withServerDatabase(terminal, (database) =>

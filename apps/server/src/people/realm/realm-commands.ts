@@ -1,9 +1,11 @@
 import {
-  formatTable,
+  type ListFlags,
   type OutputFlags,
+  printListing,
   printResult,
   type Terminal,
   withJson,
+  withListing,
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withServerDatabase } from '../../with-database.js';
@@ -32,32 +34,22 @@ function addShowCommand(realm: Command, terminal: Terminal): void {
 }
 
 function addSettingsCommand(realm: Command, terminal: Terminal): void {
-  withJson(realm.command('settings'))
+  withListing(realm.command('settings'), { searched: 'name' })
     .description('print the settings of the organization, and the feature level that introduced each')
-    .action(async (flags: OutputFlags) => {
+    .action(async (text: string | undefined, flags: ListFlags) => {
       const { describeSettings } = await import('./set-realm-setting.js');
+      const { matchingRows } = await import('@waxwing/storage');
       const settings = await withServerDatabase(terminal, ({ db }) => describeSettings(db));
-      const rows = settings.map(({ name, value, defaultValue, changedBy, since }) => [
-        name,
-        JSON.stringify(value),
-        JSON.stringify(defaultValue),
-        `${changedBy}s`,
-        since,
-      ]);
-      printResult(terminal, flags, {
-        machines: {
-          settings: settings.map(({ name, value, defaultValue, changedBy, since }) => ({
-            name,
-            value,
-            default: defaultValue,
-            changed_by: changedBy,
-            since,
-          })),
+      await printListing(terminal, flags, {
+        name: 'settings',
+        pages: matchingRows([settings], { text, limit: flags.limit }, ({ name }) => [name]),
+        machines: ({ defaultValue, changedBy, ...setting }) => {
+          return { ...setting, default: defaultValue, changed_by: changedBy };
         },
-        people: await formatTable(terminal, {
-          head: ['name', 'value', 'default', 'changed by', 'since'],
-          rows,
-        }),
+        head: ['name', 'value', 'default', 'changed by', 'since'],
+        people: ({ name, value, defaultValue, changedBy, since }) => {
+          return [name, JSON.stringify(value), JSON.stringify(defaultValue), `${changedBy}s`, since];
+        },
       });
     });
 }
