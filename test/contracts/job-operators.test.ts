@@ -1,4 +1,4 @@
-import type { Job } from '@waxwing/jobs';
+import type { Job, JobPagesFilter } from '@waxwing/jobs';
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
 import { idle } from '../support/idle.js';
@@ -104,6 +104,41 @@ describe('the operators of the job queue', () => {
         (await database.jobs.list({ limit })).filter(({ kind }) => !kind.startsWith('schedule/'));
       expect((await ofThese(2)).map(({ createdAt }) => createdAt)).toEqual([start, start + 1]);
       expect((await ofThese(9)).map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', 'dead']);
+    });
+
+    it('see all jobs in pages, each once and the oldest first', async () => {
+      const database = await open(backend, { now: start });
+      const count = 5500;
+      // Both kinds have several jobs in each millisecond.
+      await database.write(async ({ db }) => {
+        await sql`insert into dead_jobs (id, kind, payload, created_at, give_up_at, attempts, reason, died_at)
+          with recursive numbers (number) as (
+            select 1 union all select number + 1 from numbers where number < ${sql.lit(count)}
+          )
+          select 'dead-' || number, 'k', '', ${sql.lit(start)} + number / 3, 0, 1, 'no', 0 from numbers`.execute(
+          db,
+        );
+        await sql`insert into jobs (kind, payload, created_at, run_at, give_up_at, attempt)
+          with recursive numbers (number) as (
+            select 1 union all select number + 1 from numbers where number < ${sql.lit(count)}
+          )
+          select 'k', '', ${sql.lit(start)} + number / 7, ${sql.lit(start + 9999)}, ${sql.lit(start + 99999)}, 0
+          from numbers`.execute(db);
+      });
+      const read = async (filter: JobPagesFilter) => {
+        const jobs = [];
+        for await (const page of database.jobs.pages({ kind: 'k', ...filter })) jobs.push(...page);
+        return jobs;
+      };
+      const all = await read({});
+      expect(new Set(all.map(({ id }) => id)).size).toBe(2 * count);
+      expect(all).toHaveLength(2 * count);
+      const instants = all.map(({ createdAt }) => createdAt);
+      expect(instants).toEqual(instants.toSorted((a, b) => a - b));
+      expect(await read({ limit: 5001 })).toEqual(all.slice(0, 5001));
+      expect(await read({ state: 'dead' })).toEqual(all.filter(({ state }) => state === 'dead'));
+      expect(await read({ state: 'waiting' })).toEqual(all.filter(({ state }) => state === 'waiting'));
+      expect((await read({ text: 'DEAD-54' })).length).toBe(111);
     });
 
     it('make a pending job due at once', async () => {

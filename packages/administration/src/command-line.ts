@@ -6,7 +6,14 @@ export interface CommandLine {
   /** `name` may end with the names of arguments, such as `show <id>`. */
   command(name: string): CommandLine;
   description(text: string): CommandLine;
+  argument(name: string, description: string): CommandLine;
   option(flags: string, description: string): CommandLine;
+  option<Value>(
+    flags: string,
+    description: string,
+    parse: (text: string, previous: Value) => Value,
+    defaultValue?: Value,
+  ): CommandLine;
   action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
 }
 

@@ -3,10 +3,12 @@ import {
   type CommandResult,
   type ConsentFlags,
   formatColumns,
+  type ListFlags,
   type OutputFlags,
   printListing,
   printResult,
   withJson,
+  withListing,
   withYes,
 } from '@waxwing/service/command-line';
 import type { AnyTransaction } from '@waxwing/storage';
@@ -14,32 +16,27 @@ import type { AdministrationOptions, CommandLine } from './command-line.js';
 import { withExistingDatabase } from './database-commands.js';
 import { showPayload } from './show-payload.js';
 
-interface ListFlags extends OutputFlags {
+interface QueueListFlags extends ListFlags {
   readonly state?: string;
   readonly kind?: string;
-  readonly limit?: string;
+  readonly limit: number;
 }
-
-const maximumListed = 10_000;
 
 /** Adds the commands `list`, `show`, `retry` and `drop`. They cover all jobs, including dead letters. */
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
-  withJson(queue.command('list'))
+  withListing(queue.command('list'), { searched: 'id, kind or last reason', limit: 100 })
     .description('list jobs, the oldest first')
     .option('--state <state>', 'only jobs in this state: due, waiting, running, dead')
     .option('--kind <kind>', 'only jobs of this kind')
-    .option('--limit <count>', 'maximum to list (default 100)')
-    .action(async (flags: ListFlags) => {
-      const filter = await readFilter(flags, options);
+    .action(async (text: string | undefined, flags: QueueListFlags) => {
+      const { kind, limit } = flags;
+      const state = await readState(flags, options);
       const count = await withJobs(options, async (queue) => {
-        const found = await queue.list(filter);
-        if (found.length === 0) await requireKind(flags.kind, options);
-        async function* pages() {
-          yield found;
-        }
+        const [any] = await queue.list({ state, kind, limit: 1 });
+        if (any === undefined) await requireKind(kind, options);
         return printListing(options, flags, {
           name: 'jobs',
-          pages: pages(),
+          pages: queue.pages({ state, kind, text, limit }),
           machines: forMachines,
           head: ['id', 'kind', 'state', 'attempts', 'at', 'last reason'],
           people: ({ id, kind, state, attempts, at, reason }) => {
@@ -48,9 +45,9 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
           none: 'There are no such jobs.',
         });
       });
-      if (count === filter.limit && !flags.json) {
+      if (count === limit && !flags.json) {
         options.say(
-          `There may be more than these ${filter.limit}: --limit shows more, --state and --kind filter.`,
+          `There may be more than these ${limit}: --limit shows more; a text, --state and --kind filter.`,
         );
       }
     });
@@ -96,21 +93,16 @@ function withJobs<Result>(
   return withExistingDatabase(options, ({ jobs }) => work(jobs));
 }
 
-async function readFilter({ state, kind, limit = '100' }: ListFlags, { refusal }: AdministrationOptions) {
+async function readState(
+  { state }: QueueListFlags,
+  { refusal }: AdministrationOptions,
+): Promise<JobState | undefined> {
   const { jobStates } = await import('@waxwing/jobs');
-  const known = jobStates.find((candidate): candidate is JobState => candidate === state);
+  const known = jobStates.find((candidate) => candidate === state);
   if (state !== undefined && known === undefined) {
     throw refusal(`There is no state "${state}": it is one of ${jobStates.join(', ')}.`);
   }
-  const count = Number(limit);
-  if (!/^[1-9]\d*$/.test(limit) || count > maximumListed) {
-    throw refusal(`The limit "${limit}" must be a whole number from 1 to ${maximumListed}.`);
-  }
-  return {
-    limit: count,
-    ...(known === undefined ? {} : { state: known }),
-    ...(kind === undefined ? {} : { kind }),
-  };
+  return known;
 }
 
 /** Throws a refusal if the program has no such kind: for a mistyped kind, an empty list would be misleading. */

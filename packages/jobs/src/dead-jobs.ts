@@ -1,11 +1,14 @@
 import { type Database, removeInBatches } from '@waxwing/storage';
 import { sql, type Transaction } from 'kysely';
-import type { JobDetails, JobFilter } from './job-listing.js';
+import type { JobDetails, JobFilter, JobSummary } from './job-listing.js';
 import type { Job } from './job-queue.js';
 import type { JobTables } from './job-tables.js';
 
 /** Dead letters are deleted after 14 days. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
+
+/** Without the payload, which may be large. */
+const summaryColumns = ['id', 'kind', 'created_at', 'give_up_at', 'attempts', 'reason', 'died_at'] as const;
 
 /** The dead letters: jobs that were given up, each with the reason. */
 export class DeadJobs {
@@ -52,14 +55,17 @@ export class DeadJobs {
     return rows;
   }
 
-  async list({ kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
-    let query = this.#database.db.selectFrom('dead_jobs').selectAll();
+  /** Lists dead letters, the oldest first. */
+  async list({ kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobSummary[]> {
+    let query = this.#database.db.selectFrom('dead_jobs').select(summaryColumns);
     if (kind !== undefined) query = query.where('kind', '=', kind);
-    if (after !== undefined) {
+    if (after?.state === 'dead') {
       query = query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${after.id})`);
+    } else if (after !== undefined) {
+      query = query.where('created_at', '>', after.createdAt);
     }
     const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
-    return rows.map(toDetails);
+    return rows.map(toSummary);
   }
 
   async find(id: string): Promise<JobDetails | undefined> {
@@ -105,6 +111,10 @@ export class DeadJobs {
 }
 
 function toDetails(row: JobTables['dead_jobs']): JobDetails {
+  return { ...toSummary(row), payload: row.payload };
+}
+
+function toSummary(row: Pick<JobTables['dead_jobs'], (typeof summaryColumns)[number]>): JobSummary {
   return {
     id: row.id,
     kind: row.kind,
@@ -114,6 +124,5 @@ function toDetails(row: JobTables['dead_jobs']): JobDetails {
     at: row.died_at,
     giveUpAt: row.give_up_at,
     reason: row.reason,
-    payload: row.payload,
   };
 }

@@ -2,10 +2,12 @@ import {
   type AnyTransaction,
   type Database,
   DatabaseUnusableError,
+  matchingRows,
+  readPages,
   type WriteTransaction,
 } from '@waxwing/storage';
 import { DeadJobs } from './dead-jobs.js';
-import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
+import type { JobDetails, JobFilter, JobKindCounts, JobPagesFilter, JobSummary } from './job-listing.js';
 import type { Job, JobHandler, JobQueue, NewJob, ScheduledWork } from './job-queue.js';
 import { JobRunner } from './job-runner.js';
 import type { JobTables } from './job-tables.js';
@@ -35,6 +37,8 @@ const schedulePrefix = 'schedule/';
 const continued = 'continued';
 const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
+/** Large, because each page sorts all jobs: no index has their order. */
+const jobsPerPage = 5000;
 const tallyLimit = 10_000;
 const none = { due: 0, waiting: 0, running: 0 };
 const bringForwardBatch = 500;
@@ -151,7 +155,14 @@ export class DurableJobQueue implements JobQueue<JobTables> {
     const wantsDead = filter.state === undefined || filter.state === 'dead';
     const dead = wantsDead ? await this.#dead.list({ ...filter, limit }) : [];
     const oldestFirst = [...dead, ...living].sort((a, b) => a.createdAt - b.createdAt);
-    return oldestFirst.slice(0, limit).map(({ payload: _payload, ...summary }) => summary);
+    return oldestFirst.slice(0, limit);
+  }
+
+  pages({ state, kind, ...filter }: JobPagesFilter): AsyncGenerator<JobSummary[]> {
+    const pages = readPages<JobSummary>(jobsPerPage, (after) =>
+      this.list({ state, kind, after, limit: jobsPerPage }),
+    );
+    return matchingRows(pages, filter, ({ id, kind, reason }) => [id, kind, reason]);
   }
 
   async show(id: string): Promise<JobDetails | undefined> {

@@ -1,3 +1,5 @@
+import type { RowFilter } from '@waxwing/storage';
+
 /**
  * State of a job. `due`: it runs as soon as a slot is free. `waiting`: its start time is in the future. `running`: it
  * has a lease. `dead`: it was given up.
@@ -25,15 +27,21 @@ export interface JobDetails extends JobSummary {
   readonly payload: string;
 }
 
+/** A job's position in the list, which shows dead jobs before others that were created in the same millisecond. */
+export type JobPosition = Pick<JobSummary, 'createdAt' | 'id' | 'state'>;
+
 /** Which jobs to list. An absent field matches every job. */
 export interface JobFilter {
-  readonly state?: JobState;
-  readonly kind?: string;
-  /** Only jobs that come after this job in the list. Works only for dead jobs (`state: 'dead'`). */
-  readonly after?: Pick<JobSummary, 'createdAt' | 'id'>;
+  readonly state?: JobState | undefined;
+  readonly kind?: string | undefined;
+  /** Only jobs that come after this job in the list. */
+  readonly after?: JobPosition | undefined;
   /** Maximum number of jobs; default: 100. */
   readonly limit?: number;
 }
+
+/** Which jobs to list in pages. Default limit: all jobs. */
+export interface JobPagesFilter extends RowFilter, Pick<JobFilter, 'state' | 'kind'> {}
 
 /** The number of jobs of one kind, by state. */
 export interface JobKindCounts extends Readonly<Record<JobState, number>> {

@@ -1,5 +1,5 @@
 import type { AnyTransaction, WriteTransaction } from '@waxwing/storage';
-import type { JobDetails, JobFilter, JobKindCounts, JobSummary } from './job-listing.js';
+import type { JobDetails, JobFilter, JobKindCounts, JobPagesFilter, JobSummary } from './job-listing.js';
 
 /** A job to enqueue. */
 export interface NewJob {
@@ -110,6 +110,8 @@ export interface JobQueue<Tables> {
   oldestDueAt(): Promise<number | undefined>;
   /** Lists jobs, the oldest first. */
   list(filter: JobFilter): Promise<JobSummary[]>;
+  /** Yields pages of jobs, the oldest first. The filter's text is searched in id, kind and reason. */
+  pages(filter: JobPagesFilter): AsyncGenerator<JobSummary[]>;
   /** Finds a job by its id. Resolves to `undefined` if there is no such job. */
   show(id: string): Promise<JobDetails | undefined>;
   /**

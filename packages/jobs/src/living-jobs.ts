@@ -1,10 +1,21 @@
 import type { Database } from '@waxwing/storage';
 import { type ExpressionBuilder, sql, type Transaction } from 'kysely';
-import type { JobDetails, JobFilter, JobState } from './job-listing.js';
+import type { JobDetails, JobFilter, JobState, JobSummary } from './job-listing.js';
 import type { JobRow, JobTables } from './job-tables.js';
 
 type LivingState = Exclude<JobState, 'dead'>;
 type LivingRow = JobRow & { readonly state: LivingState };
+
+/** Without the payload, which may be large. */
+const summaryColumns = [
+  'id',
+  'kind',
+  'created_at',
+  'run_at',
+  'give_up_at',
+  'attempt',
+  'last_reason',
+] as const;
 
 /** Lists and changes the jobs that are not dead, for operators. */
 export class LivingJobs {
@@ -47,12 +58,16 @@ export class LivingJobs {
   }
 
   /** Lists jobs, the oldest first. */
-  async list({ state, kind, limit }: JobFilter & { readonly limit: number }): Promise<JobDetails[]> {
-    let query = this.#database.db.selectFrom('jobs').selectAll().select(this.#state().as('state'));
+  async list({ state, kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobSummary[]> {
+    let query = this.#database.db.selectFrom('jobs').select(summaryColumns).select(this.#state().as('state'));
+    if (after?.state === 'dead') query = query.where('created_at', '>=', after.createdAt);
+    else if (after !== undefined) {
+      query = query.where(sql<boolean>`(created_at, id) > (${after.createdAt}, ${Number(after.id)})`);
+    }
     if (kind !== undefined) query = query.where('kind', '=', kind);
     if (state !== undefined) query = query.where(this.#state(), '=', state as LivingState);
     const rows = await query.orderBy('created_at').orderBy('id').limit(limit).execute();
-    return rows.map(toDetails);
+    return rows.map(toSummary);
   }
 
   async find(id: string): Promise<JobDetails | undefined> {
@@ -141,6 +156,10 @@ function waiting(is: ExpressionBuilder<JobTables, 'jobs'>, id: string) {
 }
 
 function toDetails(row: LivingRow): JobDetails {
+  return { ...toSummary(row), payload: row.payload };
+}
+
+function toSummary(row: Pick<LivingRow, (typeof summaryColumns)[number] | 'state'>): JobSummary {
   return {
     id: String(row.id),
     kind: row.kind,
@@ -150,6 +169,5 @@ function toDetails(row: LivingRow): JobDetails {
     at: row.run_at,
     giveUpAt: row.give_up_at,
     reason: row.last_reason ?? undefined,
-    payload: row.payload,
   };
 }

@@ -32,9 +32,9 @@ export const listDeadLetters = operation({
   async handle({ relay: { database } }: DashboardContext, { parameters: { after, limit } }) {
     const { jobs } = database;
     const position = readPosition(after, jobIds);
-    const from = position === undefined ? {} : { after: { createdAt: position.at, id: position.id } };
+    const from = position && ({ createdAt: position.at, id: position.id, state: 'dead' } as const);
     const [found, tallies] = await Promise.all([
-      jobs.list({ state: 'dead', limit: limit + 1, ...from }),
+      jobs.list({ state: 'dead', limit: limit + 1, after: from }),
       jobs.tally(),
     ]);
     const some = found.slice(0, limit);
