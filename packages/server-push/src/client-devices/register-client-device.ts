@@ -9,9 +9,7 @@ import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 import { deviceEvent } from './client-device-state.js';
 import { createClientDevice } from './client-device-store.js';
-import { removeFormerRelayDevices } from './former-relay-devices.js';
-import { freedBy } from './freed-tokens.js';
-import { enqueueTokenRemoval } from './remove-tokens.js';
+import { removeAtRelay } from './remove-at-relay.js';
 
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
 
@@ -46,8 +44,7 @@ export const registerClientDevice = operation({
         ...dropped.map((each) => deviceEvent('remove', each)),
         deviceEvent('add', device),
       ]);
-      await enqueueTokenRemoval(database, transaction, { freed: freedBy(dropped), now });
-      await removeFormerRelayDevices(database, transaction, dropped, now);
+      await removeAtRelay(database, transaction, dropped, now);
       return { device_id: device.id };
     });
   },

@@ -5,9 +5,7 @@ import type { PublishEvents } from '../server-push-options.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { deviceEvent } from './client-device-state.js';
 import { type DeviceChoice, deleteClientDevicesOf } from './client-device-store.js';
-import { removeFormerRelayDevices } from './former-relay-devices.js';
-import { freedBy } from './freed-tokens.js';
-import { enqueueTokenRemoval } from './remove-tokens.js';
+import { removeAtRelay } from './remove-at-relay.js';
 
 export interface RemovalContext {
   readonly database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
@@ -16,9 +14,8 @@ export interface RemovalContext {
 }
 
 /**
- * Deletes all devices of a user, or only the chosen ones, and publishes an event for each. Enqueues jobs that ask the
- * relay to delete the tokens that no other device uses, and the relay devices that the deleted devices had replaced.
- * Returns the number of deleted devices.
+ * Deletes all devices of a user, or only the chosen ones, and publishes an event for each. Enqueues jobs that
+ * delete them at the relay. Returns the number of deleted devices.
  */
 export async function removeClientDevices(
   { clock, database, publish }: RemovalContext,
@@ -31,8 +28,6 @@ export async function removeClientDevices(
     transaction,
     removed.map((device) => deviceEvent('remove', device)),
   );
-  const now = clock();
-  await enqueueTokenRemoval(database, transaction, { freed: freedBy(removed), now });
-  await removeFormerRelayDevices(database, transaction, removed, now);
+  await removeAtRelay(database, transaction, removed, clock());
   return removed.length;
 }
