@@ -1,3 +1,4 @@
+import { refused } from '@waxwing/protocol';
 import { realmLimits } from '../../people/realm/realm-limits.js';
 import { nameProblem } from '../../platform/names/name-problem.js';
 
@@ -22,10 +23,8 @@ export function cutTopic(topic: string): string {
   return cut.replace(/\p{Default_Ignorable_Code_Point}+$/u, '') + cutEnding;
 }
 
-/**
- * Returns whether the topic is only the resolved mark, or the mark followed by the display name of the unnamed topic.
- */
-export function resolvesNothing(topic: string): boolean {
+/** Returns whether the topic is only the resolved mark, or the mark and the display name of the unnamed topic. */
+function resolvesNothing(topic: string): boolean {
   return topic === resolvedMark.trim() || topic === resolvedMark + realmLimits.realm_empty_topic_display_name;
 }
 
@@ -46,4 +45,14 @@ export function resolutionOf(before: string, wanted: string): Resolution | undef
 /** Returns the {@link nameProblem} of a topic, or `undefined` if the topic is valid or unnamed. */
 export function topicProblem(topic: string, end?: string): string | undefined {
   return topic === '' ? undefined : nameProblem('topic', topic, end);
+}
+
+/**
+ * Checks a topic that a request names. `end` ends the message about an invalid character.
+ * @throws ProtocolError BAD_REQUEST if the topic has a {@link topicProblem}, or is only the mark of resolved topics.
+ */
+export function checkTopic(topic: string, end?: string): void {
+  if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
+  const problem = topicProblem(topic, end);
+  if (problem !== undefined) throw refused(problem);
 }

@@ -6,7 +6,7 @@ import { textOfAtMost } from '../../people/realm/setting-shapes.js';
 import { user } from '../../platform/authentication/authenticate.js';
 import { channelIdParameter } from '../channels/channel-id-parameter.js';
 import { requireKnownChannel } from '../channels/known-channels.js';
-import { readTopic } from '../messages/topic-text.js';
+import { checkTopic, readTopic } from '../messages/topic-text.js';
 import { requireRoomForTopicPolicy, storeTopicPolicies } from '../messages/topics/user-topic-store.js';
 import { type VisibilityPolicy, visibilityPolicies } from '../messages/topics/visibility-policies.js';
 
@@ -17,8 +17,8 @@ const policy = integerParameter
 
 /**
  * `POST /api/v1/user_topics`: sets the user's visibility policy for a topic: muted, unmuted, followed or none. Notifies
- * the user's own clients. Errors: BAD_REQUEST for channels that the user cannot see, and for a new policy if the user
- * already has the maximum number.
+ * the user's own clients. Errors: BAD_REQUEST for an invalid topic, for channels that the user cannot see, and for a new
+ * policy if the user already has the maximum number.
  */
 export const updateUserTopic = operation({
   method: 'POST',
@@ -35,6 +35,7 @@ export const updateUserTopic = operation({
   async handle(context: ServerContext, { actor, parameters }) {
     const { stream_id: channelId, visibility_policy: policy } = parameters;
     const topic = readTopic(parameters.topic);
+    checkTopic(topic);
     await actor.change(async (transaction, locked) => {
       await requireKnownChannel(transaction.db, locked, channelId);
       const requested = { userId: locked.id, channelId, topic, policy };

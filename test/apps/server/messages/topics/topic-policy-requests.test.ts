@@ -37,6 +37,21 @@ eachBackend((backend) => {
     await want(id, 'dinner', 0);
   });
 
+  it.each([
+    ['Lu\u0007nch', 'Invalid character in topic, at position 3.'],
+    ['Lunch\u0085', 'Invalid character in topic, at position 6.'],
+    ['Lun\u202ech', 'Invalid character in topic, at position 4.'],
+    ['\u2800', 'The topic has no visible character.'],
+    ['✔', 'General chat cannot be marked as resolved'],
+  ])('refuses the topic %j, which no message can have', async (topic, msg) => {
+    const { id } = await addChannel(organisation, { members: ['member'] });
+    for (const visibility_policy of [0, 1]) {
+      expect(
+        await organisation.ask('member', 'POST', 'user_topics', { stream_id: id, topic, visibility_policy }),
+      ).toMatchObject({ status: 400, body: { msg, code: 'BAD_REQUEST' } });
+    }
+  });
+
   it('shows the empty topic’s display name to clients without support for it', async () => {
     const { id, name } = await addChannel(organisation, { members: ['member'] });
     const types = '["muted_topics"]';

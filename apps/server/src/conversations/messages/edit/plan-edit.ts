@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type ChannelId, ProtocolError, refused } from '@waxwing/protocol';
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import { topicKey } from '../message-store.js';
-import { resolvesNothing, topicProblem } from '../topic-text.js';
+import { checkTopic } from '../topic-text.js';
 import { checkContent, checkContentPermission } from './content-rules.js';
 import type { EditedMessage, EditFacts } from './edit-facts.js';
 import { type EditRequest, isMove, isResolutionAlone, type WantedMove, wantedMove } from './edit-request.js';
@@ -97,15 +97,9 @@ function checkRequest(requested: EditRequest, message: EditedMessage, move: Want
   if (isDirect && requested.topic !== undefined) throw refused('Direct messages cannot have topics.');
   if (requested.propagateMode !== 'change_one' && !wantsMove)
     throw refused('Invalid propagate_mode without topic edit');
-  if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic);
+  if (move.wantedTopic !== undefined) checkTopic(move.wantedTopic, ': leave it out.');
   if (requested.content !== undefined && requested.channelId !== undefined)
     throw refused('Cannot change message content while changing channel');
-}
-
-function checkTopic(topic: string): void {
-  if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
-  const problem = topicProblem(topic, ': leave it out.');
-  if (problem !== undefined) throw refused(problem);
 }
 
 function checkExpected(sha256: string, content: string): void {

@@ -11,7 +11,7 @@ import { type ChannelAccess, readChannelAccess } from '../../channels/channel-ac
 import { maySendTo, seesChannel } from '../../channels/channel-rules.js';
 import type { Channel } from '../../channels/channel-store.js';
 import { topicKey } from '../message-store.js';
-import { cutTopic, readTopic, resolvesNothing, topicProblem } from '../topic-text.js';
+import { checkTopic, cutTopic, readTopic } from '../topic-text.js';
 import type { NamedChannel } from './read-destination.js';
 
 /** The input of the rules for sending to a channel. */
@@ -39,15 +39,12 @@ export interface ChannelTarget {
 
 /**
  * Normalizes a requested topic to its stored form.
- * @throws ProtocolError BAD_REQUEST if the topic is missing, has a {@link topicProblem}, or consists only of the mark of
- * resolved topics.
+ * @throws ProtocolError BAD_REQUEST if the topic is missing or invalid.
  */
 export function readNewTopic(text: string | undefined): string {
   if (text === undefined) throw refused('Missing topic');
   const topic = readTopic(text.trim() === '(no topic)' ? '' : text);
-  if (resolvesNothing(topic)) throw refused('General chat cannot be marked as resolved');
-  const problem = topicProblem(topic, '!');
-  if (problem !== undefined) throw refused(problem);
+  checkTopic(topic, '!');
   return cutTopic(topic);
 }
 
