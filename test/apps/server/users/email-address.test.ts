@@ -24,7 +24,9 @@ describe('an e-mail address', () => {
       '山田@例え.jp',
       'राम@डाटामेल.भारत',
     ],
-    `${'x'.repeat(242)}@example.com`,
+    `${'x'.repeat(64)}@example.com`,
+    `${'ü'.repeat(32)}@example.com`,
+    `${'x'.repeat(64)}@${`${'y'.repeat(63)}.`.repeat(2)}${'z'.repeat(57)}.com`,
   ])('can be %j', (text) => {
     expect(isEmailAddress(text)).toBe(true);
   });
@@ -64,7 +66,9 @@ describe('an e-mail address', () => {
       'ada@example.com#x',
       'ada@%65xample.com',
       `ada@${'x'.repeat(64)}.com`,
-      `${'x'.repeat(243)}@example.com`,
+      `${'x'.repeat(65)}@example.com`,
+      `${'ü'.repeat(33)}@example.com`,
+      `${'x'.repeat(64)}@${`${'y'.repeat(63)}.`.repeat(2)}${'z'.repeat(58)}.com`,
     ],
   ])('cannot be %j', (text) => {
     expect(isEmailAddress(text)).toBe(false);

@@ -6,6 +6,9 @@ import { isReservedAddress } from './reserved-identity.js';
 
 export const maximumAddressCharacters = 254;
 
+/** RFC 5321, section 4.5.3.1.1. In UTF-8. */
+const maximumLocalPartOctets = 64;
+
 const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
 const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 
@@ -16,13 +19,14 @@ const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 const turkicTopLevels: ReadonlySet<string> = new Set(['tr', 'az', 'kz']);
 
 /**
- * Returns whether a text is a valid email address for a user: at most 254 characters, without a quoted part, at a
- * domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC 6531) count as `x`. No
- * pattern accepts a colon, which would end the address in HTTP Basic credentials.
+ * Returns whether a text is a valid email address for a user: at most 254 characters, at most 64 octets before the `@`,
+ * without a quoted part, at a domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets
+ * (RFC 6531) count as `x`. No pattern accepts a colon, which would end the address in HTTP Basic credentials.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maximumAddressCharacters || /["\s\p{Cc}]/u.test(text)) return false;
   const at = text.lastIndexOf('@');
+  if (Buffer.byteLength(text.slice(0, at)) > maximumLocalPartOctets) return false;
   const domain = text.slice(at + 1);
   // Node strips a port, path or user name from a domain instead of rejecting it.
   if (!/^[\p{L}\p{M}\p{N}.-]+$/u.test(domain)) return false;
