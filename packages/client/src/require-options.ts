@@ -28,6 +28,18 @@ export function requireRecoveryKey(name: string, key: unknown): void {
   requireKey(name, key);
 }
 
+/** 65 bytes in base64url without padding. The first byte, 4, marks an uncompressed point. */
+const vapidKey = /^B[A-P][\w-]{84}[AEIMQUYcgkosw048]$/;
+
+/** Requires a VAPID public key. @throws RangeError for any other value. */
+export function requireVapidKey(key: unknown): void {
+  if (typeof key === 'string' && vapidKey.test(key)) return;
+  const given = key === undefined || key === null || key === '' ? 'missing' : 'another text or value';
+  throw new RangeError(
+    `vapidPublicKey is ${given}: it must be base64url of 65 bytes, as waxwing-relay apps vapid prints it.`,
+  );
+}
+
 const ofTextStores = ['accounts', 'seen', 'store'];
 
 /** Requires that all these options are present. @throws RangeError naming the first missing option. */

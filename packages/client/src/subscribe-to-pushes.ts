@@ -1,3 +1,4 @@
+import { requireVapidKey } from './require-options.js';
 import { fromPushSubscription, type PushSubscriptionLike, type WebPushToken } from './web-push-token.js';
 
 /** The part of a `ServiceWorkerRegistration` that {@link subscribeToPushes} uses. */
@@ -23,13 +24,19 @@ type BrowserSubscription = PushSubscriptionLike & {
  *
  * @param vapidPublicKey base64url of 65 bytes, from the relay's operator.
  *
- * @throws the browser's error if its push service refuses or the key is invalid, and an `Error` if the service does not
- * answer for 30 seconds.
+ * @throws RangeError for another key or registration; the browser's error if its push service refuses; an `Error` if the
+ * service does not answer for 30 seconds.
  */
 export async function subscribeToPushes(
-  { pushManager }: PushRegistrationLike,
+  registration: PushRegistrationLike,
   vapidPublicKey: string,
 ): Promise<WebPushToken | undefined> {
+  // First: an invalid key matches no subscription, and would end the one that works.
+  requireVapidKey(vapidPublicKey);
+  if (typeof registration !== 'object' || registration === null) {
+    throw new RangeError('registration must be the result of navigator.serviceWorker.register.');
+  }
+  const { pushManager } = registration;
   const { Notification: permissions } = globalThis as { Notification?: { readonly permission: string } };
   if (pushManager === undefined || permissions?.permission !== 'granted') return undefined;
   const existing = await pushManager.getSubscription();

@@ -53,6 +53,28 @@ describe('Subscribing to pushes', () => {
     expect(await subscribeToPushes({ pushManager }, vapidKey)).not.toEqual(before);
   });
 
+  it.each([
+    ['undefined', undefined],
+    ['an empty text', ''],
+    ['a key with padding', `${vapidKey}=`],
+    ['a key in standard base64', vapidKey.replaceAll('-', '+').replaceAll('_', '/')],
+    ['a key cut short', vapidKey.slice(0, -1)],
+    ['a bouncer key', btoa('k'.repeat(32))],
+  ])('refuses %s as the VAPID key, and keeps the subscription that works', async (_, key) => {
+    vi.stubGlobal('Notification', { permission: 'granted' });
+    const pushManager = new PushManager();
+    await subscribeToPushes({ pushManager }, vapidKey);
+    const refused = subscribeToPushes({ pushManager }, key as string);
+    await expect(refused).rejects.toThrow(RangeError);
+    await expect(refused).rejects.toThrow('waxwing-relay apps vapid prints it');
+    expect(pushManager.subscription).not.toBeNull();
+  });
+
+  it('refuses a missing registration', async () => {
+    const refused = subscribeToPushes(undefined as unknown as { pushManager?: never }, vapidKey);
+    await expect(refused).rejects.toThrow('navigator.serviceWorker.register');
+  });
+
   it.each(['default', 'denied'])('returns no token while the permission is %s', async (permission) => {
     vi.stubGlobal('Notification', { permission });
     const pushManager = new PushManager();
