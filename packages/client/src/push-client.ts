@@ -18,7 +18,13 @@ import type { SeenNotifications } from './notifications/seen-notifications.js';
 import type { PushToken } from './push-token.js';
 import { createRegistrar, type Registrar } from './registration/registrar.js';
 import { createSignOuts } from './registration/sign-outs.js';
-import { requireKey, requirePresent, requireRecoveryKey } from './require-options.js';
+import {
+  requireFunctions,
+  requireKey,
+  requirePresent,
+  requireRecoveryKey,
+  requireStore,
+} from './require-options.js';
 import type { PhoneClock } from './server-clock.js';
 import { checkAccounts, checkForgotten, checkSeen } from './stores/checked-stores.js';
 import { requireHttpsUrl } from './web-origin.js';
@@ -93,10 +99,12 @@ export interface PushClient {
 /**
  * Sets up push for an app. Loads libsodium (WebAssembly) unless `sodium` is given.
  *
- * @throws RangeError naming a missing option, a key that is not base64 of 32 bytes, or a `relayUrl` that is not https.
+ * @throws RangeError naming a missing option, a store without its methods, a key that is not base64 of 32 bytes, or a
+ * `relayUrl` that is not https.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
+  requireFunctions(options, ['fetch', 'clock', 'random']);
   const { pushToken, clock = Date.now } = options;
   const seen = checkSeen(options.seen);
   if (typeof pushToken !== 'function') {
@@ -168,10 +176,11 @@ function createBouncerKeys(
     throw new RangeError('bouncerPublicKey is a low-order point, to which nothing can be sealed.');
   }
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
-  const { signingPublicKey, recoveryPublicKey, store } = keyList;
   requirePresent(keyList, ['store'], 'keyList.');
+  const { signingPublicKey, recoveryPublicKey, store } = keyList;
   requireKey('keyList.signingPublicKey', signingPublicKey);
   if (recoveryPublicKey !== undefined) requireRecoveryKey('keyList.recoveryPublicKey', recoveryPublicKey);
+  requireStore('keyList.store', store, ['get', 'put']);
   return createKeyListFollower({
     builtInPublicKey: bouncerPublicKey,
     signingPublicKey,

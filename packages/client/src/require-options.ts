@@ -44,11 +44,35 @@ const ofTextStores = ['accounts', 'seen', 'store'];
 
 /** Requires that all these options are present. @throws RangeError naming the first missing option. */
 export function requirePresent(options: object, names: readonly string[], prefix = ''): void {
-  const given = options as Readonly<Record<string, unknown>>;
+  const given = Object(options) as Readonly<Record<string, unknown>>;
   for (const name of names) {
     if (given[name] === undefined || given[name] === null || given[name] === '') {
       const origin = ofTextStores.includes(name) ? ': createTextStores makes one' : '';
       throw new RangeError(`${prefix}${name} is missing${origin}.`);
     }
   }
+}
+
+/** Requires that these options are functions, if they are given. @throws RangeError naming the first other value. */
+export function requireFunctions(options: object, names: readonly string[]): void {
+  const given = options as Readonly<Record<string, unknown>>;
+  for (const name of names) {
+    if (given[name] === undefined || typeof given[name] === 'function') continue;
+    throw new RangeError(`${name} must be a function, but is ${kindOf(given[name])}.`);
+  }
+}
+
+/** Requires that a store has these methods. @throws RangeError naming the first missing method. */
+export function requireStore(name: string, store: object, methods: readonly string[]): void {
+  const given = Object(store) as Readonly<Record<string, unknown>>;
+  const missing = methods.find((method) => typeof given[method] !== 'function');
+  if (missing === undefined) return;
+  throw new RangeError(
+    `${name} has no method ${missing}: pass the store of this name that createTextStores makes, not a storage.`,
+  );
+}
+
+/** Describes a wrong value. Never includes the value, which may be a secret. */
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : `of the type ${typeof value}`;
 }

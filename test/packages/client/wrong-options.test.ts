@@ -1,5 +1,7 @@
 import {
   createMemoryKeyListStore,
+  createMemoryPushAccountStore,
+  createMemorySeenNotifications,
   createPushClient,
   createTextStores,
   type PushClientOptions,
@@ -14,11 +16,14 @@ function optionsWithout(name: string, others: object): PushClientOptions {
   const all = {
     bouncerPublicKey: btoa('k'.repeat(32)),
     pushToken: () => undefined,
-    accounts: {},
-    seen: {},
+    accounts: createMemoryPushAccountStore(),
+    seen: createMemorySeenNotifications(),
   };
   return { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
 }
+
+/** What apps without types pass in place of a store: a storage. */
+const localStorageLike = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
 
 describe('Invalid options from an app without types', () => {
   it.each([
@@ -126,6 +131,42 @@ describe('Invalid options from an app without types', () => {
     ['keyList.store', { keyList: { signingPublicKey: btoa('k'.repeat(32)) } }],
   ])('is refused without %s', async (name, others) => {
     await expect(createPushClient(optionsWithout(name, others))).rejects.toThrow(`${name} is missing`);
+  });
+
+  it.each([
+    ['accounts', 'get', localStorageLike],
+    ['accounts', 'get', 5],
+    ['seen', 'addIfNew', localStorageLike],
+    ['seen', 'addIfNew', new Set()],
+    ['forgotten', 'put', localStorageLike],
+    ['keyList.store', 'get', localStorageLike],
+  ])('is refused as %s if it has no method %s', async (name, method, store) => {
+    const others =
+      name === 'keyList.store'
+        ? { keyList: { signingPublicKey: btoa('k'.repeat(32)), store } }
+        : { [name]: store };
+    const refused = createPushClient(optionsWithout('nothing', others));
+    await expect(refused).rejects.toThrow(RangeError);
+    await expect(refused).rejects.toThrow(`${name} has no method ${method}: pass the store`);
+  });
+
+  it.each([
+    ['fetch', 5, 'fetch must be a function, but is of the type number.'],
+    ['fetch', { post() {} }, 'fetch must be a function, but is of the type object.'],
+    ['clock', 1_700_000_000_000, 'clock must be a function, but is of the type number.'],
+    ['random', null, 'random must be a function, but is null.'],
+    ['keyList', null, 'keyList.store is missing: createTextStores makes one.'],
+  ])('is refused as the option %s: %j', async (name, value, message) => {
+    const refused = createPushClient(optionsWithout('nothing', { [name]: value }));
+    await expect(refused).rejects.toThrow(RangeError);
+    await expect(refused).rejects.toThrow(message);
+  });
+
+  it('is refused as options or an account that are missing altogether', async () => {
+    const make = createPushClient as (options?: object) => Promise<unknown>;
+    await expect(make()).rejects.toThrow('pushToken is missing.');
+    const { client } = await createPhone();
+    expect(client.registrar as () => unknown).toThrow('realmUrl is missing.');
   });
 
   it.each(['accounts', 'seen', 'keyList.store'])(

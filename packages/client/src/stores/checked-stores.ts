@@ -1,12 +1,15 @@
 import type { ForgottenAccountStore } from '../accounts/forgotten-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
+import { requireStore } from '../require-options.js';
 
 // An app may implement the stores without types. The functions below treat `null` as `undefined`, because databases and
 // text storages return it for a missing value. Any other wrong value throws a RangeError that names the method.
-// Otherwise it would cause a misleading error later, or make every notification a repeat.
+// Otherwise it would cause a misleading error later, or make every notification a repeat. The same applies to a store that
+// lacks a method, such as a storage that was passed as a store.
 
 export function checkAccounts(accounts: PushAccountStore): PushAccountStore {
+  requireStore('accounts', accounts, ['get', 'put', 'list', 'remove']);
   const { addIfAbsent } = accounts;
   const checked: PushAccountStore = {
     get: async (id) => (await accounts.get(id)) ?? undefined,
@@ -27,6 +30,7 @@ export function checkAccounts(accounts: PushAccountStore): PushAccountStore {
 }
 
 export function checkSeen(seen: SeenNotifications): SeenNotifications {
+  requireStore('seen', seen, ['addIfNew', 'copy', 'forget']);
   return {
     async addIfNew(notification) {
       const isNew: unknown = await seen.addIfNew(notification);
@@ -39,6 +43,7 @@ export function checkSeen(seen: SeenNotifications): SeenNotifications {
 }
 
 export function checkForgotten(forgotten: ForgottenAccountStore): ForgottenAccountStore {
+  requireStore('forgotten', forgotten, ['put', 'list', 'remove']);
   return {
     put: (account) => forgotten.put(account),
     list: async () => requireList('forgotten', await forgotten.list()),
