@@ -14,3 +14,4 @@ globalThis.TextEncoder ??= class {
 
 jest.mock('@waxwing/client', () => jest.requireActual('./dist/jest/index.cjs'));
 jest.mock('@waxwing/client/open', () => jest.requireActual('./dist/jest/open.cjs'));
+jest.mock('@waxwing/client/service-worker', () => jest.requireActual('./dist/jest/service-worker.cjs'));

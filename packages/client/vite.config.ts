@@ -10,7 +10,7 @@ export default defineConfig({
   logLevel: 'warn',
   build: {
     lib: {
-      entry: ['index', 'open'].map((name) => join(import.meta.dirname, `dist/${name}.js`)),
+      entry: ['index', 'open', 'service-worker'].map((name) => join(import.meta.dirname, `dist/${name}.js`)),
       formats: ['cjs'],
       fileName: (_format, name) => `${name}.cjs`,
     },

@@ -9,10 +9,11 @@ import { installClient } from './install-client.js';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** An app's own tests: they register at a server that the app has made up, and use the smaller entry point. */
+/** An app's own tests: they register at a server that the app has made up, and use the other entry points. */
 const ownTest = `
 const { createMemoryPushAccountStore, createMemorySeenNotifications, createPushClient } = require('@waxwing/client');
 const { createOpener } = require('@waxwing/client/open');
+const { describeNotification } = require('@waxwing/client/service-worker');
 
 const realmUrl = 'https://chat.example.com';
 
@@ -53,6 +54,11 @@ test('opens', async () => {
   });
   expect(await open({})).toMatchObject({ reason: 'not-encrypted-push' });
 });
+
+test('describes', () => {
+  const notification = { type: 'test', realm_url: realmUrl, realm_name: 'Example', user_id: 10, time: 1 };
+  expect(describeNotification(notification)).toMatchObject({ title: 'Example' });
+});
 `;
 
 describe('In a project with Jest', () => {
@@ -85,7 +91,7 @@ describe('In a project with Jest', () => {
 
   it('one line lets tests import the client, which uses the tests’ fetch', async () => {
     const setupFiles = ['@waxwing/client/jest-setup'];
-    const passed = { success: true, numPassedTests: 3, message: '' };
+    const passed = { success: true, numPassedTests: 4, message: '' };
     expect(await jest({ setupFiles })).toEqual(passed);
     // React Native's presets add these conditions. They must not select the client's build for phones (native code).
     const testEnvironmentOptions = { customExportConditions: ['require', 'react-native'] };

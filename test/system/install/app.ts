@@ -5,6 +5,8 @@ import {
   createPushClient,
   type OpenedNotification,
 } from '@waxwing/client';
+import { createOpener } from '@waxwing/client/open';
+import { describeNotification } from '@waxwing/client/service-worker';
 
 export interface Options {
   readonly bouncerPublicKey: string;
@@ -31,4 +33,5 @@ async function register({ bouncerPublicKey, token, account }: Options): Promise<
   return { code, open: (data) => phone.open(data) };
 }
 
-Object.assign(globalThis, { register });
+// With the other entry points, so that they are compiled and bundled, too.
+Object.assign(globalThis, { register, createOpener, describeNotification });

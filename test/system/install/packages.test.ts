@@ -174,9 +174,10 @@ eachPostgres(() => {
       const script = `
         const { createPushClient } = require('@waxwing/client');
         const { createOpener } = require('@waxwing/client/open');
-        console.log(typeof createPushClient, typeof createOpener);`;
+        const { handlePushes } = require('@waxwing/client/service-worker');
+        console.log(typeof createPushClient, typeof createOpener, typeof handlePushes);`;
       const run = spawnSync(process.execPath, ['--eval', script], { cwd: app, encoding: 'utf8' });
-      expect([run.stdout, run.stderr]).toEqual(['function function\n', '']);
+      expect([run.stdout, run.stderr]).toEqual(['function function function\n', '']);
     });
 
     it('lets that app register, and open a notification in Node', async () => {
