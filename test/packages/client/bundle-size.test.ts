@@ -29,10 +29,11 @@ async function gzippedKilobytes(entry: string, external: string[] = []): Promise
 
 const entryOf = (name: string) => import.meta.resolve(name).replace('file://', '');
 
-const page = readFileSync(join(import.meta.dirname, '../../../docs/client.md'), 'utf8').replace(/\s+/g, ' ');
+const pageOf = (name: string) =>
+  readFileSync(join(import.meta.dirname, '../../..', name), 'utf8').replace(/\s+/g, ' ');
 
-/** Expects that the page states these sizes in kB, in the order of the pattern's groups, to within 1 kB. */
-function expectStated(pattern: RegExp, kilobytes: readonly number[]): void {
+/** Expects that a page states these sizes in kB, in the order of the pattern's groups, to within 1 kB. */
+function expectStated(pattern: RegExp, kilobytes: readonly number[], page = pageOf('docs/client.md')): void {
   const stated = (pattern.exec(page) ?? []).slice(1).map(Number);
   const wrong = kilobytes.filter((measured, index) => !(Math.abs(measured - Number(stated[index])) < 1));
   expect(wrong, `the page states ${stated.join(' and ')}`).toEqual([]);
@@ -46,6 +47,9 @@ it(`adds at most ${mostKilobytes} kB to a browser's bundle besides libsodium, as
   );
   expect(client).toBeLessThanOrEqual(mostKilobytes);
   expectStated(/bundle grows by (\d+) kB plus libsodium's (\d+) kB/, [client, libsodium]);
+  const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
+  const readme = pageOf('packages/client/README.md');
+  expectStated(/in (\d+) kB instead of (\d+) kB/, [opener, client + libsodium], readme);
 });
 
 it('adds to a service worker the size that the page states, without libsodium', async () => {
