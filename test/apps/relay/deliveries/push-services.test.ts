@@ -84,15 +84,6 @@ describe('a push service that misbehaves', () => {
       },
       'TIMED_OUT',
     ],
-    [
-      'sends its body byte by byte',
-      (socket) => {
-        const timer = setInterval(() => socket.write('1\r\nx\r\n'), 20);
-        socket.write('HTTP/1.1 201 Created\r\ntransfer-encoding: chunked\r\n\r\n');
-        socket.once('close', () => clearInterval(timer));
-      },
-      'TIMED_OUT',
-    ],
     ['closes the connection', (socket) => socket.destroy(), 'BROKEN_OFF'],
     ['answers something else', answer('220 mail.example ESMTP\r\n'), 'BROKEN_OFF'],
     [
@@ -112,6 +103,37 @@ describe('a push service that misbehaves', () => {
       const begun = Date.now();
       await expect(send(sender, endpoint)).resolves.toEqual({ kind: 'unanswered', why });
       expect(Date.now() - begun).toBeLessThan(5000);
+    },
+  );
+
+  const trickle: Behavior = (socket) => {
+    const timer = setInterval(() => socket.write('1\r\nx\r\n'), 20);
+    socket.once('close', () => clearInterval(timer));
+  };
+  const cut: Behavior = (socket) => socket.destroy();
+  it.each([
+    ['201 Created', 'that comes byte by byte', trickle, { kind: 'accepted' }],
+    ['201 Created', 'that breaks off', cut, { kind: 'accepted' }],
+    ['410 Gone', 'that comes byte by byte', trickle, { reason: 'SUBSCRIPTION_GONE' }],
+    ['410 Gone', 'that breaks off', cut, { reason: 'SUBSCRIPTION_GONE' }],
+  ] as [string, string, Behavior, object][])(
+    'is judged by its status if it answers %s with a body %s, and held back after three',
+    async (status, _how, sendBody, judged) => {
+      let requests = 0;
+      const { sender, endpoint } = await serve((socket) =>
+        socket.once('data', () => {
+          requests += 1;
+          socket.write(`HTTP/1.1 ${status}\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n`);
+          setTimeout(() => sendBody(socket), 20);
+        }),
+      );
+      for (let tries = 1; tries <= 3; tries += 1) {
+        const begun = Date.now();
+        await expect(send(sender, endpoint)).resolves.toMatchObject(judged);
+        expect(Date.now() - begun).toBeLessThan(5000);
+      }
+      await expect(send(sender, endpoint)).resolves.toEqual({ kind: 'unanswered', why: 'OVERLOADED' });
+      expect(requests).toBe(3);
     },
   );
 

@@ -19,13 +19,26 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'TOO_MANY_REQUESTS',
 };
 
-/** Reads the answer of a push service to the end, so that its connection can be used again. */
-export async function readWebPushAnswer({
-  statusCode,
-  headers,
-  body,
-}: Dispatcher.ResponseData): Promise<VendorAnswer> {
-  await readAnswerText(body, maximumReadBytes);
+/** A push service's answer to one request. */
+export interface WebPushAnswer {
+  readonly answer: VendorAnswer;
+  /** `false` if the body broke off or was too slow, which counts as a failure of the host. */
+  readonly isComplete: boolean;
+}
+
+/**
+ * Reads the answer of a push service to the end, so that its connection can be used again. The status alone decides: if the
+ * body breaks off, a retry would send a notification again that the push service has accepted.
+ */
+export async function readWebPushAnswer(response: Dispatcher.ResponseData): Promise<WebPushAnswer> {
+  const isComplete = await readAnswerText(response.body, maximumReadBytes).then(
+    () => true,
+    () => false,
+  );
+  return { answer: answerOf(response), isComplete };
+}
+
+function answerOf({ statusCode, headers }: Dispatcher.ResponseData): VendorAnswer {
   if (accepted.has(statusCode)) return { kind: 'accepted' };
   const retryAfter = headers['retry-after'];
   return {

@@ -9,7 +9,7 @@ import { type AllowedEndpoint, checkEndpoint } from './endpoint-rules.js';
 import { buildWebPushMessage, type WebPushMessage } from './message.js';
 import type { PushService } from './push-service.js';
 import { PushServices } from './push-services.js';
-import { readWebPushAnswer } from './read-refusal.js';
+import { readWebPushAnswer, type WebPushAnswer } from './read-refusal.js';
 import { type VapidSigner, VapidToken } from './token.js';
 
 export interface WebPushSenderOptions {
@@ -62,7 +62,7 @@ export class WebPushSender implements VendorSender {
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
       const message = buildMessage(delivery, subscription, clock());
-      if (message === undefined) return refusedEndpoint;
+      if (message === undefined) return unanswered(refusedEndpoint);
       const { headers, body } = message;
       const signed = { headers: { ...headers, authorization }, body };
       return this.#sendTo(service, endpoint, signed, options);
@@ -91,7 +91,7 @@ export class WebPushSender implements VendorSender {
     service: PushService,
     { notification: { serverId } }: Delivery,
     { notAfter }: SendOptions,
-    send: () => Promise<VendorAnswer>,
+    send: () => Promise<WebPushAnswer>,
   ): Promise<VendorAnswer> {
     // An open breaker refuses the request before it waits for a slot, and again after it has waited.
     if (service.breaker.refuses) return overloaded;
@@ -114,9 +114,9 @@ export class WebPushSender implements VendorSender {
     endpoint: AllowedEndpoint,
     message: WebPushMessage,
     { notAfter }: SendOptions,
-  ): Promise<VendorAnswer> {
+  ): Promise<WebPushAnswer> {
     const first = await this.#post(service, endpoint, message);
-    const isStale = first.kind === 'unanswered' && first.why === 'NOT_PROCESSED';
+    const isStale = first.answer.kind === 'unanswered' && first.answer.why === 'NOT_PROCESSED';
     if (!isStale || this.#options.clock() > notAfter) return first;
     return this.#post(service, endpoint, message, { isResend: true });
   }
@@ -127,7 +127,7 @@ export class WebPushSender implements VendorSender {
     { url }: AllowedEndpoint,
     { headers, body }: WebPushMessage,
     { isResend = false } = {},
-  ): Promise<VendorAnswer> {
+  ): Promise<WebPushAnswer> {
     try {
       const response = await service.request(
         {
@@ -140,23 +140,33 @@ export class WebPushSender implements VendorSender {
       );
       return await readWebPushAnswer(response);
     } catch (error) {
-      if (error instanceof ForbiddenAddressError) return refusedEndpoint;
-      const { code, name } = error as NodeJS.ErrnoException;
-      // UND_ERR_CLOSED: the host was evicted as the least recently used one while the request waited.
-      if (service.connectionErrors.has(error as Error) || code === 'UND_ERR_CLOSED') {
-        return { kind: 'unanswered', why: 'NOT_CONNECTED' };
-      }
-      if (this.#services.wasStale(error)) return { kind: 'unanswered', why: 'NOT_PROCESSED' };
-      const isTimeout = timeouts.has(code) || timeouts.has(name);
-      return { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
+      return unanswered(this.#failureOf(service, error));
     }
+  }
+
+  /** Why a request has no status. */
+  #failureOf(service: PushService, error: unknown): VendorAnswer {
+    if (error instanceof ForbiddenAddressError) return refusedEndpoint;
+    const { code, name } = error as NodeJS.ErrnoException;
+    // UND_ERR_CLOSED: the host was evicted as the least recently used one while the request waited.
+    if (service.connectionErrors.has(error as Error) || code === 'UND_ERR_CLOSED') {
+      return { kind: 'unanswered', why: 'NOT_CONNECTED' };
+    }
+    if (this.#services.wasStale(error)) return { kind: 'unanswered', why: 'NOT_PROCESSED' };
+    const isTimeout = timeouts.has(code) || timeouts.has(name);
+    return { kind: 'unanswered', why: isTimeout ? 'TIMED_OUT' : 'BROKEN_OFF' };
   }
 }
 
+/** The result of a request whose answer had no status. */
+function unanswered(answer: VendorAnswer): WebPushAnswer {
+  return { answer, isComplete: false };
+}
+
 /** Reports an answer to the host's breaker. An endpoint that the relay refuses says nothing about its host. */
-function settled({ breaker }: PushService, answer: VendorAnswer): VendorAnswer {
+function settled({ breaker }: PushService, { answer, isComplete }: WebPushAnswer): VendorAnswer {
   if (answer === refusedEndpoint) breaker.release();
-  else breaker.settle(answer.kind !== 'unanswered');
+  else breaker.settle(isComplete);
   return answer;
 }
 
