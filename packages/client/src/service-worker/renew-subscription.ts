@@ -11,7 +11,7 @@ export async function renewSubscription(
   { registration, clients }: WorkerScope,
   { oldSubscription, newSubscription }: WorkerEvents['pushsubscriptionchange'],
 ): Promise<void> {
-  const key = oldSubscription?.options.applicationServerKey ?? null;
+  const key = oldSubscription?.options?.applicationServerKey ?? null;
   try {
     if (key !== null && (newSubscription ?? null) === null) {
       await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });

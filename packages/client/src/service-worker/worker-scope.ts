@@ -32,7 +32,8 @@ export interface WorkerEvents {
   notificationclick: LongEvent & { readonly notification: VisibleNotification };
   pushsubscriptionchange: LongEvent & {
     readonly oldSubscription?: {
-      readonly options: { readonly applicationServerKey: ArrayBuffer | null };
+      /** Optional, because a browser may not report the key. */
+      readonly options?: { readonly applicationServerKey?: ArrayBuffer | null };
     } | null;
     readonly newSubscription?: object | null;
   };
