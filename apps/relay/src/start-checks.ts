@@ -1,9 +1,13 @@
+import { dirname } from 'node:path';
 import { databaseStartCheck, readDatabaseState } from '@waxwing/administration';
-import type { StartCheck } from '@waxwing/service/config';
+import { requireWritableFolder, type StartCheck } from '@waxwing/service/config';
+import { listeningStartCheck } from '@waxwing/service/http-settings';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { tracingStartCheck } from '@waxwing/service/tracing';
+import { requireSocketPath } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import { relayFileChecks } from './file-checks.js';
-import { checkStoredRing } from './keyring/check-stored-ring.js';
+import { auditLogStartCheck, checkStoredRing } from './keyring/check-stored-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { relayMigrations } from './tables.js';
 
@@ -12,10 +16,14 @@ export function relayStartChecks(configuration: RelayConfiguration, clock: Clock
   const database = { url: configuration.databaseUrl.reveal(), migrations: relayMigrations };
   return [
     { name: 'settings', check: async () => undefined },
+    listeningStartCheck(configuration),
+    tracingStartCheck(configuration.tracing),
     ...relayFileChecks(configuration),
     databaseStartCheck(database),
     { name: 'key-ring', check: () => checkKeyRing(configuration, clock) },
-  ];
+    auditLogStartCheck(configuration.keyRing),
+    adminSocketCheck(configuration.keyRing.adminSocket),
+  ].filter((check) => check !== undefined);
 }
 
 async function checkKeyRing(
@@ -36,4 +44,15 @@ async function checkKeyRing(
 async function isUpToDate(url: string): Promise<boolean> {
   const { missing, pending } = await readDatabaseState({ url, migrations: relayMigrations });
   return missing === undefined && pending.length === 0;
+}
+
+function adminSocketCheck(path: string): StartCheck {
+  return {
+    name: 'admin-socket',
+    async check() {
+      requireSocketPath(path);
+      requireWritableFolder(dirname(path));
+      return undefined;
+    },
+  };
 }

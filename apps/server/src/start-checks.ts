@@ -1,6 +1,8 @@
 import { databaseStartCheck, readDatabaseState } from '@waxwing/administration';
 import type { StartCheck } from '@waxwing/service/config';
+import { listeningStartCheck } from '@waxwing/service/http-settings';
 import type { Clock } from '@waxwing/service/lifecycle';
+import { tracingStartCheck } from '@waxwing/service/tracing';
 import type { ServerConfiguration } from './configuration.js';
 import { openFileStore } from './content/uploads/file-store/open-file-store.js';
 import { checkUploadsFolder } from './content/uploads/file-store/uploads-folder.js';
@@ -14,6 +16,8 @@ export function serverStartChecks(configuration: ServerConfiguration, clock: Clo
   const database = { url: databaseUrl.reveal(), migrations: serverMigrations };
   return [
     { name: 'settings', check: async () => undefined },
+    listeningStartCheck(configuration),
+    tracingStartCheck(configuration.tracing),
     ...serverFileChecks(configuration),
     {
       name: 'uploads',
@@ -25,7 +29,7 @@ export function serverStartChecks(configuration: ServerConfiguration, clock: Clo
     },
     databaseStartCheck(database),
     { name: 'relay-account', check: () => checkRelayAccount(configuration, clock) },
-  ];
+  ].filter((check) => check !== undefined);
 }
 
 async function checkRelayAccount(

@@ -1,6 +1,12 @@
 import { accessSync, closeSync, constants, existsSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type FoundPrivateFile, findPrivateFile, makePrivateFolder } from '@waxwing/service/config';
+import {
+  type FoundPrivateFile,
+  fileTrouble,
+  findPrivateFile,
+  makePrivateFolder,
+  requireWritableFolder,
+} from '@waxwing/service/config';
 
 /**
  * Creates an empty file of mode 0600, and its folder, if missing. An existing file must be readable and writable, but
@@ -31,6 +37,18 @@ export function describeWrongLocation(path: string): string | undefined {
     return `The database ${path} is a folder: name a file in it.`;
   }
   return undefined;
+}
+
+/** Explains why this user cannot create a database file at `path`, and what to do. Returns `undefined` if they can. */
+export function describeUncreatable(path: string): string | undefined {
+  const problem = describeWrongLocation(path);
+  if (problem !== undefined) return problem;
+  try {
+    requireWritableFolder(dirname(path));
+    return undefined;
+  } catch (error) {
+    return `The database file ${path} cannot be created in ${dirname(path)}: ${fileTrouble(error)}.`;
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describeDatabaseUrlMistake } from '@waxwing/service/config';
 import type { Kysely } from 'kysely';
 import type { Backend, BackendOptions, DatabaseRole } from './backend.js';
-import { describeWrongLocation } from './database-file.js';
+import { describeUncreatable } from './database-file.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import { GroupCommit } from './group-commit.js';
 import {
@@ -206,7 +206,7 @@ export async function migrationStatus(
   requireUsable(url);
   const missing = missingFile(url);
   if (missing !== undefined) {
-    const problem = describeWrongLocation(missing);
+    const problem = describeUncreatable(missing);
     if (problem !== undefined) throw new DatabaseUnusableError(problem);
     return migrations.map((set) => statusOf(set, []));
   }

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, existsSync, renameSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Secret } from '@waxwing/service/config';
 import { sql } from 'kysely';
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect((await relay.run('keys init')).status).toBe(0);
       expect(await relay.check()).toMatchObject({
         status: 0,
-        stdout: 'ok      settings\nok      apps\nok      database\nok      key-ring',
+        stdout: `ok      ${'settings listening apps database key-ring audit-log admin-socket'.replaceAll(' ', '\nok      ')}`,
         stderr: '',
       });
     },
@@ -110,6 +110,47 @@ eachBackend((backend) => {
     expect([status, stdout]).toEqual([1, expect.stringMatching(/^FAILED {2}database: .*cannot be reached/m)]);
     expect(stdout).not.toContain('hunter2');
   });
+});
+
+it('serve --check names an address, an audit log and a socket that a start could not use', async () => {
+  const { environment, folder } = keyTerminal({});
+  const check = async (more: Record<string, string>) => {
+    const { status, stdout } = await runRelayCommand(['serve', '--check'], {
+      environment: { ...environment, ...more },
+    });
+    return [status, /^FAILED (?!.*key-ring).*$/m.exec(stdout)?.[0]];
+  };
+  const refused = (text: string) => [1, expect.stringContaining(text)];
+  expect(await check({ RELAY_HOST: '192.0.2.1' })).toEqual(
+    refused('FAILED  listening: This machine has no address 192.0.2.1'),
+  );
+  expect(await check({ RELAY_METRICS_PORT: '0', RELAY_METRICS_HOST: 'nowhere.invalid' })).toEqual(
+    refused('FAILED  listening: The name nowhere.invalid is not known here'),
+  );
+  expect(await check({ RELAY_KEY_AUDIT_LOG: folder })).toEqual(
+    refused(`FAILED  audit-log: ${folder} cannot be used: it is a folder`),
+  );
+  const longPath = join(folder, `${'a'.repeat(110)}.sock`);
+  expect(await check({ RELAY_KEY_ADMIN_SOCKET: longPath })).toEqual(
+    refused(`FAILED  admin-socket: The path of the relay's socket, ${longPath}, is too long`),
+  );
+  const open = join(folder, 'open');
+  mkdirSync(open);
+  chmodSync(open, 0o777);
+  expect(await check({ RELAY_KEY_ADMIN_SOCKET: join(open, 'sock') })).toEqual(
+    refused(`FAILED  admin-socket: The folder ${open} of the relay's socket has mode 0777`),
+  );
+});
+
+it('refuses one port for two listeners', async () => {
+  const { environment } = keyTerminal({ RELAY_PORT: '8400', RELAY_METRICS_PORT: '8400' });
+  const check = () => runRelayCommand(['serve', '--check'], { environment });
+  const refusal = 'RELAY_PORT and RELAY_METRICS_PORT are both 8400: set two different ports.';
+  expect((await check()).stderr).toContain(refusal);
+  environment.RELAY_METRICS_HOST = '0.0.0.0';
+  expect((await check()).stderr).toContain(refusal);
+  environment.RELAY_METRICS_HOST = '127.0.0.2';
+  expect((await check()).stderr).not.toContain(refusal);
 });
 
 it('serve --check refuses wrong settings as a start does', async () => {

@@ -54,7 +54,8 @@ eachBackend((backend) => {
     writeFileSync(join(folder, 'key'), 'ab'.repeat(32), { mode: 0o600 });
     expect(await run('serve --check', relay('key'))).toEqual({
       status: 0,
-      stdout: 'ok      settings\nok      relay-key\nok      uploads\nok      database\nok      relay-account',
+      stdout:
+        'ok      settings\nok      listening\nok      relay-key\nok      uploads\nok      database\nok      relay-account',
       stderr: '',
     });
     expect((await run('serve --check')).stdout).toMatch(/^ok {6}relay-account: none: /m);

@@ -77,7 +77,8 @@ async function isServed(path: string): Promise<boolean> {
   return true;
 }
 
-function requireSocketPath(path: string): void {
+/** Checks, without listening, that the relay may listen at `path`. @throws ConfigurationError if it may not. */
+export function requireSocketPath(path: string): void {
   if (Buffer.byteLength(path) > maximumPathBytes) {
     throw new ConfigurationError([
       `The path of the relay's socket, ${path}, is too long: set RELAY_KEY_ADMIN_SOCKET to one of at most ${maximumPathBytes} bytes.`,

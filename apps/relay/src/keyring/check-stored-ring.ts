@@ -1,7 +1,8 @@
+import type { StartCheck } from '@waxwing/service/config';
 import type { Clock } from '@waxwing/service/lifecycle';
 import { loadFastestSodium } from '@waxwing/sodium/native';
 import { KeyRingKeeper } from './live/key-ring-keeper.js';
-import { auditFile } from './storage/audit-log.js';
+import { auditFile, requireAuditFile } from './storage/audit-log.js';
 import type { KeyRingConfiguration } from './storage/key-ring-configuration.js';
 import { keyRingFile } from './storage/key-ring-file.js';
 import { keyRingRow } from './storage/key-ring-row.js';
@@ -24,4 +25,15 @@ export async function checkStoredRing(
   const keeper = new KeyRingKeeper({ store, unlock, policy, confirmedDay, sodium, clock, audit });
   await keeper.look((ring) => keeper.requireClockOf(ring));
   return undefined;
+}
+
+/** Checks that changes of the key ring can be recorded. */
+export function auditLogStartCheck({ auditLog }: Pick<KeyRingConfiguration, 'auditLog'>): StartCheck {
+  return {
+    name: 'audit-log',
+    async check() {
+      await requireAuditFile(auditLog);
+      return undefined;
+    },
+  };
 }

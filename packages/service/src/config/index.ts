@@ -13,6 +13,7 @@ export * from './misplaced-secret.js';
 export * from './nearest-name.js';
 export * from './private-file.js';
 export * from './read-authorities.js';
+export * from './require-writable-folder.js';
 export * from './secret.js';
 export * from './shown-mode.js';
 export type { StartCheck } from './start-check.js';

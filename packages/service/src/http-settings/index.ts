@@ -3,4 +3,5 @@ export * from './dashboard-configuration.js';
 export * from './http-limits.js';
 export * from './http-url.js';
 export * from './listen-configuration.js';
+export * from './listening-start-check.js';
 export * from './proxy-url.js';

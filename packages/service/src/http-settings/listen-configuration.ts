@@ -25,16 +25,32 @@ export function readListenConfiguration(reader: EnvironmentReader, usualPort: nu
     const [host, port] = [reader.fullName('METRICS_HOST'), reader.fullName('METRICS_PORT')];
     reader.problem(`${host} says where metrics are shown, but ${port} is not set: set both or neither.`);
   }
-  return {
+  const main = {
     host: reader.optional('HOST') ?? '127.0.0.1',
     port: reader.integer('PORT', usualPort, ports),
-    drainMilliseconds: reader.integer('DRAIN_SECONDS', 0, drainSeconds) * 1000,
-    metrics: hasMetrics
-      ? {
-          kind: 'configured',
-          host: metricsHost ?? '127.0.0.1',
-          port: reader.integer('METRICS_PORT', 0, ports),
-        }
-      : { kind: 'not-configured' },
   };
+  const metrics = hasMetrics
+    ? { host: metricsHost ?? '127.0.0.1', port: reader.integer('METRICS_PORT', 0, ports) }
+    : undefined;
+  if (metrics !== undefined && collide(main, metrics)) {
+    const [port, metricsPort] = [reader.fullName('PORT'), reader.fullName('METRICS_PORT')];
+    reader.problem(`${port} and ${metricsPort} are both ${main.port}: set two different ports.`);
+  }
+  return {
+    ...main,
+    drainMilliseconds: reader.integer('DRAIN_SECONDS', 0, drainSeconds) * 1000,
+    metrics: metrics === undefined ? { kind: 'not-configured' } : { kind: 'configured', ...metrics },
+  };
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Whether two listeners of one process cannot both listen. An address that listens on all interfaces includes others. */
+function collide(one: Address, other: Address): boolean {
+  const hosts = [one.host, other.host];
+  const overlap = one.host === other.host || hosts.includes('0.0.0.0') || hosts.includes('::');
+  return one.port !== 0 && one.port === other.port && overlap;
 }

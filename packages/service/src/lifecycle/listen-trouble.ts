@@ -13,8 +13,8 @@ export function describeListenTrouble(error: unknown): string | undefined {
   if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
     return `The name ${hostname} is not known here: correct it in the settings, or fix the name service of this machine.`;
   }
-  // An address with a leading slash is a Unix domain socket.
-  if (syscall !== 'listen' || address.startsWith('/')) return undefined;
+  // An address with a leading slash is a Unix domain socket. UDP sockets report "bind".
+  if ((syscall !== 'listen' && syscall !== 'bind') || address.startsWith('/')) return undefined;
   switch (code) {
     case 'EADDRINUSE':
       return `Another process listens on ${address}, port ${port}: end it, or set another port.`;

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../config/configuration-error.js';
 import type { EnvironmentReader } from '../config/environment-reader.js';
+import type { StartCheck } from '../config/start-check.js';
 import { answerWithin } from '../lifecycle/answer-within.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 
@@ -28,6 +29,21 @@ export function readTracingConfiguration(reader: EnvironmentReader): TracingConf
     reader.problem(`${setting} is no URL of a collector: write one such as http://127.0.0.1:4318/v1/traces.`);
   }
   return { url, percent: reader.integer('TRACES_PERCENT', 100, { minimum: 0, maximum: 100 }), setting };
+}
+
+/**
+ * Checks that the packages that tracing needs are installed. Returns `undefined` if no URL is configured: there is
+ * nothing to check.
+ */
+export function tracingStartCheck({ url, setting }: TracingConfiguration): StartCheck | undefined {
+  if (url === undefined) return undefined;
+  return {
+    name: 'traces',
+    async check() {
+      await loadSdk(setting);
+      return undefined;
+    },
+  };
 }
 
 /**

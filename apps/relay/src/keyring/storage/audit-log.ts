@@ -1,6 +1,6 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { constants, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makePrivateFolder } from '@waxwing/service/config';
+import { makePrivateFolder, requireWritableFolder } from '@waxwing/service/config';
 
 /** One audited action on the key ring. Names keys by id and contains no key material. */
 interface AuditEntry {
@@ -35,6 +35,20 @@ export function auditFile(path: string): AuditLog {
       }
     },
   };
+}
+
+/**
+ * Checks that the audit log can be appended to, or created. Creates nothing.
+ * @throws the operating system's error, if the path is a folder or this user may not write there.
+ */
+export async function requireAuditFile(path: string): Promise<void> {
+  try {
+    const file = await open(path, constants.O_RDWR | constants.O_APPEND);
+    await file.close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    requireWritableFolder(dirname(path));
+  }
 }
 
 async function endsInLine(file: FileHandle): Promise<boolean> {

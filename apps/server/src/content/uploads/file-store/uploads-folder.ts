@@ -1,5 +1,4 @@
-import { accessSync, constants, lstatSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import {
   ConfigurationError,
   fileTrouble,
@@ -7,6 +6,7 @@ import {
   isTrustedOwner,
   makePrivateFolder,
   ownUid,
+  requireWritableFolder,
   shownMode,
 } from '@waxwing/service/config';
 
@@ -27,11 +27,9 @@ export function makeUploadsFolder(root: string): void {
  */
 export function checkUploadsFolder(folder: string): string | undefined {
   const root = resolve(folder);
-  let existing = root;
+  let existing: string;
   try {
-    while (lstatSync(existing, { throwIfNoEntry: false }) === undefined) existing = dirname(existing);
-    // With `/.` the check fails if the path is a file.
-    accessSync(`${existing}/.`, constants.W_OK | constants.X_OK);
+    existing = requireWritableFolder(root);
   } catch (error) {
     throw cannotBeMade(root, error);
   }
