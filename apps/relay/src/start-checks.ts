@@ -13,7 +13,8 @@ import { relayMigrations } from './tables.js';
 
 /** Returns checks of everything that the relay needs to start. They do not listen, write or contact a vendor. */
 export function relayStartChecks(configuration: RelayConfiguration, clock: Clock): StartCheck[] {
-  const database = { url: configuration.databaseUrl.reveal(), migrations: relayMigrations };
+  const url = configuration.databaseUrl.reveal();
+  const database = { url, migrations: relayMigrations, counters: ['relay_devices'] };
   return [
     { name: 'settings', check: async () => undefined },
     listeningStartCheck(configuration),

@@ -13,7 +13,7 @@ import { serverMigrations } from './tables.js';
 /** Returns checks of everything that the server needs to start. The checks open no port and create nothing. */
 export function serverStartChecks(configuration: ServerConfiguration, clock: Clock): StartCheck[] {
   const { databaseUrl, uploads } = configuration;
-  const database = { url: databaseUrl.reveal(), migrations: serverMigrations };
+  const database = { url: databaseUrl.reveal(), migrations: serverMigrations, counters: ['client_devices'] };
   return [
     { name: 'settings', check: async () => undefined },
     listeningStartCheck(configuration),

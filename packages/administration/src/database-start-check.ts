@@ -6,9 +6,14 @@ import { DatabaseUnusableError, type MigrationSet } from '@waxwing/storage';
 export interface CheckedDatabase {
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
+  /** Tables whose id counter a start raises. */
+  readonly counters: readonly string[];
 }
 
-/** Checks that a database can be opened and that no newer version has migrated it. Changes nothing. */
+/**
+ * Checks that a database can be opened, that no newer version has migrated it, and that its user has the rights that a
+ * start needs. Changes nothing.
+ */
 export function databaseStartCheck(database: CheckedDatabase): StartCheck {
   return {
     name: 'database',
@@ -20,6 +25,9 @@ export function databaseStartCheck(database: CheckedDatabase): StartCheck {
         );
       }
       if (missing !== undefined) return `there is no file ${missing} yet, and the start creates it`;
+      const { requireRights } = await import('@waxwing/storage');
+      const { url, counters } = database;
+      await requireRights(url, { migrates: pending.length > 0, counters });
       return pending.length === 0 ? undefined : `the start applies ${pending.join(', ')}`;
     },
   };
@@ -34,7 +42,10 @@ interface DatabaseState {
 }
 
 /** Reads which migrations are applied. Changes nothing. @throws DatabaseUnusableError if the database cannot be opened. */
-export async function readDatabaseState({ url, migrations }: CheckedDatabase): Promise<DatabaseState> {
+export async function readDatabaseState({
+  url,
+  migrations,
+}: Pick<CheckedDatabase, 'url' | 'migrations'>): Promise<DatabaseState> {
   const { jobMigrations } = await import('@waxwing/jobs');
   const { migrationStatus, missingFile } = await import('@waxwing/storage');
   const units = await migrationStatus({ url, migrations: [jobMigrations, ...migrations] });

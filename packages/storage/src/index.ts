@@ -23,6 +23,7 @@ export * from './raise-id-counter.js';
 export * from './read-pages.js';
 export * from './remove-in-batches.js';
 export * from './remove-in-pages.js';
+export * from './require-rights.js';
 export * from './rows-as-table.js';
 export { rowsOfText } from './run-at-once.js';
 export type { SignalListener, Signals } from './signals/signals.js';

@@ -219,9 +219,17 @@ export async function migrationStatus(
   });
   try {
     return await readMigrationStatus(backend.db, migrations);
+  } catch (cause) {
+    throw backend.kind === 'postgres' ? await asMissingRight(url, cause) : cause;
   } finally {
     await backend.close();
   }
+}
+
+async function asMissingRight(url: string, cause: unknown): Promise<unknown> {
+  const { describeMissingRight } = await import('./postgres/connection-trouble.js');
+  const missing = describeMissingRight(url, cause);
+  return missing === undefined ? cause : new DatabaseUnusableError(missing, { cause });
 }
 
 async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tables>> {

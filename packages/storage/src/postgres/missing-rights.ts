@@ -1,0 +1,80 @@
+import { type Kysely, sql } from 'kysely';
+import { describeLocation } from './connection-trouble.js';
+
+/** What a start will do with the database. */
+export interface NeededRights {
+  /** Whether it will migrate tables. */
+  readonly migrates: boolean;
+  /** Tables whose id counter it will raise. */
+  readonly counters: readonly string[];
+}
+
+interface Rights {
+  readonly user: string;
+  readonly schema: string;
+  readonly readOnly: boolean;
+  readonly mayMigrate: boolean;
+  /** Whether there are tables that the user may not read or write, not counting those of the migrations. */
+  readonly lacksTables: boolean;
+  /** Sequences that the user may not use, or may not set although the start sets them. */
+  readonly sequences: readonly string[];
+}
+
+/**
+ * Explains which right the database user lacks for a start, and what to run. Returns `undefined` if none is missing.
+ * Looks only at tables and sequences of the owner of the migration tables, because the schema may hold others. Changes
+ * nothing.
+ */
+export async function describeMissingRights<Tables>(
+  db: Kysely<Tables>,
+  url: string,
+  { migrates, counters }: NeededRights,
+): Promise<string | undefined> {
+  const { user, schema, readOnly, mayMigrate, lacksTables, sequences } = await readRights(db, counters);
+  const location = `the ${describeLocation(url)}`;
+  if (readOnly) {
+    return `The user "${user}" can only read ${location}, because default_transaction_read_only is on: set it to off for the user (alter role) and the database (alter database).`;
+  }
+  if (migrates) {
+    if (mayMigrate) return undefined;
+    return `The user "${user}" may not make or change the tables of ${location}: make it the owner of the database, and of all tables that are there.`;
+  }
+  const grants = [
+    lacksTables
+      ? `grant select, insert, update, delete on all tables in schema ${schema} to ${user}`
+      : undefined,
+    sequences.length > 0
+      ? `grant usage, select, update on sequence ${sequences.join(', ')} to ${user}`
+      : undefined,
+  ].filter((grant) => grant !== undefined);
+  if (grants.length === 0) return undefined;
+  return `The user "${user}" lacks rights in ${location}: as the owner of its tables, run "${grants.join('; ')}".`;
+}
+
+async function readRights<Tables>(db: Kysely<Tables>, counters: readonly string[]): Promise<Rights> {
+  const { rows } = await sql<Rights>`
+    with relations as (
+      select oid, oid::regclass::text as name, relkind = 'S' as is_sequence, relowner,
+        relname like '%\\_migrations' or relname like '%\\_migrations\\_lock' as is_migration
+      from pg_class where relkind in ('r', 'p', 'S') and relnamespace = (select oid from pg_namespace where nspname = current_schema())
+        and relowner = (select relowner from pg_class where oid = to_regclass('jobs_migrations'))
+    ), counters as (
+      select pg_get_serial_sequence(name, 'id')::regclass as oid
+      from unnest(${[...counters]}::text[]) as name where to_regclass(name) is not null
+    )
+    select quote_ident(current_user) as "user",
+      coalesce(quote_ident(current_schema()), 'public') as schema,
+      current_setting('transaction_read_only') = 'on' as "readOnly",
+      coalesce(has_schema_privilege(current_schema(), 'create'), false)
+        and not exists (select from relations where not pg_has_role(relowner, 'usage')) as "mayMigrate",
+      exists (select from relations where not is_sequence and not is_migration and not (
+        has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
+        and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))) as "lacksTables",
+      array(select name from relations where is_sequence and not (
+        has_sequence_privilege(oid, 'usage')
+        and (oid not in (select oid from counters) or has_sequence_privilege(oid, 'update'))) order by name) as sequences
+    `.execute(db);
+  const [rights] = rows;
+  if (rights === undefined) throw new Error('PostgreSQL returned no row for a query without conditions');
+  return rights;
+}
