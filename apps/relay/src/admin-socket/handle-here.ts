@@ -10,6 +10,7 @@ type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: De
 const noHead: RequestHead = {
   id: 'here',
   address: undefined,
+  nearestAddress: undefined,
   basicCredentials() {
     throw new ProtocolError('UNAUTHORIZED');
   },

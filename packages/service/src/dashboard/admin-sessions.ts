@@ -34,6 +34,7 @@ interface Options {
 export class AdminSessions {
   readonly #options: Options;
   readonly #sessions = new Map<string, StoredSession>();
+  #isTokenLost = false;
 
   constructor(options: Options) {
     this.#options = options;
@@ -90,12 +91,18 @@ export class AdminSessions {
   async #followToken(): Promise<boolean> {
     const { log, token } = this.#options;
     try {
-      if (await token.isUnchanged()) return true;
+      const isUnchanged = await token.isUnchanged();
+      this.#isTokenLost = false;
+      if (isUnchanged) return true;
       log.info('the admin token has changed: all sessions of the dashboard end');
       this.endAll();
       return true;
     } catch (error) {
-      log.warn({ err: error }, 'the admin token cannot be read: all sessions of the dashboard end');
+      // Logged once, because each attempt to sign in reads the file.
+      if (!this.#isTokenLost) {
+        log.warn({ err: error }, 'the admin token cannot be read: all sessions of the dashboard end');
+      }
+      this.#isTokenLost = true;
       this.endAll();
       return false;
     }

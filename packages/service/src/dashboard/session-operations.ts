@@ -66,10 +66,10 @@ export const signIn = operation({
     const id = await sessions.start(token.reveal().trim());
     if (id === undefined) {
       if (address === undefined) signInLimit.take(unknownAddress);
-      log.warn({ address: address ?? unknownAddress }, 'a wrong admin token was sent to the dashboard');
+      log.warn({ address: head.nearestAddress }, 'a wrong admin token was sent to the dashboard');
       throw new ProtocolError('ADMIN_TOKEN_WRONG');
     }
-    log.info({ address: address ?? unknownAddress }, 'a session of the dashboard began');
+    log.info({ address: head.nearestAddress }, 'a session of the dashboard began');
     return withCookie(id, sessionMilliseconds / 1000, arrivedOverTls(head));
   },
 });

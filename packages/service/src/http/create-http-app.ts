@@ -190,6 +190,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     shutdownSignals: new ShutdownSignals(closing),
     scheduler,
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
+    nearestAddressOf: ({ request }: Exchange) => connections.addresses.nearest(request),
   };
   // Listens on the exchange instead of using Fastify's onSend and onResponse hooks, which would cost each request more
   // than this work.

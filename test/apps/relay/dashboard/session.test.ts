@@ -82,8 +82,15 @@ eachBackend((backend) => {
   });
 
   it('accepts the right token if the client address is unknown, and limits wrong ones', async () => {
-    const { signIn } = await start();
+    const { relay, signIn } = await start();
     for (let count = 0; count < 10; count++) expect((await signIn('x')).statusCode).toBe(401);
+    const attempts = relay
+      .logged()
+      .split('\n')
+      .filter((line) => line.includes('a wrong admin token was sent'));
+    expect(attempts).toHaveLength(10);
+    // The log names the connection's address, so that guesses can be traced to the proxy.
+    for (const line of attempts) expect(line).toContain('"address":"127.0.0.1"');
     const limited = await signIn('x');
     expect([limited.statusCode, limited.json().code]).toEqual([429, 'RATE_LIMIT_HIT']);
     expect(Number(limited.headers['retry-after'])).toBeGreaterThan(0);
@@ -130,7 +137,7 @@ eachBackend((backend) => {
   });
 
   it('ends all sessions when the token file changes, or cannot be read', async () => {
-    const { ask, session, signIn, tokenFile } = await start();
+    const { ask, relay, session, signIn, tokenFile } = await start();
     const status = async (cookie: string) => (await ask('GET', '/admin/api/keys', { cookie })).statusCode;
     const before = await session();
     const otherToken = `another ${adminToken}`;
@@ -146,6 +153,14 @@ eachBackend((backend) => {
       503,
       'The file with the admin token cannot be used: see the log of this program',
     ]);
+    const warnings = () => relay.logged().split('the admin token cannot be read').length - 1;
+    for (let count = 0; count < 5; count++) await signIn();
+    expect(warnings()).toBe(1);
+    chmodSync(tokenFile, 0o600);
+    expect((await signIn(otherToken)).statusCode).toBe(204);
+    chmodSync(tokenFile, 0o644);
+    await signIn();
+    expect(warnings()).toBe(2);
   });
 
   it.each([

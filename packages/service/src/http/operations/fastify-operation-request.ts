@@ -9,6 +9,7 @@ interface SharedParts {
   readonly shutdownSignals: ShutdownSignals;
   readonly scheduler: RequestScheduler;
   addressOf(exchange: Exchange): string | undefined;
+  nearestAddressOf(exchange: Exchange): string;
 }
 
 /** An operation's view of a Fastify request. */
@@ -30,6 +31,10 @@ export class FastifyOperationRequest extends ReceivedRequest {
 
   get address(): string | undefined {
     return this.#shared.addressOf(this.exchange);
+  }
+
+  get nearestAddress(): string {
+    return this.#shared.nearestAddressOf(this.exchange);
   }
 
   header(name: string): string | undefined {

@@ -11,6 +11,8 @@ export interface RequestHead {
   readonly id: string;
   /** The client's IPv4 address or IPv6 /64; `undefined` behind a proxy that is not configured as trusted. */
   readonly address: string | undefined;
+  /** For the log: `address`, or the address of the connection if the client's address is unknown. */
+  readonly nearestAddress: string | undefined;
   /** Returns the credentials in the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
   basicCredentials(): BasicCredentials;
   /** Returns a request header, with repeated values joined by commas; `undefined` if absent. */

@@ -15,6 +15,7 @@ export abstract class ReceivedRequest implements RequestHead {
   actor: string | undefined;
   abstract readonly id: string;
   abstract readonly address: string | undefined;
+  abstract readonly nearestAddress: string | undefined;
   /** The decoded parameters of the path. */
   protected abstract readonly pathParameters: Readonly<Record<string, string>>;
   /** The undecoded query string, with one character per byte. */

@@ -35,6 +35,11 @@ export class WebOperationRequest extends ReceivedRequest {
     this.pathParameters = parametersIn(pattern, path);
   }
 
+  /** The host passes the only address that is known. */
+  get nearestAddress(): string | undefined {
+    return this.address;
+  }
+
   header(name: string): string | undefined {
     return this.#headers.get(name) ?? undefined;
   }
