@@ -14,6 +14,13 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
   });
   afterAll(() => dashboard?.close());
 
+  it('say that the number of devices is from the last count', async () => {
+    const { page, relay } = dashboard;
+    await dashboard.show('Overview');
+    await relay.context.deviceGauge.count();
+    await page.getByText('counted every 15 minutes').waitFor();
+  });
+
   it('suspend a server after asking, and resume it', async () => {
     const { page, relay } = dashboard;
     await dashboard.show('Servers');

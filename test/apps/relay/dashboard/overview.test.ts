@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { MinuteCounts } from '#relay/dashboard/minutes/minute-counts.js';
 import { forgetOldMinutes, minuteOf } from '#relay/dashboard/minutes/minute-store.js';
 import { BreakerStore } from '#relay/deliveries/breakers/breaker-store.js';
@@ -37,7 +37,7 @@ eachBackend((backend) => {
       version: expect.stringMatching(/^\d+\.\d+\.\d+$/),
       started_at: relay.time.now,
       latency_ms: { p50: 100, p95: 5000, p99: 5000 },
-      registrations: { servers: expect.any(Number), devices: expect.any(Number) },
+      registrations: { servers: expect.any(Number) },
       queue: { due: 0, waiting: 0, running: 0, dead: 0, oldest_due_age_ms: null },
       minutes: {
         at: [minuteOf(relay.time.now) - 1, minuteOf(relay.time.now)].map((each) => each * minute),
@@ -55,6 +55,15 @@ eachBackend((backend) => {
       minutes: before.minutes,
       latency_ms: before.latency_ms,
     });
+  });
+
+  it('shows the devices as of the last count, and none before the first count ends', async () => {
+    const { deviceGauge } = dashboard.relay.context;
+    await dashboard.relay.register(goodForm());
+    await deviceGauge.count();
+    expect((await overview()).registrations.devices).toBe(1);
+    vi.spyOn(deviceGauge, 'total', 'get').mockReturnValue(undefined);
+    expect((await overview()).registrations.devices).toBeNull();
   });
 
   it('adds up the figures of several processes', async () => {

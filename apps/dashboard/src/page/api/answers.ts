@@ -31,7 +31,12 @@ export interface Overview {
   };
   /** Upper bounds of the percentiles, in milliseconds. */
   readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
-  readonly registrations: { readonly active: number; readonly servers: number; readonly devices: number };
+  /** `devices` is the last count, which is made every 15 minutes; `null` until the first count ends. */
+  readonly registrations: {
+    readonly active: number | null;
+    readonly servers: number;
+    readonly devices: number | null;
+  };
   readonly minutes: {
     readonly at: readonly number[];
     readonly registrations: readonly number[];

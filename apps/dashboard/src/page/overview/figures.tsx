@@ -20,8 +20,11 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
     },
     {
       name: 'Registered devices',
-      value: count(registrations.devices),
-      notes: [`of ${counted(registrations.servers, 'server')}`],
+      value: registrations.devices === null ? '–' : count(registrations.devices),
+      notes: [
+        `of ${counted(registrations.servers, 'server')}`,
+        registrations.devices === null ? 'not counted yet' : 'counted every 15 minutes',
+      ],
     },
   ];
 }

@@ -26,7 +26,7 @@ export const overviewAnswer = z.object({
     oldest_due_age_ms: count.nullable(),
   }),
   latency_ms: z.object({ p50: count, p95: count, p99: count }).nullable(),
-  registrations: z.object({ active: count, servers: count, devices: count }),
+  registrations: z.object({ active: count.nullable(), servers: count, devices: count.nullable() }),
   minutes: z.object({
     at: counts,
     registrations: counts,
@@ -54,7 +54,7 @@ export async function readOverview(context: OverviewContext, minutes: number): P
   const first = last - Math.max(minutes, minutesOfLatency) + 1;
   const { breakers, queue, figures } = await lastFigures.read(states, () => readFigures(relay, first, last));
   const lastHour = new Map([...figures].filter(([minute]) => minute > last - minutesOfLatency));
-  const devices = deviceGauge.total ?? 0;
+  const devices = deviceGauge.total ?? null;
   const checks = describeChecks({
     readiness: states,
     load: load.problems,
