@@ -3,10 +3,19 @@ import { AdminToken } from '@waxwing/service/dashboard';
 import type { RelayConfiguration } from './configuration.js';
 import { apnsAuthoritiesSetting } from './deliveries/apps/app-registry.js';
 import { readConfiguredApps } from './deliveries/apps/read-configured-apps.js';
+import { auditLogStartCheck } from './keyring/check-stored-ring.js';
 import { authoritiesSetting } from './network/outgoing-authorities.js';
 
-/** Checks the files that the settings name, except the key ring's: credentials, authorities and the dashboard token. */
-export function relayFileChecks({ deliveries, caFile, dashboard }: RelayConfiguration): StartCheck[] {
+/**
+ * Checks the files that the settings name, except the key ring: credentials, authorities, the dashboard token and the
+ * audit log.
+ */
+export function relayFileChecks({
+  deliveries,
+  caFile,
+  dashboard,
+  keyRing,
+}: RelayConfiguration): StartCheck[] {
   const { apnsCaFile, apps } = deliveries;
   return [
     {
@@ -20,6 +29,7 @@ export function relayFileChecks({ deliveries, caFile, dashboard }: RelayConfigur
     authoritiesCheck('authorities', caFile, authoritiesSetting),
     authoritiesCheck('apns-authorities', apnsCaFile, apnsAuthoritiesSetting),
     dashboard.kind === 'off' ? undefined : tokenCheck(dashboard.tokenFile),
+    auditLogStartCheck(keyRing),
   ].filter((check) => check !== undefined);
 }
 

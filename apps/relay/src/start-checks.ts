@@ -7,7 +7,7 @@ import { tracingStartCheck } from '@waxwing/service/tracing';
 import { requireSocketPath } from './admin-socket/open-admin-socket.js';
 import type { RelayConfiguration } from './configuration.js';
 import { relayFileChecks } from './file-checks.js';
-import { auditLogStartCheck, checkStoredRing } from './keyring/check-stored-ring.js';
+import { checkStoredRing } from './keyring/check-stored-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { relayMigrations } from './tables.js';
 
@@ -22,7 +22,6 @@ export function relayStartChecks(configuration: RelayConfiguration, clock: Clock
     ...relayFileChecks(configuration),
     databaseStartCheck(database),
     { name: 'key-ring', check: () => checkKeyRing(configuration, clock) },
-    auditLogStartCheck(configuration.keyRing),
     adminSocketCheck(configuration.keyRing.adminSocket),
   ].filter((check) => check !== undefined);
 }

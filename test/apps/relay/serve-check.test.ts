@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect((await relay.run('keys init')).status).toBe(0);
       expect(await relay.check()).toMatchObject({
         status: 0,
-        stdout: `ok      ${'settings listening apps database key-ring audit-log admin-socket'.replaceAll(' ', '\nok      ')}`,
+        stdout: `ok      ${'settings listening apps audit-log database key-ring admin-socket'.replaceAll(' ', '\nok      ')}`,
         stderr: '',
       });
     },
@@ -128,7 +128,7 @@ it('serve --check names an address, an audit log and a socket that a start could
     refused('FAILED  listening: The name nowhere.invalid is not known here'),
   );
   expect(await check({ RELAY_KEY_AUDIT_LOG: folder })).toEqual(
-    refused(`FAILED  audit-log: ${folder} cannot be used: it is a folder`),
+    refused(`its audit log ${folder} cannot be written: it is a folder; name a file.`),
   );
   const longPath = join(folder, `${'a'.repeat(110)}.sock`);
   expect(await check({ RELAY_KEY_ADMIN_SOCKET: longPath })).toEqual(

@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
@@ -78,6 +78,31 @@ it('the same metric reports a lost identity of the key ring', async () => {
     expect((await aMinuteLater()).wrong).toEqual(['key-ring']);
     renameSync(`${identity}.former`, identity);
     expect((await aMinuteLater()).wrong).toEqual([]);
+  } finally {
+    await relay.close();
+  }
+});
+
+it('a running relay warns if changes of its key ring can no longer be recorded', async () => {
+  const auditLog = join(folder, 'audit.jsonl');
+  const relay = await startRelayUnderTest(await databases.freshUrl(), { RELAY_KEY_AUDIT_LOG: auditLog });
+  const warnings = async () => {
+    relay.time.now += 60_000;
+    await relay.app.inject('/health/ready');
+    return (await relay.context.metrics.text()).match(
+      /^waxwing_start_problem\{file="audit-log"\} (.)$/m,
+    )?.[1];
+  };
+  try {
+    rmSync(auditLog, { force: true });
+    expect(await warnings()).toBe('0');
+    mkdirSync(auditLog);
+    await relay.app.inject('/health/ready');
+    expect(await warnings()).toBe('1');
+    expect(linesOf(relay.logged())[0]?.msg).toContain(
+      `The key ring cannot be changed, because its audit log ${auditLog} cannot be written: it is a folder`,
+    );
+    rmdirSync(auditLog);
   } finally {
     await relay.close();
   }

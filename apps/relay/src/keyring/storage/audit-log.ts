@@ -1,6 +1,11 @@
 import { constants, type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { makePrivateFolder, requireWritableFolder } from '@waxwing/service/config';
+import {
+  ConfigurationError,
+  fileTrouble,
+  makePrivateFolder,
+  requireWritableFolder,
+} from '@waxwing/service/config';
 
 /** One audited action on the key ring. Names keys by id and contains no key material. */
 interface AuditEntry {
@@ -39,16 +44,21 @@ export function auditFile(path: string): AuditLog {
 
 /**
  * Checks that the audit log can be appended to, or created. Creates nothing.
- * @throws the operating system's error, if the path is a folder or this user may not write there.
+ * @throws ConfigurationError if the path is a folder or this user may not write there.
  */
 export async function requireAuditFile(path: string): Promise<void> {
   try {
-    const file = await open(path, constants.O_RDWR | constants.O_APPEND);
-    await file.close();
+    const file = await open(path, constants.O_RDWR | constants.O_APPEND).catch(unlessMissing);
+    if (file === undefined) requireWritableFolder(dirname(path));
+    await file?.close();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    requireWritableFolder(dirname(path));
+    const problem = `The key ring cannot be changed, because its audit log ${path} cannot be written: ${fileTrouble(error)}.`;
+    throw new ConfigurationError([problem], { cause: error });
   }
+}
+
+function unlessMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 async function endsInLine(file: FileHandle): Promise<boolean> {
