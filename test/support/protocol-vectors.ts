@@ -73,14 +73,20 @@ export interface RegistrationVector {
 
 const vectorsDirectory = new URL('../vectors/', import.meta.url);
 
+// Each file is parsed once: the larger one has 310 kB, and every test of the relay uses it several times.
+let relayProtocol: RelayProtocolVectors | undefined;
+let registrations: RegistrationVectors | undefined;
+
 /** The vectors of encrypted push that must open. */
 export function relayProtocolVectors(): RelayProtocolVectors {
-  return readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
+  relayProtocol ??= readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
+  return relayProtocol;
 }
 
 /** Registrations that a relay must refuse, and some borderline ones that it must accept. */
 export function registrationVectors(): RegistrationVectors {
-  return readJson(registrationVectorsUrl) as RegistrationVectors;
+  registrations ??= readJson(registrationVectorsUrl) as RegistrationVectors;
+  return registrations;
 }
 
 const registrationVectorsUrl = new URL('registrations-that-must-fail.json', vectorsDirectory);
