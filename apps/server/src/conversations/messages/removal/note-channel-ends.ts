@@ -5,6 +5,7 @@ import type { EventsToPublish } from '../../../platform/event-queues/published-e
 import type { ServerTables } from '../../../tables.js';
 import { readAudience } from '../../channels/channel-audience.js';
 import { type Channel, findChannels } from '../../channels/channel-store.js';
+import { endOfChannel } from '../end-of-channel.js';
 
 type Db = Transaction<ServerTables>;
 
@@ -12,10 +13,8 @@ type Db = Transaction<ServerTables>;
 export async function noteFirstAndLast(db: Db, channelIds: readonly ChannelId[]): Promise<void> {
   await sql`
     update channels
-    set first_message_id = (select min(id) from messages where messages.channel_id = channels.id),
-      last_message_at = (
-        select sent_at from messages where messages.channel_id = channels.id order by id desc limit 1
-      )
+    set first_message_id = (${endOfChannel('oldest', 'id')}),
+      last_message_at = (${endOfChannel('newest', 'sent_at')})
     where id in ${amongNumbers(db, channelIds)}`.execute(db);
 }
 
