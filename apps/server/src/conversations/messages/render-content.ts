@@ -171,12 +171,13 @@ async function readChannels(db: Db, author: Author, names: readonly string[]): P
     db,
     names.map((name) => name.toLowerCase()),
   );
+  const isWanted = sql<boolean>`name_lower in (select v.name from ${wanted})`;
   const rows = await db
     .selectFrom('channels')
     .select(['id', 'name'])
-    .where(sql<boolean>`name_lower in (select v.name from ${wanted})`)
+    .where(isWanted)
     .$if(author !== undefined, (query) =>
-      query.where('id', 'in', sql<ChannelId>`(${readableChannels(author as PermissionHolder)})`),
+      query.where('id', 'in', sql<ChannelId>`(${readableChannels(author as PermissionHolder, isWanted)})`),
     )
     .execute();
   return rows.map(({ id, name }) => ({ channelId: id, name }));

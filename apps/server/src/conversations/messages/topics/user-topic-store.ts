@@ -80,12 +80,13 @@ export async function storeTopicPolicies(
 
 /** Returns a user's policies for topics of channels that the user may read, the most recently changed last. */
 export function userTopicsOf(db: Kysely<ServerTables>, reader: PermissionHolder) {
+  const isChosen = sql`id in (select channel_id from user_topics where user_id = ${reader.id})`;
   return db
     .selectFrom('user_topics')
     .innerJoin('channels', 'channels.id', 'user_topics.channel_id')
     .select(['channel_id', 'channels.name as channel_name', 'topic', 'visibility_policy', 'updated_at'])
     .where('user_id', '=', reader.id)
-    .where(sql<boolean>`channel_id in (${readableChannels(reader)})`)
+    .where(sql<boolean>`channel_id in (${readableChannels(reader, isChosen)})`)
     .orderBy('updated_at')
     .orderBy('channel_id')
     .orderBy('topic_lower')
