@@ -1,7 +1,23 @@
-import { rowsAsTable } from '@waxwing/storage';
-import { sql } from 'kysely';
-import type { ServerTransaction } from '#server/tables.js';
+import { isPostgres } from '@waxwing/storage';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import type { ServerTables, ServerTransaction } from '#server/tables.js';
+import { channelId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
+
+/** How much there is beside what the operations of a test touch. */
+export interface Size {
+  /** All subscribed to one channel, and members of one group. */
+  readonly users: number;
+  readonly groups: number;
+  /** Public channels without subscribers. */
+  readonly channels: number;
+  /** Messages in the channel in which operations send, half of them in the topic to which they send. */
+  readonly messages: number;
+  /** Copies of one message in the channel of all users. */
+  readonly copies: number;
+  /** Event queues of the added users for events that no operation publishes. */
+  readonly queues: number;
+}
 
 /** The channel that all users are subscribed to, and the one with the members who act in tests. */
 export interface LargeOrganisation {
@@ -9,17 +25,12 @@ export interface LargeOrganisation {
   readonly smallId: number;
   /** A group of all added members. */
   readonly largeGroupId: number;
+  /** A message of the member in the large channel, with `Size.copies`. */
+  readonly largeMessageId: number;
 }
 
-/**
- * Adds members by SQL: all in one public channel, one group and the groups of their role, each with a conversation and a
- * group, and ten of them with a channel.
- */
-export async function enlarge(
-  organisation: OrganisationUnderTest,
-  users: number,
-  queues: number,
-): Promise<LargeOrganisation> {
+/** Adds rows by SQL, because requests would take hours. */
+export async function enlarge(organisation: OrganisationUnderTest, size: Size): Promise<LargeOrganisation> {
   const subscribed = async (name: string, who: readonly ('owner' | 'member' | 'second')[]) => {
     const principals = who.map((each) => organisation.id(each));
     const subscriptions = [{ name }];
@@ -29,54 +40,110 @@ export async function enlarge(
   const largeId = await subscribed('large', ['owner', 'member']);
   const smallId = await subscribed('small', ['owner', 'member']);
   const { database } = organisation.server.server;
-  await database.write((transaction) =>
-    addRows(transaction, { users, queues, largeId }, organisation.server.now),
-  );
+  const { now } = organisation.server;
+  const context = { now, largeId, smallId, memberId: organisation.id('member') };
+  await database.write(async (transaction) => {
+    // Checking the foreign keys of each row would take most of the time.
+    if (database.kind === 'postgres')
+      await sql`set local session_replication_role = replica`.execute(transaction.db);
+    await addUsers(transaction, size, largeId);
+    await addGroups(transaction, size);
+    await addChannels(transaction, size);
+    await addMessages(transaction, size, context);
+    await addQueues(transaction, size, now);
+  });
   // Updates the planner's statistics after the tables have grown.
   if (database.kind === 'postgres') await sql`analyze`.execute(database.db);
-  const largeGroupId = (await organisation.groups())['many 0']?.id ?? 0;
-  return { largeId, smallId, largeGroupId };
+  const largeGroupId = (await organisation.groups())['many 1']?.id ?? 0;
+  const { id: largeMessageId } = await database.db
+    .selectFrom('messages')
+    .select('id')
+    .where('channel_id', '=', channelId(largeId))
+    .executeTakeFirstOrThrow();
+  return { largeId, smallId, largeGroupId, largeMessageId };
 }
 
-interface Size {
-  readonly users: number;
-  readonly queues: number;
-  readonly largeId: number;
+const added = sql`email_lower like 'many%@example.com'`;
+
+/** A table `v` of the numbers from 1. */
+function numbers(db: Kysely<ServerTables>, count: number): RawBuilder<unknown> {
+  if (isPostgres(db)) return sql`generate_series(1, cast(${count} as integer)) as v (number)`;
+  return sql`(
+    with recursive counted (number) as (select 1 union all select number + 1 from counted where number < ${count})
+    select number from counted
+  ) as v`;
 }
 
-async function addRows({ db }: ServerTransaction, { users, queues, largeId }: Size, now: number) {
-  const numbers = Array.from({ length: users }, (_, number) => ({ number }));
-  const many = rowsAsTable(db, 'v', { number: 'integer' }, numbers);
-  const added = sql`email_lower like 'many%@example.com'`;
+async function addUsers({ db }: ServerTransaction, { users }: Size, largeId: number) {
   await sql`
     insert into users (email, email_lower, full_name, role, is_bot, api_key_hash, is_active, created_at)
     select 'many' || v.number || '@example.com', 'many' || v.number || '@example.com', 'Many ' || v.number,
-      case when v.number % 20 = 0 then 600 else 400 end, 0, 'none', 1, cast(${now} as bigint)
-    from ${many}`.execute(db);
+      case when v.number % 20 = 0 then 600 else 400 end, 0, 'none', 1, 0
+    from ${numbers(db, users)}`.execute(db);
   await sql`
     insert into subscriptions (channel_id, user_id, is_active, color, is_muted, pin_to_top)
     select cast(${largeId} as bigint), id, 1, '#76ce90', 0, 0 from users where ${added}`.execute(db);
+  await sql`insert into conversations (participants) select '1,' || id from users where ${added}`.execute(db);
+}
+
+async function addGroups({ db }: ServerTransaction, { groups }: Size) {
+  await sql`
+    insert into user_groups (name, name_lower, description, is_system, is_active, created_at)
+    select 'many ' || v.number, 'many ' || v.number, '', 0, 1, 0 from ${numbers(db, groups)}`.execute(db);
   await sql`
     insert into user_group_members (group_id, user_id)
     select user_groups.id, users.id from users join user_groups
       on user_groups.name = case users.role when 600 then 'role:everyone' else 'role:members' end
     where ${added}`.execute(db);
   await sql`
-    insert into user_groups (name, name_lower, description, is_system, is_active, created_at)
-    select 'many ' || v.number, 'many ' || v.number, '', 0, 1, 0 from ${many}`.execute(db);
-  await sql`
     insert into user_group_members (group_id, user_id)
-    select user_groups.id, users.id from users join user_groups on user_groups.name = 'many 0'
+    select user_groups.id, users.id from users join user_groups on user_groups.name = 'many 1'
     where ${added}`.execute(db);
+  await sql`
+    insert into permissions (level, owner_id, name, group_id)
+    select 'group', id, 'can_manage_group', id from user_groups where name like 'many %'`.execute(db);
+}
+
+async function addChannels({ db }: ServerTransaction, { channels }: Size) {
   await sql`
     insert into channels (name, name_lower, description, rendered_description, is_private, is_web_public,
       is_history_public, is_default, is_archived, created_at, topics_policy)
     select 'many ' || v.number, 'many ' || v.number, '', '', 0, 0, 1, 0, 0, 0, 'inherit'
-    from ${many} where v.number % 10 = 0`.execute(db);
+    from ${numbers(db, channels)}`.execute(db);
+}
+
+interface Context {
+  readonly now: number;
+  readonly largeId: number;
+  readonly smallId: number;
+  readonly memberId: number;
+}
+
+async function addMessages({ db }: ServerTransaction, { messages, copies }: Size, { now, ...ids }: Context) {
+  const add = (id: number, topic: RawBuilder<unknown>, count: number) =>
+    sql`
+      insert into messages (sender_id, channel_id, topic, topic_lower, content, rendered_content, sent_at, client,
+        has_link, has_image, has_attachment)
+      select cast(${ids.memberId} as bigint), cast(${id} as bigint), ${topic}, ${topic}, 'hello', '<p>hello</p>',
+        cast(${now} as bigint), 'test', 0, 0, 0
+      from ${numbers(db, count)}`.execute(db);
+  await add(ids.smallId, sql`case when v.number % 2 = 0 then 'one' else 'many ' || v.number end`, messages);
+  await add(ids.largeId, sql`'one'`, 1);
   await sql`
-    insert into permissions (level, owner_id, name, group_id)
-    select 'group', id, 'can_manage_group', id from user_groups where name like 'many %'`.execute(db);
-  await sql`insert into conversations (participants) select '1,' || id from users where ${added}`.execute(db);
+    insert into user_messages (user_id, message_id, flags)
+    select sender_id, id, 1 from messages where channel_id = ${ids.smallId}`.execute(db);
+  await sql`
+    insert into user_messages (user_id, message_id, flags)
+    select users.id, messages.id, 0
+    from users join messages on messages.channel_id = ${ids.largeId}
+    where ${added} order by users.id limit ${copies}`.execute(db);
+  await sql`
+    update channels set last_message_at = cast(${now} as bigint),
+      first_message_id = (select min(id) from messages where messages.channel_id = channels.id)
+    where id in (${ids.largeId}, ${ids.smallId})`.execute(db);
+}
+
+async function addQueues({ db }: ServerTransaction, { queues }: Size, now: number) {
   await sql`
     insert into event_queues (queue_id, user_id, event_types, last_event_id, acknowledged_event_id, last_used_at)
     select 'many' || id, id, '["typing"]', -1, -1, cast(${now} as bigint)

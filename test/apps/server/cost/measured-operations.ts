@@ -27,6 +27,7 @@ export async function measuredOperations(
   const member = organisation.id('member');
   return {
     send,
+    'send a link to a channel': () => send('one', { content: 'hello in #**other**' }),
     'send a direct message': () => send('', { type: 'direct', to: [organisation.id('second')] }),
     'edit a message': () =>
       organisation.do('member', 'PATCH', `messages/${edited}`, { content: 'hello, @**owner**' }),

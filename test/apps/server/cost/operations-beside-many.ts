@@ -9,7 +9,7 @@ type Act = () => Promise<unknown>;
  */
 export async function operationsBesideMany(
   organisation: OrganisationUnderTest,
-  { largeId, smallId, largeGroupId }: LargeOrganisation,
+  { largeId, smallId, largeGroupId, largeMessageId: id }: LargeOrganisation,
 ): Promise<Record<string, Act>> {
   const [member, second, guest] = (['member', 'second', 'guest'] as const).map((who) => organisation.id(who));
   const members = await organisation.roleGroup('members');
@@ -31,7 +31,6 @@ export async function operationsBesideMany(
     require_unique_names: true,
     send_channel_events_messages: false,
   });
-  const { id } = await send('member', largeId);
   return {
     'edit a message to many': () => organisation.do('member', 'PATCH', `messages/${id}`, { content: 'bye' }),
     'update a channel of many': () =>
