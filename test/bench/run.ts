@@ -13,6 +13,12 @@ const chatMoves = ['chat-move', 'chat-move-channel'].flatMap((move) =>
   ['sqlite', 'postgres'].flatMap((kind) => ['reads', 'writes'].map((what) => `${move}-${kind}-${what}`)),
 );
 
+const chatGrowth = ['chat-growth', 'chat-growth-queues'].flatMap((growth) =>
+  ['sqlite', 'postgres'].flatMap((kind) =>
+    ['send', 'edit', 'channel'].map((what) => `${growth}-${what}-${kind}`),
+  ),
+);
+
 const benches: readonly Bench[] = [
   { names: ['open-native', 'open-wasm'], load: () => import('./open.js') },
   { names: ['seal-native', 'seal-wasm'], load: () => import('./seal.js') },
@@ -48,7 +54,7 @@ const benches: readonly Bench[] = [
   { names: ['two-processes'], load: () => import('./two-processes.js') },
   { names: ['overload'], load: () => import('./overload.js') },
   {
-    names: ['chat-growth-send', 'chat-growth-edit', 'chat-growth-channel', 'chat-register'],
+    names: [...chatGrowth, 'chat-register'],
     isLong: true,
     load: () => import('./chat-growth.js'),
   },
