@@ -10,21 +10,26 @@ import { type StatementCost, statementsOf } from './statements-of.js';
 
 const small: Size = { users: 100, groups: 100, channels: 10, messages: 100, copies: 50, queues: 50 };
 const large: Size = {
-  users: 100_000,
+  users: 10_000,
   groups: 10_000,
   channels: 10_000,
-  messages: 100_000,
+  messages: 10_000,
   copies: 10_000,
   queues: 10_000,
+};
+/** PostgreSQL counts the rows that a statement visits. On SQLite, more rows would only take longer. */
+const largest: Record<TestBackend['name'], Size> = {
+  sqlite: large,
+  postgres: { ...large, users: 100_000, messages: 100_000 },
 };
 /** How much more an operation may cost in the larger organization. */
 const growth = 1.5;
 
 eachBackend((backend) => {
   describe('operations', () => {
-    it('read no more among 100,000 users and messages and 10,000 channels and queues than among few, and do not scan', async () => {
+    it('read no more in a large organization than in a small one, and do not scan a table', async () => {
       const before = await costsWith(backend, small);
-      const after = await costsWith(backend, large);
+      const after = await costsWith(backend, largest[backend.name]);
       const scans = [...after].flatMap(([name, statements]) =>
         statements.flatMap((each) => each.scans.map((scan) => `${name}: ${scan} in ${each.sql}`)),
       );
