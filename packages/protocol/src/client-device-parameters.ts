@@ -7,7 +7,7 @@ import { tokenKinds } from './push-registration.js';
 const integerText = /^-?\d{1,16}$/;
 
 /**
- * A device id from JSON (number) or a form (decimal digits). Any integer; the operation refuses ids that no device has.
+ * A device id from JSON (number) or a form (decimal digits). Accepts any integer; the operation refuses unknown ids.
  */
 const clientDeviceId = z
   .unknown()
@@ -30,7 +30,7 @@ const pushKeyId = z
   })
   .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
 
-/** The answer of `POST /register_client_device`. */
+/** The answer to `POST /register_client_device`. */
 export const registerClientDeviceAnswer = z.object({ device_id: z.number().int() });
 
 /** Form parameters of `POST /remove_client_device`. */

@@ -10,13 +10,13 @@ export const removeClientDevicePath = '/api/v1/remove_client_device';
 /** Id that the server gives a device in the newer generation. Unrelated to the relay's device ids. */
 export type ClientDeviceId = number & { readonly brand: 'ClientDeviceId' };
 
-/** A value of `devices` in the answer of `POST /register` (docs/protocol.md#device-events). */
+/** One device of `devices` in the answer to `POST /register` (docs/protocol.md#device-events). */
 export interface ClientDeviceOnWire {
   /** `null` until the phone has sent a key. */
   readonly push_key_id: PushKeyId | null;
   /** The token that the server sends notifications to; `null` if there is none. */
   readonly push_token_id: TokenId | null;
-  /** The newest token, if the relay has refused it or not yet decided on it; otherwise `null`. */
+  /** The newest token while the relay has not accepted it (pending or refused); otherwise `null`. */
   readonly pending_push_token_id: TokenId | null;
   /** When the phone last registered a token, in Unix seconds. */
   readonly push_token_last_updated_timestamp: number | null;
@@ -52,8 +52,8 @@ export function parseClientDeviceId(value: unknown): ClientDeviceId | undefined 
 }
 
 /**
- * Parses the `devices` in the answer that opens an event queue, by decimal device id. Returns `undefined` if it is
- * invalid.
+ * Parses `devices` from the answer that opens an event queue. The keys are decimal device ids. Returns `undefined` if
+ * the value is invalid.
  */
 export function parseClientDevices(value: unknown): ReadonlyMap<string, ClientDeviceOnWire> | undefined {
   if (!isJsonObject(value)) return undefined;

@@ -16,8 +16,8 @@ interface ErrorCodeRow {
 }
 
 /**
- * All error codes on the wire, with HTTP status, default message and remedy. Peers compare the codes and messages of
- * push literally (docs/protocol.md#error-codes). `docs/errors.md` explains each row.
+ * All error codes on the wire, with HTTP status, default message and remedy. Peers match the codes and messages of the
+ * push operations exactly (docs/protocol.md#error-codes). `docs/errors.md` explains each row.
  */
 export const errorCodes = Object.freeze({
   BAD_REQUEST: { httpStatus: 400, message: 'Bad request', remedy: 'fix-request' },

@@ -24,7 +24,7 @@ function parseNumber(text: string): number | bigint {
 /**
  * Parses JSON without rounding: an integer of up to 40 digits that a double cannot represent becomes a `bigint`.
  *
- * @throws SyntaxError if the text is not one JSON value.
+ * @throws SyntaxError if the text is not a single JSON value.
  */
 export function parseJson(text: string): JsonValue {
   try {
@@ -79,7 +79,7 @@ export function parseJsonOrUndefined(
 /** Writes compact JSON. A `bigint` becomes its digits. */
 export function stringifyJson(value: JsonValue): string {
   try {
-    // The platform's writer is four times as fast, but it throws on a bigint. To search for a bigint first would take
+    // The platform's writer is four times as fast, but it throws on a bigint. Searching for a bigint first would take
     // as long as writing.
     return JSON.stringify(value) ?? 'null';
   } catch (error) {

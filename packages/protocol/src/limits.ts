@@ -11,8 +11,8 @@ export const maximumPushEndpointCharacters = 2048;
 export const maximumIosAppIdCharacters = 255;
 
 /**
- * Maximum length of `encrypted_push_registration`, in base64 characters. Room for a token of 4096 code points, each
- * written as two JSON `\u` escapes (12 bytes), and the other fields, sealed and encoded.
+ * Maximum length of `encrypted_push_registration`, in base64 characters. Fits a token of 4096 code points, each written
+ * as two JSON `\u` escapes (12 bytes), and the other fields, after sealing and encoding.
  */
 export const maximumEncryptedPushRegistrationCharacters = 72_000;
 
@@ -45,7 +45,7 @@ export const notificationSizeBucketsBytes = [512, 1024, 2048, 2800] as const;
 /** Maximum size of a notification's JSON, in bytes. */
 export const maximumNotificationBytes = 2800;
 
-/** Maximum time for which a vendor stores a notification for a phone that is off, in seconds (28 days, the limit of FCM). */
+/** Maximum time that a vendor stores a notification for an unreachable phone, in seconds (28 days, FCM's limit). */
 export const maximumTimeToLiveSeconds = 2_419_200;
 
 /** Maximum length of a collapse id, in bytes (APNs' limit). */

@@ -1,6 +1,7 @@
 /**
- * Prefix of a hidden integer's digits. Texts that contain this character, or could spell it with an escape, are not
- * processed here. It is a Latin-1 character, because any other would double the text's memory and parsing time.
+ * Prefix of a hidden integer's digits. {@link canHideLongIntegers} excludes texts that contain this character,
+ * literally or possibly as an escape. It is a Latin-1 character, because any other would double the text's memory and
+ * parsing time.
  */
 const mark = '\u007f';
 const firstDigits = 16;

@@ -34,14 +34,14 @@ export interface RemoveNotification extends EveryNotification {
   readonly message_ids: readonly Id[];
 }
 
-/** A test notification, which shows whether notifications arrive. */
+/** A test notification, with which a user checks that notifications arrive. */
 export interface TestNotification extends EveryNotification {
   readonly type: 'test';
   /** Unix seconds. */
   readonly time: number;
 }
 
-/** Content of any kind. Only the app and its server know its meaning. */
+/** Application-defined content, which only the app and its server interpret. */
 export interface PayloadNotification extends EveryNotification {
   readonly type: 'payload';
   /** Stays the same each time the notification is sealed: 1 to 64 letters, digits, `-` and `_`. */

@@ -7,12 +7,12 @@ export const registerPushDevicePath = '/api/v1/mobile_push/register';
 export const testNotificationPath = '/api/v1/mobile_push/e2ee/test_notification';
 
 /**
- * State of a device's newest registration. `pending`: it waits for the relay. `active`: the relay accepted it.
+ * State of a device's newest registration. `pending`: the relay has not answered yet. `active`: the relay accepted it.
  * `failed`: the relay refused it, or it expired.
  */
 export type PushDeviceStatus = 'pending' | 'active' | 'failed';
 
-/** Event that tells the user's clients the outcome of a registration (docs/protocol.md#push_device-events). */
+/** Event that reports the outcome of a registration to the user's clients (docs/protocol.md#push_device-events). */
 export interface PushDeviceEvent {
   readonly type: 'push_device';
   readonly push_account_id: PushAccountId;
@@ -31,15 +31,15 @@ export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefine
   return typeof error_code === 'string' ? { type, push_account_id, status, error_code } : undefined;
 }
 
-/** A value of `push_devices` in the answer of `POST /register`, which opens an event queue. */
+/** One device of `push_devices` in the answer to `POST /register`, which opens an event queue. */
 export interface PushDeviceStateOnWire {
   readonly status: PushDeviceStatus;
   readonly error_code: string | null;
 }
 
 /**
- * Parses the `push_devices` in the answer that opens an event queue, by decimal push account id. Returns `undefined` if
- * it is invalid.
+ * Parses `push_devices` from the answer that opens an event queue. The keys are decimal push account ids. Returns
+ * `undefined` if the value is invalid.
  */
 export function parsePushDevices(value: unknown): ReadonlyMap<string, PushDeviceStateOnWire> | undefined {
   if (!isJsonObject(value)) return undefined;

@@ -33,7 +33,7 @@ export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
 }
 
 /**
- * Encodes a push key of 32 bytes as `push_key`: base64 of 33 bytes, of which the first names the cipher.
+ * Encodes a push key of 32 bytes as `push_key`: base64 of 33 bytes. The first byte names the cipher.
  *
  * @throws RangeError if the key has a different length.
  */

@@ -22,11 +22,13 @@ export interface PushRevocation {
   readonly token: string;
   /** UUID of the organization. */
   readonly realmUuid: string;
-  /** Ends registrations of the older generation. */
+  /** Selects registrations of the older generation. */
   readonly pushAccountId?: PushAccountId;
-  /** Ends registrations of the newer generation. */
+  /** Selects registrations of the newer generation. */
   readonly tokenId?: TokenId;
-  /** Unix seconds, by the clock that the client follows. Registrations with this or an earlier timestamp end. */
+  /**
+   * Unix seconds, by the clock that the client follows. Revokes only registrations with this or an earlier timestamp.
+   */
   readonly timestamp: number;
 }
 
@@ -45,7 +47,10 @@ export function encodePushRevocation(revocation: PushRevocation, nonce: string):
   return padWithSpaces(new TextEncoder().encode(JSON.stringify(wire)));
 }
 
-/** Parses the opened bytes of a sealed revocation. Ignores unknown fields. Returns `undefined` if it is invalid. */
+/**
+ * Parses the decrypted bytes of a sealed revocation. Ignores unknown fields. Returns `undefined` if the bytes are
+ * invalid.
+ */
 export function parsePushRevocation(bytes: Uint8Array): PushRevocation | undefined {
   const text = decodeUtf8(bytes);
   const fields = text === undefined ? undefined : parseJsonOrUndefined(text, JSON.parse);

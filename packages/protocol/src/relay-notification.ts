@@ -89,7 +89,7 @@ export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
-/** A push request as a server writes it: plain JSON, in which absent fields are omitted. */
+/** A push request in the form that a server sends: plain JSON without the absent fields. */
 export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
 /** Selects the schema of an entry by its fields: `token_id` means the newer generation, and `http_headers` means APNs. */
@@ -135,7 +135,7 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
  * Result of one push request.
  *
  * - `sent`: the vendor accepted it
- * - `queued`: the relay has stored it and sends it later; ask for its receipt. `fault` is set if the operator must
+ * - `queued`: the relay has stored it and sends it later; poll for its receipt. `fault` is set if the operator must
  *   first fix a credential
  * - `gone`: the token is dead; delete the device
  * - `rejected`: it will not be sent; `reason` says why
@@ -143,7 +143,7 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
 export const deliveryStatuses = ['sent', 'queued', 'gone', 'rejected'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Who must fix a rejected push request, if it can be fixed. */
+/** The party that must fix the cause of a rejected push request, if it can be fixed. */
 export const deliveryFaults = ['server', 'registration', 'relay-configuration', 'relay', 'vendor'] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 

@@ -47,7 +47,7 @@ export interface RemovedDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** A key that ends at the relay while its token remains registered. */
+/** A key that the relay must remove while its token remains registered. */
 export interface EndedKey {
   readonly tokenId: TokenId;
   readonly pushKeyId: PushKeyId;

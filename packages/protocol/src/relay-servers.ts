@@ -15,5 +15,5 @@ export const serverTransferPath = `${serverRegisterPath}/transfer`;
 /** Path of the relay's operation that completes the transfer of a server. */
 export const serverVerifyPath = `${serverRegisterPath}/verify_challenge`;
 
-/** Path at which a server shows a relay's secret. A slash and the token follow it. */
+/** Path at which a server publishes the relay's verification secret, followed by a slash and the token. */
 export const hostVerificationPath = '/api/v1/zulip-services/verify';

@@ -1,4 +1,4 @@
-/** Every HTTP date starts with a weekday; `Date.parse` alone would accept many other texts. */
+/** Every HTTP date starts with a weekday; without this check, `Date.parse` would accept many other texts. */
 const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
 
 /**
@@ -11,7 +11,7 @@ export function parseRetryAfter(header: string | null | undefined, now: number):
   return Number.isNaN(asked) ? undefined : Math.min(Number.MAX_SAFE_INTEGER, Math.max(0, asked));
 }
 
-/** Parses an HTTP date. Dates in the asctime form name no time zone but are in GMT. Returns NaN for anything else. */
+/** Parses an HTTP date. Dates in asctime format have no time zone and are in GMT. Returns NaN for anything else. */
 function parseHttpDate(text: string): number {
   if (!httpDate.test(text)) return Number.NaN;
   return Date.parse(text.endsWith('GMT') ? text : `${text} GMT`);

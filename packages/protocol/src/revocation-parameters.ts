@@ -9,7 +9,7 @@ export const revocationParameters = z.object({
   bouncer_public_key: z.string(),
 });
 
-/** A sealed revocation as it is sent. */
+/** A sealed revocation in its wire format. */
 export type SealedRevocationOnWire = z.output<typeof revocationParameters>;
 
 /** The relay's answer. It is the same if the relay knows no such registration. */

@@ -24,7 +24,8 @@ const maximumKeyCharacters = 50;
 
 /**
  * Parses a value. Each issue has a message for users that completes a sentence whose subject is the value, because
- * zod's own messages address programmers. A message in the schema takes precedence. An invalid value is parsed twice.
+ * zod's own messages are written for programmers. A message in the schema takes precedence. An invalid value is parsed
+ * twice.
  */
 export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,

@@ -66,8 +66,8 @@ export const keyListSkewSeconds = 86_400;
 
 /**
  * Verifies a key list (docs/protocol.md#following-key-lists). A list with the last verified sequence also passes. Store
- * the returned `signingPublicKey`: it replaces the pinned key, so that a stolen key can sign no more lists once it is
- * replaced.
+ * the returned `signingPublicKey`: it replaces the pinned key. After a stolen key is replaced, clients refuse lists
+ * that it signs.
  */
 export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
   const bytes = decodeBase64(answer.key_list);

@@ -33,8 +33,8 @@ const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
  * Writes a subscription as a token of the kind `webpush` (docs/protocol.md#web-push-tokens). Converts the keys from
- * standard base64 and removes their padding; leaves the endpoint as it is.
- * @throws RangeError with a sentence that names the wrong field.
+ * standard base64 and removes their padding; does not change the endpoint.
+ * @throws RangeError whose message names the invalid field.
  */
 export function encodeWebPushToken(subscription: WebPushSubscription): string {
   const { endpoint } = subscription;

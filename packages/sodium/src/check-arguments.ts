@@ -21,8 +21,8 @@ import type { Sodium } from './sodium.js';
 export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
 
 /**
- * Adds argument checks to a backend. They throw on mistakes of the caller. Ciphertext that is too short never reaches
- * the backend.
+ * Adds argument checks to a backend. They throw if the caller passes an invalid argument. Ciphertext that is too short
+ * never reaches the backend.
  */
 export function checkArguments(bare: BareSodium): Sodium {
   return {

@@ -45,7 +45,7 @@ export interface Sodium {
    */
   seal(plaintext: Uint8Array, publicKey: Uint8Array): Uint8Array;
 
-  /** Returns the plaintext of a sealed box, or `undefined` if the box does not open, for any reason. */
+  /** Returns the plaintext of a sealed box, or `undefined` if decryption fails for any reason. */
   openSealed(sealed: Uint8Array, keyPair: KeyPair): Uint8Array | undefined;
 
   /**
@@ -55,7 +55,7 @@ export interface Sodium {
    */
   sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** Returns the plaintext of a secret box, or `undefined` if the box does not open, for any reason. */
+  /** Returns the plaintext of a secret box, or `undefined` if decryption fails for any reason. */
   openSecretBox(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array | undefined;
 
   /**
@@ -66,7 +66,7 @@ export interface Sodium {
    */
   sealAead(plaintext: Uint8Array, additionalData: Uint8Array, nonce: Uint8Array, key: Uint8Array): Uint8Array;
 
-  /** Decrypts a result of `sealAead`. Returns `undefined` if it does not open, for any reason. */
+  /** Decrypts a result of `sealAead`. Returns `undefined` if decryption fails for any reason. */
   openAead(
     sealed: Uint8Array,
     additionalData: Uint8Array,
