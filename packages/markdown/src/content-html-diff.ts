@@ -35,7 +35,7 @@ function writeDiff(before: string, after: string, compareParts: Compare): string
   const parts = readHtmlParts(after);
   const now = parts.filter((part) => part.kind !== 'tag');
   const inserted = new Set<HtmlPart>();
-  /** Deleted parts by the part that they followed. The key `undefined` holds parts deleted at the start. */
+  /** Deleted parts by the part that they followed. The key `undefined` is for parts deleted at the start. */
   const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;

@@ -21,8 +21,8 @@ const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
 const wholeClass =
   /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
 /**
- * Elements that give the text in them its style or link target. A change of such an element counts as a change of its
- * text.
+ * Elements that set the style or link target of the text inside them. A change of such an element counts as a change of
+ * its text.
  */
 const styling: ReadonlySet<string> = new Set([
   'a',

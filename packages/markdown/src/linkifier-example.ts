@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js';
 
-/** An example text of a linkifier, and the template from which clients make such a text when a user pastes a URL. */
+/** An example text for a linkifier, and the template from which clients create such a text when a user pastes a URL. */
 export interface LinkifierExample {
   /** A text that the pattern matches as a whole. */
   readonly input: string | undefined;

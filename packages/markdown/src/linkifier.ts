@@ -9,7 +9,7 @@ export interface Linkifier {
   readonly template: Template;
 }
 
-/** Why `parseLinkifier` refuses a pattern and URL template, and which of the two is wrong. */
+/** The reason why `parseLinkifier` refuses a pattern or URL template, and which of the two is wrong. */
 export interface LinkifierProblem {
   readonly kind: 'problem';
   readonly about: 'pattern' | 'url_template' | 'both';

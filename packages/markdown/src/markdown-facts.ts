@@ -41,8 +41,8 @@ export interface CustomEmoji {
 }
 
 /**
- * What the HTML depends on besides the text. A name without an entry here stays as typed. Names of users, groups,
- * channels and topics are compared without regard to case.
+ * The data besides the text that determines the HTML. A name without an entry here stays as typed. Names of users,
+ * groups, channels and topics are compared without regard to case.
  */
 export interface MarkdownFacts {
   /** The organization's URL, such as `https://chat.example.com`. Links to its conversations and uploads become relative. */

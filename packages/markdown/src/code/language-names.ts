@@ -1,8 +1,8 @@
 import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
- * Display names of Pygments lexers, which clients use to look up code playgrounds. Each row holds the display name, the
- * name in highlight.js, and aliases that only Pygments has.
+ * Display names of Pygments lexers, which clients use to look up code playgrounds. Each row contains the display name,
+ * the name in highlight.js, and aliases that only Pygments has.
  */
 const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [
   ['ApacheConf', 'apache', 'aconf'],
@@ -81,7 +81,8 @@ export function resolveLanguage(word: string): CodeLanguage {
 }
 
 /**
- * The display names of all known languages, sorted. `data-code-language` holds one of these, or an unknown word as typed.
+ * The display names of all known languages, sorted. `data-code-language` contains one of these, or an unknown word as
+ * typed.
  */
 export const knownLanguages: readonly string[] = [
   ...new Set([...languages.values()].map(({ displayName }) => displayName)),

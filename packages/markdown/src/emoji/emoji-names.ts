@@ -1,7 +1,7 @@
 import { gemoji } from 'gemoji';
 import { emojiNameOverrides } from './emoji-name-overrides.js';
 
-/** Variation selector 16 requests emoji presentation. It does not change which emoji it is. */
+/** Variation selector 16 requests emoji presentation. It does not change the identity of the emoji. */
 const emojiSelector = '\uFE0F';
 
 /** Returns the code of an emoji: its code points in hexadecimal, joined by hyphens, without variation selectors. */

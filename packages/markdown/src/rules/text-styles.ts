@@ -5,7 +5,7 @@ const maxTableCells = 5_000;
 
 /**
  * Changes to markdown-it's own rules: underscores do not mark emphasis, strikethrough becomes `del`, table size is
- * limited, and `text-align` has the form that stock clients expect.
+ * limited, and `text-align` is written as stock clients expect.
  */
 export function textStyles(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'underscores', (state, silent) => {
