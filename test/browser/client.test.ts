@@ -124,7 +124,7 @@ describe.runIf(hasChromium())('In a browser', () => {
           code: 'active',
           sentence: 'Notifications are on for this phone.',
           keySource: 'key-list',
-          warning: expect.stringMatching(/^The server says that it is .+, and the phone that it is .+\.$/),
+          warning: expect.stringMatching(/^The server's clock says .+, and the phone's clock says .+\.$/),
         },
         second: 'active',
       });

@@ -21,7 +21,7 @@ target '${extensionName}' do
 end
 `;
 
-/** Adds the notification service extension, and what it shares with the app. */
+/** Adds the notification service extension, and the entitlements that it shares with the app. */
 exports.withIosPush = function withIosPush(config, options) {
   const bundleId = config.ios?.bundleIdentifier;
   if (bundleId === undefined)
@@ -43,7 +43,7 @@ exports.withIosPush = function withIosPush(config, options) {
   return changes.reduce((changed, change) => change(changed, shared), config);
 };
 
-/** EAS Build makes an extension's credentials before it runs prebuild, so it must know the extension from the config. */
+/** EAS Build creates an extension's credentials before it runs prebuild, so the config must declare the extension. */
 function withExtensionDeclared(config, { bundleId, ...shared }) {
   const { eas } = { eas: {}, ...config.extra };
   const { build = {} } = eas;
@@ -70,7 +70,7 @@ function including(list, item) {
   return [...new Set([...list, item])];
 }
 
-/** The app's part: it can write the data that the extension reads, and pushes without an alert wake it. */
+/** Lets the app write the data that the extension reads, and lets pushes without an alert wake the app. */
 function withSharedEntitlements(config, shared) {
   const entitled = withEntitlementsPlist(config, (mod) => {
     const { [appGroups]: groups = [], [keychainGroups]: keychain = [] } = mod.modResults;

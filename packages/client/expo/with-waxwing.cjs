@@ -4,10 +4,10 @@ const { withIosPush } = require('./ios.cjs');
 
 /**
  * Expo config plugin: `"@waxwing/client"` in `plugins` of the app's configuration. `expo prebuild` then adds the
- * notification service extension, the messaging service, and what they share with the app.
+ * notification service extension, the messaging service, and the data that they share with the app.
  *
- * - `developmentTeam`: Apple's id of the team that signs the extension; default `ios.appleTeamId`. Without both, choose
- *   the team in Xcode.
+ * - `developmentTeam`: Apple's id of the team that signs the extension; default `ios.appleTeamId`. If neither is set,
+ *   choose the team in Xcode.
  * - `sources`: a folder in the app with changed copies of this package's `native` folder.
  *
  * @throws Error if a platform of the app has no bundle identifier or package name.

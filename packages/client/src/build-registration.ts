@@ -44,7 +44,7 @@ export function buildRegistration(
     throw new RangeError(
       pushToken.tokenKind === 'apns'
         ? 'pushToken.token of APNs must be hexadecimal digits, and pushToken.iosAppId the bundle id of the app.'
-        : 'pushToken.token of FCM must be 1 to 4096 characters, exactly as Firebase gave it.',
+        : 'pushToken.token of FCM must be 1 to 4096 characters, exactly as Firebase returned it.',
     );
   }
   return registration;

@@ -38,9 +38,9 @@ export interface PushClientOptions {
    * does not allow notifications.
    */
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
-  /** The phone's account table; contains private keys. `createTextStores` makes one from a text storage. */
+  /** The phone's account table; contains private keys. `createTextStores` creates one from a text storage. */
   readonly accounts: PushAccountStore;
-  /** Replay protection for opened notifications. `createTextStores` makes one from a text storage. */
+  /** Replay protection for opened notifications. `createTextStores` creates one from a text storage. */
   readonly seen: SeenNotifications;
   /** Stores sign-outs until their servers are notified. Default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
@@ -70,7 +70,7 @@ export interface KeyListOptions {
    * signing key after a theft.
    */
   readonly recoveryPublicKey?: string | undefined;
-  /** Persists the newest verified list. `createTextStores` makes one from a text storage. */
+  /** Persists the newest verified list. `createTextStores` creates one from a text storage. */
   readonly store: KeyListStore;
 }
 
@@ -173,7 +173,7 @@ function createBouncerKeys(
   deviceClock: PhoneClock,
 ): BouncerKeyChooser {
   if (!sodium.isUsablePublicKey(requireKey('bouncerPublicKey', bouncerPublicKey))) {
-    throw new RangeError('bouncerPublicKey is a low-order point, to which nothing can be sealed.');
+    throw new RangeError('bouncerPublicKey is a low-order point, so nothing can be sealed to it.');
   }
   if (keyList === undefined) return createBuiltInKey(bouncerPublicKey);
   requirePresent(keyList, ['store'], 'keyList.');

@@ -22,7 +22,7 @@ export function requireKey(name: string, key: unknown): Uint8Array {
 export function requireRecoveryKey(name: string, key: unknown): void {
   if (key === 'none' || key === null) {
     throw new RangeError(
-      `${name} must be base64 of 32 bytes, but is ${JSON.stringify(key)}: leave it out where the relay has none.`,
+      `${name} must be base64 of 32 bytes, but is ${JSON.stringify(key)}: omit it if the relay has none.`,
     );
   }
   requireKey(name, key);
@@ -47,7 +47,7 @@ export function requirePresent(options: object, names: readonly string[], prefix
   const given = Object(options) as Readonly<Record<string, unknown>>;
   for (const name of names) {
     if (given[name] === undefined || given[name] === null || given[name] === '') {
-      const origin = ofTextStores.includes(name) ? ': createTextStores makes one' : '';
+      const origin = ofTextStores.includes(name) ? ': createTextStores creates one' : '';
       throw new RangeError(`${prefix}${name} is missing${origin}.`);
     }
   }

@@ -9,7 +9,7 @@ export function requirePushToken(given: unknown): void {
   if (typeof given !== 'object' || given === null) {
     const what = typeof given === 'string' ? 'a bare string' : String(given);
     throw new RangeError(
-      `pushToken must give an object such as { tokenKind: 'fcm', token: '…' }, or undefined while there is none, but gave ${what}.`,
+      `pushToken must return an object such as { tokenKind: 'fcm', token: '…' }, or undefined while there is none, but returned ${what}.`,
     );
   }
   const { tokenKind, token, iosAppId, apnsEnvironment } = given as Readonly<Record<string, unknown>>;
@@ -19,7 +19,7 @@ export function requirePushToken(given: unknown): void {
     );
   }
   if (typeof token !== 'string' || token === '') {
-    throw new RangeError('pushToken.token is missing: it must be the text that the phone’s system gave.');
+    throw new RangeError('pushToken.token is missing: it must be the text that the phone’s system returned.');
   }
   if (tokenKind === 'fcm') {
     requireFcmToken(token);
@@ -43,7 +43,7 @@ export function requirePushToken(given: unknown): void {
 
 /** Texts that apps mistakenly pass as an FCM token, each with a description. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
-  [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: take the one of getDevicePushTokenAsync'],
+  [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: use the token from getDevicePushTokenAsync'],
   [
     /^(?:[0-9a-f]{64,}|<[0-9a-f ]+>|[0-9a-f]{8}(?: [0-9a-f]{8}){7,})$/i,
     "a token of APNs: use tokenKind 'apns', or the token of Firebase",
@@ -53,27 +53,27 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
     /^\{ ?length ?= ?\d+, ?bytes ?=/,
     "the description of an APNs token: use tokenKind 'apns' with its bytes as hexadecimal digits",
   ],
-  [/^[\w+/-]{43}=$/, 'base64 of 32 bytes, such as an APNs token or a key: take the token of getToken'],
+  [/^[\w+/-]{43}=$/, 'base64 of 32 bytes, such as an APNs token or a key: use the token from getToken'],
   [
     /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-    'a UUID, such as the id of the phone in another push service: take the token of getToken',
+    'a UUID, such as the id of the phone in another push service: use the token from getToken',
   ],
-  [/^\d+:\d+:[a-z]+:[0-9a-f]+$/, 'the id of a Firebase app: take the token of getToken'],
-  [/^AIza[\w-]{35}$/, 'an API key of Google: take the token of getToken'],
-  [/^B[\w-]{86}$/, 'a VAPID key: take the token of getToken'],
-  [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as an ID token of Firebase: take the token of getToken'],
+  [/^\d+:\d+:[a-z]+:[0-9a-f]+$/, 'the id of a Firebase app: use the token from getToken'],
+  [/^AIza[\w-]{35}$/, 'an API key of Google: use the token from getToken'],
+  [/^B[\w-]{86}$/, 'a VAPID key: use the token from getToken'],
+  [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as an ID token of Firebase: use the token from getToken'],
   [
     /^[a-z][a-z0-9+.-]*:\/\//i,
-    'a URL, such as the endpoint of a Web Push subscription: use fromPushSubscription, or take the token of Firebase',
+    'a URL, such as the endpoint of a Web Push subscription: use fromPushSubscription, or use the token of Firebase',
   ],
   [/^\{"endpoint"/, 'a Web Push subscription: use fromPushSubscription'],
-  [/^[{"]/, 'JSON: take the text inside that Firebase gave'],
-  [/^arn:/, 'a name in Amazon SNS: take the token of Firebase that it was made from'],
+  [/^[{"]/, 'JSON: use only the token inside, exactly as Firebase returned it'],
+  [/^arn:/, 'an Amazon SNS name: use the Firebase token that it was created from'],
   [
     /^(undefined|null|NaN|true|false|\[object .*\])$/,
     'another value turned into text: await the token, and return undefined while there is none',
   ],
-  [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase gave it'],
+  [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase returned it'],
   [/[^!-~]/, 'damaged: it contains white space or characters other than ASCII'],
 ];
 

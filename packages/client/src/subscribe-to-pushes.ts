@@ -20,7 +20,7 @@ type BrowserSubscription = PushSubscriptionLike & {
 /**
  * Returns the push token of a browser, for the option `pushToken`. Subscribes with the relay's VAPID key if the browser
  * has no such subscription. Returns `undefined` if the browser has no Web Push, or while the user has not allowed
- * notifications: ask with `Notification.requestPermission()` in the handler of a click, and then call `sync`.
+ * notifications: request permission with `Notification.requestPermission()` in a click handler, and then call `sync`.
  *
  * @param vapidPublicKey base64url of 65 bytes, from the relay's operator.
  *
@@ -48,8 +48,8 @@ export async function subscribeToPushes(
 }
 
 /**
- * Adds a timeout to a browser call. A browser that has no connection to its push service may wait forever, and so would
- * `sync`.
+ * Adds a timeout to a browser call. Without a connection to its push service, a browser may wait forever, and `sync`
+ * would then also wait forever.
  */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -3,7 +3,7 @@ const dayMilliseconds = 86_400_000;
 /** Maximum difference between the server's clock and the device's clock that the phone accepts without further proof. */
 const followedMilliseconds = dayMilliseconds;
 
-/** Maximum lag of the device's clock at which the phone still follows a signed key list. */
+/** Maximum lag of the device's clock up to which the phone follows a signed key list. */
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {

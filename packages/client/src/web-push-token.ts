@@ -26,7 +26,7 @@ export function fromPushSubscription(subscription: PushSubscriptionLike): WebPus
   const { endpoint } = Object(subscription) as PushSubscriptionLike;
   if (typeof endpoint !== 'string') {
     throw new RangeError(
-      'subscription must be a PushSubscription, or what its toJSON returns: it has no endpoint.',
+      'subscription must be a PushSubscription, or the result of its toJSON: it has no endpoint.',
     );
   }
   const keys = subscription.keys ?? subscription.toJSON?.().keys;
@@ -42,7 +42,7 @@ export function fromPushSubscription(subscription: PushSubscriptionLike): WebPus
 export function fromUnifiedPush(endpoint: UnifiedPushEndpoint): WebPushToken {
   const { url, pubKeySet } = Object(endpoint) as UnifiedPushEndpoint;
   if (typeof url !== 'string') {
-    throw new RangeError('endpoint must be what the UnifiedPush connector gave: it has no url.');
+    throw new RangeError('endpoint must be the endpoint object of the UnifiedPush connector: it has no url.');
   }
   return tokenOf('endpoint', { endpoint: url, p256dh: pubKeySet?.pubKey, auth: pubKeySet?.auth });
 }
@@ -65,6 +65,6 @@ function tokenOf(
 export function requireWebPushToken(token: string): void {
   if (parseWebPushToken(token) !== undefined) return;
   throw new RangeError(
-    'pushToken.token of Web Push is not a subscription: make the token with fromPushSubscription or fromUnifiedPush.',
+    'pushToken.token of Web Push is not a subscription: create the token with fromPushSubscription or fromUnifiedPush.',
   );
 }

@@ -143,7 +143,7 @@ describe('A phone whose clock is wrong', () => {
     await expect(registrar.sync()).resolves.toMatchObject({
       code: 'clock-wrong',
       errorCode: 'BAD_REQUEST',
-      warning: expect.stringContaining('and the phone that it is'),
+      warning: expect.stringContaining("and the phone's clock says"),
     });
     expect(server.registrations).toHaveLength(1);
     knobs.clockErrorMilliseconds = 0;
@@ -167,7 +167,7 @@ describe('A phone whose clock is wrong', () => {
       code: 'clock-wrong',
       sentence: expect.stringContaining('set date and time automatically'),
       errorCode: 'REQUEST_EXPIRED',
-      warning: expect.stringContaining('The server says that it is Fri, 20 Nov 2026 12:00:00 GMT'),
+      warning: expect.stringContaining("The server's clock says Fri, 20 Nov 2026 12:00:00 GMT"),
     });
     expect(server.registrations).toHaveLength(1);
     knobs.clockErrorMilliseconds = 0;
@@ -184,7 +184,7 @@ describe('A phone whose clock is wrong', () => {
     knobs.clockErrorMilliseconds = days * day;
     await expect(registrar.sync()).resolves.toMatchObject({
       code,
-      warning: expect.stringContaining('The server says that it is'),
+      warning: expect.stringContaining("The server's clock says"),
     });
     if (code === 'active') {
       expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
@@ -207,7 +207,7 @@ describe('A phone whose clock is wrong', () => {
     knobs.clockErrorMilliseconds = 31 * day;
     expect(server.registrations).toEqual([]);
     const { warning } = await registrar.sync();
-    expect(warning).toContain('it has expired. The key in the app is in use. The server says that it is');
+    expect(warning).toContain("it has expired. The key in the app is in use. The server's clock says");
   });
 });
 

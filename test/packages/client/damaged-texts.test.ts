@@ -176,7 +176,7 @@ describe('a storage', () => {
     const { server, registrar } = await createPhone(stores);
     await expect(registrar.sync()).resolves.toMatchObject({
       code: 'no-storage',
-      warning: expect.stringContaining("Check that the app's storage keeps what it is given."),
+      warning: expect.stringContaining("Check that the app's storage persists data."),
     });
     expect(server.registrations).toEqual([]);
   });

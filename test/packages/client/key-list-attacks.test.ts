@@ -24,10 +24,10 @@ describe('An attack on the key list fails', () => {
     Partial<KeyListPlan>,
     ((d: Record<string, unknown>) => unknown)?,
   ][] = [
-    ['signed by another key', 'signed by a key that no endorsement connects to', { signer: thief }],
+    ['signed by another key', 'no endorsement connects its signing key to', { signer: thief }],
     [
       'with the thief’s key endorsed by the thief',
-      'signed by a key that no endorsement connects to',
+      'no endorsement connects its signing key to',
       {
         signer: thief,
         chain: [
@@ -38,7 +38,7 @@ describe('An attack on the key list fails', () => {
     ],
     [
       'with an endorsement of another key',
-      'signed by a key that no endorsement connects to',
+      'no endorsement connects its signing key to',
       {
         signer: thief,
         chain: [
@@ -59,7 +59,7 @@ describe('An attack on the key list fails', () => {
       },
     ],
     ['that has expired', 'it has expired', { issuedAt: 0, expiresAt: 1 }],
-    ['with a sequence that goes back', 'older than one that was seen before', { sequence: 1 }],
+    ['with a sequence that goes back', 'older than a list that was seen before', { sequence: 1 }],
     ['with a sequence far ahead of its date', 'too far ahead', { sequence: Number.MAX_SAFE_INTEGER }],
     ['with two primary keys', 'not a key list', {}, twoPrimaries],
     ['with no primary key', 'not a key list', {}, (document) => ({ ...document, keys: [] })],

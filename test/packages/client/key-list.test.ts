@@ -137,7 +137,7 @@ describe('A phone that follows key lists', () => {
     const status = await registrar.sync();
     expect(status).toMatchObject({
       code: 'active',
-      warning: expect.stringContaining('not accepted any more'),
+      warning: expect.stringContaining('no longer accepted'),
     });
     expect(status.keySource).toBeUndefined();
   });

@@ -39,7 +39,7 @@ describe('A registrar', () => {
     const statuses = await Promise.all([syncing, registrar.sync(), ofTokenListener.sync()]);
     await forgotten;
     expect(statuses.map(({ code }) => code)).toEqual(['active', 'forgotten', 'forgotten']);
-    expect(statuses[1]?.warning).toContain('make another one when the user signs in again');
+    expect(statuses[1]?.warning).toContain('create a new registrar when the user signs in again');
     expect(await accounts.list()).toEqual([]);
     expect(server.devices.size).toBe(0);
   });

@@ -66,7 +66,7 @@ describe('When a server is upgraded', () => {
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({
       code: 'active',
-      warning: expect.stringContaining('it still uses the former one'),
+      warning: expect.stringContaining('it still uses the previous registration'),
     });
     expect(deleted()).toEqual([]);
     expect((await row()).registration).toBeDefined();

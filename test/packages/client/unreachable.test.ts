@@ -25,7 +25,7 @@ describe('The status of an unreachable server names the cause', () => {
   it('when its name does not resolve', async () => {
     const status = await syncAt('https://nobody.invalid');
     expect(status).toMatchObject({ code: 'unreachable', cause: 'dns' });
-    expect(status.warning).toContain('no machine has that name');
+    expect(status.warning).toContain('its name cannot be resolved');
   });
 
   it('when nothing listens', async () => {
@@ -50,7 +50,7 @@ describe('The status of an unreachable server names the cause', () => {
     await once(server, 'listening');
     const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     expect(status).toMatchObject({ code: 'unreachable', cause: 'tls' });
-    expect(status.warning).toContain('what answers there is not TLS, but possibly plain http');
+    expect(status.warning).toContain('the server there does not use TLS, but possibly plain http');
     server.closeAllConnections();
     server.close();
     await once(server, 'close');
@@ -70,7 +70,7 @@ describe('The status of an unreachable server names the cause', () => {
     expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
     expect(status.sentence).toContain('Something other than the chat server');
     expect(status.warning).toBe(
-      `What answers at ${url} is no chat server: realmUrl must be the address of the organization's server.`,
+      `The server at ${url} is not a chat server: realmUrl must be the address of the organization's server.`,
     );
     await relay.close();
     rmSync(folder, { recursive: true });

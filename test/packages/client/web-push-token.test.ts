@@ -66,7 +66,7 @@ describe('The token of a Web Push subscription', () => {
   });
 
   it.each([
-    ['nothing', undefined, 'endpoint must be what the UnifiedPush connector gave'],
+    ['nothing', undefined, 'endpoint must be the endpoint object of the UnifiedPush connector'],
     ['an older connector’s endpoint', { url: endpoint, pubKeySet: null }, 'endpoint has no keys'],
     [
       'a bad URL',

@@ -27,8 +27,8 @@ const localStorageLike = { getItem: () => null, setItem: () => undefined, remove
 
 describe('Invalid options from an app without types', () => {
   it.each([
-    ['a bare token', 'fcm-token-secret', /pushToken must give an object .* a bare string/],
-    ['nothing but null', null, /pushToken must give an object .* null/],
+    ['a bare token', 'fcm-token-secret', /pushToken must return an object .* a bare string/],
+    ['nothing but null', null, /pushToken must return an object .* null/],
     [
       'another kind',
       { tokenKind: 'gcm', token: 'secret' },
@@ -39,7 +39,7 @@ describe('Invalid options from an app without types', () => {
     [
       'no subscription',
       { tokenKind: 'webpush', token: 'https://push.example.com/secret' },
-      'make the token with fromPushSubscription or fromUnifiedPush',
+      'create the token with fromPushSubscription or fromUnifiedPush',
     ],
     ['no bundle id', { tokenKind: 'apns', token: 'c0ffee' }, 'pushToken.iosAppId is missing'],
     [
@@ -174,17 +174,13 @@ describe('Invalid options from an app without types', () => {
     async (name) => {
       const others = { keyList: { signingPublicKey: btoa('k'.repeat(32)), store: undefined } };
       const refused = createPushClient(optionsWithout(name, others));
-      await expect(refused).rejects.toThrow(`${name} is missing: createTextStores makes one.`);
+      await expect(refused).rejects.toThrow(`${name} is missing: createTextStores creates one.`);
     },
   );
 
   it.each([
     ['undefined', undefined, undefined],
-    [
-      'the "none" of waxwing-relay keys export-public',
-      'none',
-      /keyList.recoveryPublicKey .*"none": leave it out/,
-    ],
+    ['the "none" of waxwing-relay keys export-public', 'none', /keyList.recoveryPublicKey .*"none": omit it/],
   ])('may name no recovery key, by %s', async (_, recoveryPublicKey, message) => {
     const keyList = {
       signingPublicKey: btoa('k'.repeat(32)),

@@ -11,7 +11,7 @@ const mostTries = 100;
 /**
  * Picks an unused push account id: 63 random bits.
  *
- * @throws Error if 100 random ids are all taken, which means that the random source is broken.
+ * @throws Error if 100 random ids are all in use, which means that the random source is broken.
  */
 export async function pickPushAccountId(accounts: PushAccountStore, random: Random): Promise<PushAccountId> {
   for (let tries = 0; tries < mostTries; tries += 1) {
@@ -19,7 +19,7 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
     if ((await accounts.get(pushAccountId)) === undefined) return pushAccountId;
   }
   throw new Error(
-    `The random source gave ${mostTries} push account ids that are all taken, so it is broken.`,
+    `The random source returned ${mostTries} push account ids that are all in use, so it is broken.`,
   );
 }
 

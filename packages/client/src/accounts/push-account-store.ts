@@ -31,7 +31,8 @@ export interface PushAccountStore {
    */
   lastSignOut?(account: AccountIdentity): Promise<number | undefined>;
   /**
-   * Describes the data that the store had to drop since the last call, for the `warning` of the next status. Optional.
+   * Optional. Returns a description of data that the store dropped since the last call, for the `warning` of the next
+   * status.
    */
   takeWarning?(): string | undefined;
 }

@@ -32,7 +32,7 @@ export interface PushAccount extends PushAccountIdentity {
    * generation has replaced it.
    */
   readonly registration?: SentRegistration;
-  /** Registration of the newer generation; absent before the first sync with a server that speaks this generation. */
+  /** Registration of the newer generation; absent before the first sync with a server that supports this generation. */
   readonly device?: AccountDevice;
 }
 

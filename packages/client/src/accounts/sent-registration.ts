@@ -1,6 +1,6 @@
 import type { PushToken } from '../push-token.js';
 
-/** Counts how many times in a row a registration was repeated because it failed for the same cause. */
+/** The number of consecutive times that a registration was repeated after the same error. */
 export interface RegistrationRepeats {
   readonly errorCode: string;
   readonly count: number;

@@ -6,7 +6,7 @@ import { encodePushAccount } from './push-account-text.js';
 export class ForgetfulStoreError extends Error {
   constructor() {
     super(
-      "The store of accounts does not return the account that was just stored: without its keys this phone can open no notification. Check that the app's storage keeps what it is given.",
+      "The account store does not return the account that was just stored: without its keys, this phone cannot open notifications. Check that the app's storage persists data.",
     );
   }
 }

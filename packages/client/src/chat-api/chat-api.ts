@@ -75,8 +75,8 @@ export interface ChatApi extends ClientDeviceApi {
    */
   sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
   /**
-   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the queue with the state when it
-   * was opened, and the owner of the API key.
+   * Opens an event queue for these event types, such as `push_device` and `device`. Returns the queue with its initial
+   * state, and the owner of the API key.
    */
   registerEventQueue(eventTypes: readonly string[]): Promise<EventQueue>;
   /** Returns the next events. Long poll: waits until there is at least one (a heartbeat counts). */
@@ -160,7 +160,7 @@ function fieldsOf(request: PushDeviceRequest): FormFields {
  */
 function refuseOtherServer(realmUrl: string, error: unknown): never {
   if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;
-  const message = `What answers at ${realmUrl} is no chat server: realmUrl must be the address of the organization's server.`;
+  const message = `The server at ${realmUrl} is not a chat server: realmUrl must be the address of the organization's server.`;
   throw new UnreachableError(message, { cause: error });
 }
 

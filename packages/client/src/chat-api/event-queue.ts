@@ -20,7 +20,7 @@ export interface PushDeviceState {
   readonly errorCode?: string;
 }
 
-/** An event queue, with the server's state when the queue was opened. */
+/** An event queue, with the server's state at the time when the queue was opened. */
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;

@@ -15,7 +15,7 @@ export interface RelayApiOptions {
 
 /** The operations that a phone calls at the relay directly, without credentials. */
 export interface RelayApi {
-  /** Sends a revocation, which ends the phone's registrations. @throws ApiError, UnreachableError. */
+  /** Sends a revocation of the phone's registrations. @throws ApiError, UnreachableError. */
   revoke(revocation: SealedRevocation): Promise<void>;
 }
 

@@ -22,7 +22,7 @@ interface Explanation {
 }
 
 const sentences = {
-  dns: ': no machine has that name',
+  dns: ': its name cannot be resolved',
   refused: ': nothing listens there',
   tls: ': its certificate is not trusted',
 } as const;
@@ -35,7 +35,7 @@ export async function explainFailure(fetch: Fetch, url: string, thrown: unknown)
   const code = codeOf(thrown);
   const reason = code === undefined ? undefined : reasonOfCode(code);
   if (reason === 'tls' && /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(String(code))) {
-    return { reason, sentence: `: what answers there is not TLS, but possibly plain http (${code})` };
+    return { reason, sentence: `: the server there does not use TLS, but possibly plain http (${code})` };
   }
   if (reason !== undefined) return { reason, sentence: `${sentences[reason]} (${code})` };
   if (code === undefined && (await isBlockedByBrowser(fetch, url))) {
@@ -78,7 +78,7 @@ async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
     await fetch(origin, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal: abort.signal });
     return true;
   } catch {
-    // The probe failed too, so the browser is not what blocks the request.
+    // The probe also failed, so the browser does not block the request.
     return false;
   } finally {
     clearTimeout(timer);

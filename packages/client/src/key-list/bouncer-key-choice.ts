@@ -25,7 +25,7 @@ export interface NoBouncerKey {
   readonly warning: string;
 }
 
-/** A server that passes on the relay's key lists. */
+/** A server that forwards the relay's key lists. */
 interface KeyListOrigin {
   /** Fetches the signed key list from the server. */
   fetchKeyList(): Promise<JsonObject>;

@@ -27,10 +27,10 @@ export interface KeyListFollowerOptions {
 const refusals: Readonly<Record<KeyListRefusal, string>> = {
   malformed: 'it is not a key list',
   'bad-signature': 'its signature is wrong',
-  'unknown-signing-key': 'it is signed by a key that no endorsement connects to the one in the app',
+  'unknown-signing-key': 'no endorsement connects its signing key to the key in the app',
   expired: 'it has expired',
   'issued-in-the-future': 'it was issued in the future, or the clock of the phone is far behind',
-  'sequence-went-back': 'it is older than one that was seen before',
+  'sequence-went-back': 'it is older than a list that was seen before',
   'sequence-too-far-ahead': 'its sequence is too far ahead of its date and of the phone’s clock',
 };
 
@@ -141,7 +141,7 @@ function chooseKey(
   const why =
     problem ?? 'The list of relay keys names a primary key that an earlier list revoked or dropped.';
   if (refused.has(builtInPublicKey) || state?.unlistedBuiltInKey === builtInPublicKey) {
-    return { source: 'none', warning: `${why} The key in the app is not accepted any more.` };
+    return { source: 'none', warning: `${why} The key in the app is no longer accepted.` };
   }
   return {
     source: 'built-in',

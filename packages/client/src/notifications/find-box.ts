@@ -4,13 +4,13 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { ParsedPush } from './received-push.js';
 
-/** The part of an account table that opening reads. */
+/** The part of an account table that is needed to open notifications. */
 export type AccountReader = Pick<PushAccountStore, 'get' | 'list'>;
 
 /** The ciphertext of a push, with the account whose key the push names. */
 export interface Box {
   readonly account: PushAccount;
-  /** Returns `undefined` if the box does not open, for any reason. */
+  /** Returns `undefined` if decryption fails for any reason. */
   open(sodium: OpeningSodium): Uint8Array | undefined;
 }
 

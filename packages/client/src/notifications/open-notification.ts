@@ -17,12 +17,12 @@ export const ignoredReasons = Object.freeze({
   'not-encrypted-push':
     'The push has no usable push_key_id or push_account_id, or no usable encrypted_data: it is not for this library.',
   'rounded-account-id':
-    'push_account_id came as a number beyond 2^53, which has been rounded: hand over the raw JSON text, or the id as text or bigint.',
+    'push_account_id is a number beyond 2^53, so it has been rounded: pass the raw JSON text, or the id as text or bigint.',
   'unknown-account':
     'No account of this phone has the push_key_id or push_account_id: for example, the user has signed out.',
-  'cannot-open': 'The box does not open with the key of the account.',
+  'cannot-open': 'The box cannot be opened with the key of the account.',
   'unknown-type': 'The box contains no notification of a type that this version knows.',
-  'wrong-account': 'The box opens, but names another organization or user than the account that it is for.',
+  'wrong-account': 'The opened box names a different organization or user than those of the account.',
   repeat:
     'This notification has been opened before, or it is older than the oldest one that the phone remembers.',
 } as const);

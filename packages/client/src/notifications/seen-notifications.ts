@@ -29,9 +29,9 @@ export interface SeenNotifications {
    */
   addIfNew(notification: SeenNotification): Promise<boolean>;
   /**
-   * Adds the records of account `from` to those of account `to`, which takes over its keys. Without this copy, the
-   * notifications that were opened with those keys could be replayed. The set of `from` does not change. A full set evicts
-   * as in `addIfNew`, and the later of the two watermarks applies. Idempotent.
+   * Adds the records of account `from` to those of account `to`, which takes over the keys of `from`. Without this
+   * copy, notifications that were opened with those keys could be replayed. The set of `from` does not change. A full
+   * set evicts as in `addIfNew`, and the later of the two watermarks applies. Idempotent.
    */
   copy(from: PushAccountId, to: PushAccountId): Promise<void>;
   /** Deletes the records of an account whose key pair is gone. Idempotent. */

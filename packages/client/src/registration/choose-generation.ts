@@ -4,14 +4,14 @@ import type { RegistrationGeneration } from './generation.js';
 import { hasLeft } from './push-accounts/leave-client-device.js';
 import { pushAccounts } from './push-accounts/push-accounts.js';
 
-/** The first feature level at which servers speak the newer generation. */
+/** The first feature level at which servers support the newer generation. */
 const firstLevelOfClientDevices = 468;
 
 export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
 
 /**
- * Returns the generation that a server speaks, by its feature level. If the level is unknown (the answer comes from a proxy,
- * or the server is being upgraded), the account stays in its generation.
+ * Returns the generation that a server supports, by its feature level. If the level is unknown (the answer comes from a
+ * proxy, or the server is being upgraded), the account stays in its generation.
  */
 export function generationOfServer(
   featureLevel: number | undefined,
@@ -26,7 +26,7 @@ export function generationOfServer(
 
 /** Returns the generation in which an account is registered. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
-  // An account that is moving has registrations of both generations. The older registration stays active until the newer one
-  // is active.
+  // During a migration, an account has registrations of both generations. The older registration stays active until the
+  // newer one is active.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

@@ -18,6 +18,8 @@ export interface RegistrationGeneration {
   mayBeKnown(account: PushAccount): boolean;
   /** Requests a test notification for the account. @throws ApiError, UnreachableError. */
   requestTest(api: ChatApi, account: PushAccount): Promise<void>;
-  /** Asks the server to delete an account's registration of this generation. @throws ApiError, UnreachableError. */
+  /**
+   * Requests that the server delete an account's registration of this generation. @throws ApiError, UnreachableError.
+   */
   remove(api: ChatApi, account: ForgottenAccount): Promise<void>;
 }

@@ -26,11 +26,12 @@ export interface NotifyForgottenContext {
 }
 
 /**
- * Asks each server to delete the accounts that were signed out on this phone. Failures stay in the store and are
+ * Requests that each server delete the accounts that were signed out on this phone. Failures stay in the store and are
  * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
  * credentials and their devices.
  *
- * @param more sign-outs that may be missing from the store because a concurrent sign-out of the same account overwrote them.
+ * @param more sign-outs that may be missing from the store because a concurrent sign-out of the same account overwrote
+ * them.
  *
  * @throws errors of the stores.
  */

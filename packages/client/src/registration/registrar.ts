@@ -48,7 +48,7 @@ export interface RegistrarOptions extends RegistrarContext {
 
 const defaultSettleTimeoutMilliseconds = 20_000;
 const forgottenWarning =
-  'forget was called after this registrar was made, here or in another tab: make another one when the user signs in again.';
+  'forget was called after this registrar was created, here or in another tab: create a new registrar when the user signs in again.';
 
 /** Creates the registrar of one account. */
 export function createRegistrar(options: RegistrarOptions): Registrar {

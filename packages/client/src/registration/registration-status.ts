@@ -6,23 +6,24 @@ import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 /** A sentence for the user for each status code, in English. */
 export const statusSentences = Object.freeze({
   active: 'Notifications are on for this phone.',
-  pending: 'This phone is being registered for notifications. This can take a while; there is nothing to do.',
+  pending:
+    'This phone is being registered for notifications. This can take a while; you do not need to do anything.',
   'no-token':
     'The phone has not given this app a push token: check that notifications are allowed in the settings of the phone.',
   unreachable:
     'The server cannot be reached. Registration for notifications continues when it can be reached again.',
-  'retry-later': 'The server asks to try again later.',
+  'retry-later': 'The server asks you to try again later.',
   'signed-out': 'The server no longer accepts the sign-in: sign in again.',
   'wrong-account':
-    'The server knows this sign-in as another account or under another address: sign in again or, if that does not help, tell the administrator of the server.',
+    'The server reports a different account or address for this sign-in: sign in again or, if that does not help, contact the administrator of the server.',
   'not-configured':
     'This organization’s server is not set up to send notifications: its administrator can change that.',
   'ask-admin': 'The notification service refuses this organization: its administrator can find out why.',
   'update-app': 'This version of the app is too old for its notification service: update the app.',
   'no-usable-key':
-    'The app cannot find out which key its notification service uses today: connect to the internet, or update the app.',
+    'The app cannot determine which key its notification service currently uses: connect to the internet, or update the app.',
   'clock-wrong':
-    'The clock of this phone or of its server is wrong: let the phone set date and time automatically or, if they are right, tell the administrator of the server.',
+    'The clock of this phone or of its server is wrong: let the phone set date and time automatically or, if they are correct, contact the administrator of the server.',
   'no-storage':
     'This app cannot store the data that it needs to show notifications on this phone: free some storage, or install the app again.',
   forgotten: 'This account is signed out of notifications on this phone.',
@@ -33,15 +34,15 @@ export const statusSentences = Object.freeze({
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
   cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
   'foreign-answer':
-    'Something other than the chat server answers at its address: check the address and whether this network asks for a sign-in first, or try again later.',
+    'Something other than the chat server responds at its address: check the address, and whether this network requires a sign-in first, or try again later.',
 };
 
 /** Code of a registration status; {@link statusSentences} explains each to the user. */
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
 /**
- * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. For a
- * copy that was made by spread it throws, unless you convert the copy's id.
+ * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. It
+ * throws for a copy created by spread, unless you convert the copy's id.
  */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;

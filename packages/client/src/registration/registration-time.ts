@@ -19,5 +19,5 @@ export function dateAfter(sent: SentRegistration | undefined, time: FollowedTime
 
 export function clockWarning({ api, clock }: RegistrarContext): string {
   const [server, device] = [api.serverClock.now(), clock()].map((time) => new Date(time).toUTCString());
-  return `The server says that it is ${server}, and the phone that it is ${device}.`;
+  return `The server's clock says ${server}, and the phone's clock says ${device}.`;
 }

@@ -57,7 +57,8 @@ export function repeatDelaySeconds({
   // No delay, because these repeats are bounded: another key is tried at once, and the same key once for each key list.
   if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
   const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
-  // A time in the future counts like the same time in the past: the phone's clock may have been corrected since.
+  // A time in the future is treated like a time equally far in the past, because the phone's clock may have been
+  // corrected since.
   return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
 }
 

@@ -21,7 +21,7 @@ export interface SettledRegistration {
   readonly sent: SentRegistration | undefined;
   readonly key: BouncerKeyChoice | NoBouncerKey;
   readonly time: FollowedTime;
-  /** A further problem, for a log. */
+  /** An additional problem, for a log. */
   readonly warning?: string | undefined;
 }
 

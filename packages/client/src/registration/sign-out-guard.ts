@@ -4,7 +4,7 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 /** The registrar's account was signed out, in this tab or another tab, so its sync must stop. */
 export class SignedOutError extends Error {
   constructor() {
-    super('The account was signed out after its registrar was made.');
+    super('The account was signed out after its registrar was created.');
   }
 }
 

@@ -34,7 +34,7 @@ export interface PushHandlerOptions {
   readonly nothingNewTitle?: string;
 }
 
-/** Reasons for which a push is ignored without the user missing anything. */
+/** Reasons for ignoring a push that mean that the user misses nothing. */
 const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-account']);
 
 /**

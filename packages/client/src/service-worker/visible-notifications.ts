@@ -54,9 +54,9 @@ export async function show(
 }
 
 /**
- * Removes messages from the visible notifications of an account, and closes notifications that become empty. Returns whether
- * any notification is still visible. It counts them itself, because browsers may list a notification for a while after it
- * was closed.
+ * Removes messages from the visible notifications of an account, and closes notifications that become empty. Returns
+ * whether any notification is still visible. The count is computed here, because browsers may list a notification for a
+ * while after it was closed.
  */
 export async function retract(
   { registration }: WorkerScope,
@@ -88,8 +88,8 @@ export async function retract(
 }
 
 /**
- * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows a notification
- * (`userVisibleOnly`); otherwise they show a text of their own, or end the subscription.
+ * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows a
+ * notification (`userVisibleOnly`); otherwise they show their own text, or end the subscription.
  */
 export async function showQuietly({ registration, clients }: WorkerScope, title: string): Promise<void> {
   const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });

@@ -24,7 +24,8 @@ import { sendGroups } from './send-groups.js';
 import { tokenIdOf } from './token-id-of.js';
 
 /**
- * Maximum requests per sync. No consistent server needs more; the limit ends a sync with a server that contradicts itself.
+ * Maximum requests per sync. No consistent server needs more; the limit stops a sync with a server whose answers are
+ * inconsistent.
  */
 const mostRequestsOfOneSync = 8;
 
@@ -48,7 +49,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   }
 }
 
-/** Takes the next step that is due. Returns the status when no step is due. */
+/** Performs the next step that is due. Returns the status when no step is due. */
 async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefined> {
   const { context, states, key } = sync;
   const own = await findStoredDevice(sync);
@@ -116,7 +117,7 @@ async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<Reg
 }
 
 const formerWarning =
-  'The server has been upgraded, but does not use the new registration of this phone yet: it still uses the former one.';
+  'The server has been upgraded, but does not use the new registration of this phone yet: it still uses the previous registration.';
 
 /** Returns whether the registration of the older generation still delivers notifications to this phone. */
 function isFormerActive({ account, run }: DeviceSync): boolean {

@@ -13,10 +13,10 @@ export function newestKey({ device }: PushAccount): PushKey | undefined {
 }
 
 /**
- * Adds a random key to the account and stores it, so that it is stored before it is sent. Returns the row that is in the
- * table afterwards; another tab may have added its newest key.
+ * Adds a random key to the account and stores it, so that it is stored before it is sent. Returns the row that is in
+ * the table afterwards; another tab may have added its newest key.
  *
- * @throws Error if 100 random ids are all taken, which means that the random source is broken.
+ * @throws Error if 100 random ids are all in use, which means that the random source is broken.
  */
 export async function addPushKey(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, sodium, clock } = context;
@@ -36,7 +36,9 @@ async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<Pu
     const pushKeyId = pushKeyIdFromBytes(random(4));
     if (!taken.has(pushKeyId)) return pushKeyId;
   }
-  throw new Error(`The random source gave ${mostTries} push key ids that are all taken: it is broken.`);
+  throw new Error(
+    `The random source returned ${mostTries} push key ids that are all in use, so it is broken.`,
+  );
 }
 
 /** Returns whether the newest key, which the server uses, is due for replacement by a new one. */
@@ -54,7 +56,7 @@ export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, n
   const pushKeys = device.pushKeys.map((pushKey, at) => {
     if (at < index) return pushKey.supersededAt === undefined ? { ...pushKey, supersededAt: now } : pushKey;
     if (at > index || pushKey.supersededAt === undefined) return pushKey;
-    // The server uses a superseded key again, because it was restored from a backup.
+    // The server uses a superseded key again, because the server was restored from a backup.
     const { supersededAt: _supersededAt, ...used } = pushKey;
     return used;
   });
