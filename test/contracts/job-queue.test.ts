@@ -125,7 +125,7 @@ describe('the job queue', () => {
       const database = await open(backend, { now: start });
       await expect(add(database, '', { kind: 'two words' })).rejects.toThrow('two words');
       await expect(add(database, 'a\0b')).rejects.toThrow('NUL');
-      await expect(add(database, 'a\ud83d b')).rejects.toThrow('half a surrogate pair');
+      await expect(add(database, 'a\ud83d b')).rejects.toThrow('an unpaired surrogate');
       await expect(add(database, 'a\u0001b')).resolves.toBeUndefined();
     });
 

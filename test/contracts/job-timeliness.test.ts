@@ -71,7 +71,7 @@ describe('the job queue is on time', () => {
       await idle(database.jobs);
       expect(await onlyJob(database)).toMatchObject({
         state: 'dead',
-        reason: 'given up: it was never tried',
+        reason: 'given up: it was never attempted',
       });
     });
 

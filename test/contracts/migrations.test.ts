@@ -50,7 +50,7 @@ describe('migrations', () => {
       };
       await (await openBirds(backend, url, [newer])).close();
       await expect(openBirds(backend, url)).rejects.toThrow(
-        'was made by a newer version of this program (it holds birds step 0002-newer)',
+        'was made by a newer version of this program (it contains birds step 0002-newer)',
       );
     });
   });

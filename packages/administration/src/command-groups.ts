@@ -6,7 +6,7 @@ import {
 } from '@waxwing/service/command-line';
 import type { AdministrationOptions } from './command-line.js';
 
-/** The database part of {@link AdministrationOptions}: its URL, its migrations, and how its jobs are shown and recorded. */
+/** The options of {@link AdministrationOptions} that describe the program's database and jobs. */
 export type AdministeredDatabase = Pick<
   AdministrationOptions,
   | 'databaseUrl'
@@ -42,7 +42,7 @@ export function administrationGroups(
     },
     {
       name: 'queue',
-      description: 'pending jobs, and jobs that were given up, which are kept for 14 days',
+      description: 'pending jobs and dead jobs; dead jobs are kept for 14 days',
       add: async (queue) => (await import('./queue-commands.js')).addQueueCommands(queue, options),
     },
   ];

@@ -23,7 +23,7 @@ export interface AdministrationOptions {
   databaseUrl(): Promise<string>;
   /** Whether a setting names the database. If not, the URL is the default, a file in the current folder. */
   isDatabaseChosen(): boolean;
-  /** Ends the error message about a missing database. Says what to do. */
+  /** End of the error message about a missing database: what the operator should do. */
   readonly remedyIfMissing: string;
   /** Loads the migrations. Called when a command runs, but not when it prints its help. */
   migrations(): Promise<readonly MigrationSet[]>;
@@ -39,9 +39,9 @@ export interface AdministrationOptions {
   noteChange(location: string): void;
   /** Asks for confirmation, and throws if the operator declines. `yes` confirms in advance. */
   requireConsent(question: string, yes?: boolean): Promise<void>;
-  /** Creates the error that a failing command throws, with one sentence for the operator. */
+  /** Creates the error that a failing command throws. `sentence` is its message to the operator. */
   refusal(sentence: string): Error;
-  /** Records what an operator did to a job, in the transaction that changes the job. Default: not recorded. */
+  /** Records an operator's change to a job, in the transaction that makes the change. Default: not recorded. */
   recordJobAct?(transaction: AnyTransaction, action: string, jobId: string): Promise<void>;
   /** Returns the kinds of job that the program enqueues. Scheduled jobs are not included. */
   jobKinds(): Promise<readonly string[]>;

@@ -17,12 +17,12 @@ interface FileFlags extends OutputFlags {
 /** Adds the commands `migrate`, `status`, `export` and `import`. */
 export function addDatabaseCommands(db: CommandLine, options: AdministrationOptions): void {
   withJson(db.command('migrate'))
-    .description('migrate the tables, as every start does')
+    .description('migrate the tables (also done at every start)')
     .action(async (flags: OutputFlags) => {
       const before = await statusOf(options);
       await withDatabase(options, { role: 'visiting', mayCreate: true }, async () => undefined);
       const applied = before.flatMap(({ unit, pending }) => pending.map((name) => `${unit}/${name}`));
-      const people = applied.length === 0 ? 'There was nothing to do.' : `Done: ${applied.join(', ')}.`;
+      const people = applied.length === 0 ? 'Nothing to do.' : `Done: ${applied.join(', ')}.`;
       printResult(options, flags, { machines: { applied }, people });
     });
   withJson(db.command('status'))
@@ -47,7 +47,7 @@ async function describeStatus(
   { pending, newer }: { readonly pending: readonly string[]; readonly newer: readonly string[] },
 ): Promise<string> {
   if (newer.length > 0) {
-    return `Made by a newer version of this program (it holds ${newer.join(', ')}): install that version.`;
+    return `Made by a newer version of this program (it contains ${newer.join(', ')}): install that version.`;
   }
   if (pending.length === 0) return 'Up to date.';
   const { missingFile } = await import('@waxwing/storage');
@@ -149,7 +149,7 @@ async function exportToFile(
     const trouble = isFolderMissing
       ? 'its folder does not exist; create it, or correct the path'
       : fileTrouble(error);
-    throw options.refusal(`The file ${path} cannot be made: ${trouble}.`);
+    throw options.refusal(`The file ${path} cannot be created: ${trouble}.`);
   }
   try {
     const counts = await exportTo(output, { database, place: path, options });
@@ -165,7 +165,7 @@ async function exportToFile(
 
 interface ExportTarget {
   readonly database: DatabaseWithJobs<unknown>;
-  /** The destination of the export, as error messages name it. */
+  /** The destination of the export, for error messages. */
   readonly place: string;
   readonly options: AdministrationOptions;
 }

@@ -21,7 +21,7 @@ export function databaseStartCheck(database: CheckedDatabase): StartCheck {
       const { missing, newer, pending } = await readDatabaseState(database);
       if (newer.length > 0) {
         throw new DatabaseUnusableError(
-          `The database was made by a newer version of this program (it holds ${newer.join(', ')}): install that version.`,
+          `The database was made by a newer version of this program (it contains ${newer.join(', ')}): install that version.`,
         );
       }
       if (missing !== undefined) return `there is no file ${missing} yet, and the start creates it`;

@@ -75,10 +75,17 @@ function addChanging(queue: CommandLine, options: AdministrationOptions): void {
       await withJobs(options, async (queue) => {
         const job = await queue.show(id);
         if (job === undefined) throw noSuchJob(id, options);
-        await options.requireConsent(`The job ${id} (${job.kind}, ${job.state}) will never run. Go on?`, yes);
+        await options.requireConsent(
+          `The job ${id} (${job.kind}, ${job.state}) will never run. Continue?`,
+          yes,
+        );
         if (!(await queue.drop(id, recordOf(options, 'queue drop', id)))) throw notChangeable(id, options);
       });
-      printResult(options, { json }, { machines: { id, dropped: true }, people: `The job ${id} is gone.` });
+      printResult(
+        options,
+        { json },
+        { machines: { id, dropped: true }, people: `The job ${id} is removed.` },
+      );
     });
 }
 
@@ -121,7 +128,7 @@ function noSuchJob(id: string, { refusal }: AdministrationOptions): Error {
 
 function notChangeable(id: string, { refusal }: AdministrationOptions): Error {
   return refusal(
-    `There is no job ${id} that waits or is dead: it is running or done, or has another id; look with "queue list".`,
+    `There is no job ${id} that is waiting or dead: it may be running or finished; "queue list" shows the existing jobs.`,
   );
 }
 

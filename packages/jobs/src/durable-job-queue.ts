@@ -26,7 +26,7 @@ export interface JobQueueOptions {
   onError(error: unknown, job?: Job): void;
   /** Called after a job became a dead letter. */
   onGivenUp(job: Job, reason: string): void;
-  /** Called after each query for due jobs that the database has answered. */
+  /** Called after each successful query for due jobs. */
   onAnswer(): void;
   onDeadJobsRemoved(count: number): void;
 }
@@ -54,7 +54,7 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   readonly #living: LivingJobs;
   readonly #dead: DeadJobs;
   readonly #schedules: Schedules;
-  /** Jobs by the open transaction that enqueued them. They are written in one batch before it commits. */
+  /** Enqueued jobs, by open transaction. They are written in one batch before the transaction commits. */
   readonly #pendingJobs = new WeakMap<object, StoredJob[]>();
   #stopListening: (() => void) | undefined;
 
@@ -235,16 +235,14 @@ export class DurableJobQueue implements JobQueue<JobTables> {
   }
 }
 
-/** Throws a TypeError for a job that one of SQLite and PostgreSQL could not store, so that both behave alike. */
+/** Throws a TypeError for a job that SQLite or PostgreSQL could not store, so that both behave alike. */
 function assertStorable({ kind, payload }: NewJob): void {
   if (!/^[\w.\-/]{1,200}$/.test(kind)) {
-    throw new TypeError(
-      `The job kind "${kind}" is not known to be storable: use letters, digits, _, -, . and /.`,
-    );
+    throw new TypeError(`The job kind "${kind}" cannot be stored: use letters, digits, _, -, . and /.`);
   }
   if (payload.search(unstorableCharacters) >= 0) {
     throw new TypeError(
-      `The payload of a job of kind ${kind} holds a NUL or half a surrogate pair, which cannot be stored.`,
+      `The payload of a job of kind ${kind} contains a NUL or an unpaired surrogate, which cannot be stored.`,
     );
   }
 }

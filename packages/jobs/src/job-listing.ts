@@ -22,7 +22,7 @@ export interface JobSummary {
   readonly reason: string | undefined;
 }
 
-/** A job with its payload, which may hold secrets. */
+/** A job with its payload, which may contain secrets. */
 export interface JobDetails extends JobSummary {
   readonly payload: string;
 }

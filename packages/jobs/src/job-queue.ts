@@ -5,13 +5,13 @@ import type { JobDetails, JobFilter, JobKindCounts, JobPagesFilter, JobSummary }
 export interface NewJob {
   /** Selects the handler: 1 to 200 letters, digits, `_`, `-`, `.` and `/`. */
   readonly kind: string;
-  /** Input of the handler, such as JSON. Must hold no NUL and no unpaired surrogate. */
+  /** Input of the handler, such as JSON. Must not contain NUL or an unpaired surrogate. */
   readonly payload: string;
   /** Earliest start, in Unix milliseconds; default: now. */
   readonly runAt?: number;
   /** When to give up and keep the job as a dead letter, in Unix milliseconds. */
   readonly giveUpAt: number;
-  /** If this job continues an earlier one: why that one's last attempt failed. Operators see it. */
+  /** If this job continues an earlier job, why the last attempt of the earlier job failed. Shown to operators. */
   readonly reason?: string;
 }
 
@@ -32,7 +32,7 @@ export type ApplyOutcome<Tables> = (transaction: WriteTransaction<Tables>) => Pr
 /** The result of an attempt. The changes of `apply` commit together with it. */
 export type JobOutcome<Tables> =
   | { readonly kind: 'done'; readonly apply?: ApplyOutcome<Tables> }
-  /** The job runs again at `at` (Unix milliseconds). Operators see `reason`. */
+  /** The job runs again at `at` (Unix milliseconds). `reason` is shown to operators. */
   | {
       readonly kind: 'retry';
       readonly at: number;
@@ -62,8 +62,8 @@ export interface JobHandler<Tables> {
 /** A period of a schedule. */
 export interface SchedulePeriod {
   /**
-   * Whether this period directly follows the previous one: that one ended less than a period ago. False in the first
-   * period, after all processes were stopped for long, and after the clock was changed.
+   * Whether this period directly follows the previous one, which ended less than a period ago. False in the first
+   * period, after a long stop of all processes, and after a clock change.
    */
   readonly isContinued: boolean;
 }
@@ -72,10 +72,10 @@ export interface SchedulePeriod {
 export type ScheduledWork = (signal: AbortSignal, period: SchedulePeriod) => Promise<void>;
 
 /**
- * Durable job queue with at-least-once execution. A job whose handler asks for a retry runs again until `giveUpAt`, and
- * then becomes a dead letter, which is kept for 14 days. Any number of processes can share the queue of one database.
- * If a process crashes, others take over its jobs within half a minute. The clocks of the processes must agree to a few
- * seconds; otherwise jobs are taken over too early and run twice.
+ * Durable job queue with at-least-once execution. A job whose handler requests a retry runs again until `giveUpAt`.
+ * Then it becomes a dead letter, which is kept for 14 days. Any number of processes can share the queue of one
+ * database. If a process crashes, others take over its jobs within half a minute. The clocks of the processes must
+ * agree within a few seconds; otherwise jobs are taken over too early and run twice.
  */
 export interface JobQueue<Tables> {
   /**

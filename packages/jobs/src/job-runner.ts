@@ -14,7 +14,7 @@ export interface JobRunnerOptions {
   readonly outcomes: OutcomeRecorder;
   readonly now: () => number;
   onError(error: unknown, claim?: ClaimedJob): void;
-  /** Called after each query for due jobs that the database has answered. */
+  /** Called after each successful query for due jobs. */
   onAnswer(): void;
   /** Called before each claim. The claim can already take jobs that it enqueues. */
   beforeClaim(): Promise<void>;
@@ -75,7 +75,7 @@ export class JobRunner {
     if (!this.#started) return;
     for (const kind of kinds) if (this.#work.has(kind)) this.#wanted.add(kind);
     if (this.#wanted.size === 0) return;
-    // Runs without a trace, because a claim takes jobs of many requests.
+    // Runs outside any trace, because a claim covers jobs of many requests.
     this.#claiming ??= withoutTrace(() => this.#claimWanted())
       .catch((error: unknown) => this.#options.onError(error))
       .finally(() => {
@@ -91,8 +91,8 @@ export class JobRunner {
   }
 
   /**
-   * Shuts down as {@link JobQueue.stop} says. Idempotent: the first call sets the deadline, and later calls wait for
-   * the same shutdown.
+   * Implements {@link JobQueue.stop}. Idempotent: the first call sets the deadline, and later calls wait for the same
+   * shutdown.
    */
   stop(deadlineMilliseconds: number): Promise<void> {
     this.#stopped ??= this.#stop(deadlineMilliseconds);
@@ -231,8 +231,8 @@ export class JobRunner {
 
   /**
    * Records the outcome. Retries while the database is unavailable, because running the job again would repeat its
-   * effects. Resolves to the claim of the next attempt if the job was put back and claimed again before this process
-   * knew.
+   * effects. Resolves to the claim of the next attempt if the job was rescheduled and claimed again before this process
+   * learned of it.
    */
   async #record(own: Running, outcome: JobOutcome<JobTables>): Promise<ClaimedJob | undefined> {
     for (;;) {
@@ -257,7 +257,7 @@ export class JobRunner {
   ): Promise<JobOutcome<JobTables> | 'handed-back'> {
     const { job, lastReason } = claim;
     if (this.#options.now() >= job.giveUpAt) {
-      const reason = lastReason ?? 'it was never tried';
+      const reason = lastReason ?? 'it was never attempted';
       return { kind: 'dead', reason: `given up: ${reason}`, apply: handler.giveUp(job, reason) };
     }
     try {

@@ -88,7 +88,7 @@ export class LeaseTable {
 
   /**
    * Changes the leases of these claims, but never adds one: a job that was put back keeps its attempt number until it
-   * is claimed again, so the number alone would match it.
+   * is claimed again, so the attempt number alone would match it.
    */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
     await this.#setLeases(until, (is) => is.and([claimedAs(is, claims), is('leased_until', 'is not', null)]));

@@ -18,7 +18,7 @@ export interface ClaimedJob {
   readonly lastReason: string | undefined;
 }
 
-/** How to settle a claimed job: put it back for a retry as `next` says, or delete it if `next` is `undefined`. */
+/** How to settle a claimed job: reschedule it according to `next`, or delete it if `next` is `undefined`. */
 export interface Settlement {
   readonly claim: ClaimedJob;
   readonly next: { readonly runAt: number; readonly reason: string } | undefined;

@@ -13,7 +13,7 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
   onJobError(error: unknown, job: Job): void;
   /** Called after a job was given up and became a dead letter with this reason. */
   onJobGivenUp?(job: Job, reason: string): void;
-  /** Called after each query for due jobs that the database has answered, at least once per second. */
+  /** Called after each successful query for due jobs, at least once per second. */
   onAnswer?(): void;
   /** Called with the number of dead letters deleted because their retention had ended. */
   onDeadJobsRemoved?(count: number): void;

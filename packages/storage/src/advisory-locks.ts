@@ -32,7 +32,7 @@ export function tryLockExclusive<Tables>(
   return isPostgres(db) ? sql<boolean>`pg_try_advisory_xact_lock(${advisoryKey(name)})` : sql<boolean>`true`;
 }
 
-/** Returns the key of a named lock. It is the same for functions that wait and functions that try. */
+/** Returns the key of a named lock. Blocking and non-blocking functions use the same key. */
 function advisoryKey(name: string | Expression<string>): RawBuilder<unknown> {
   return sql`hashtextextended(${name}, 0)`;
 }

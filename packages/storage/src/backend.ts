@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
-/** What {@link openDatabase} needs of a database backend. */
+/** The interface of a database backend for {@link openDatabase}. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /** See {@link Database.location}. */
@@ -50,7 +50,7 @@ export interface BackendOptions {
   readonly units: readonly string[];
   /** Maximum number of connections. Only for PostgreSQL. */
   readonly connections: number;
-  /** If given, a database without tables is refused. This text is then the end of the error message. */
+  /** If given, a database without tables is refused, and the error message ends with this text. */
   readonly remedyIfMissing?: string | undefined;
   /** Whether a SQLite file may also contain tables of other programs. */
   readonly mayHoldOthers?: boolean | undefined;

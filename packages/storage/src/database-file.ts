@@ -23,7 +23,9 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Explains why there can be no database file at `path`, and what to do. Returns `undefined` if the path is usable. */
+/**
+ * Explains why a database file cannot be created at `path`, and what to do. Returns `undefined` if the path is usable.
+ */
 export function describeWrongLocation(path: string): string | undefined {
   const folder = dirname(path);
   const there = statSync(folder, { throwIfNoEntry: false });

@@ -5,7 +5,7 @@ import { makePrivateFile } from './database-file.js';
 const retryMilliseconds = 20;
 
 export interface FileLockOptions {
-  /** How long to wait for another holder, in milliseconds; default 10,000. */
+  /** How long to wait for another holder to release the lock, in milliseconds; default 10,000. */
   readonly patienceMilliseconds?: number;
 }
 
@@ -19,9 +19,9 @@ export class FileLockedError extends Error {
 
 /**
  * Runs `action` while holding the exclusive lock at `path`, which excludes other processes and other code in this
- * process. It is a lock of the operating system: it ends with its process, and the empty file that remains is harmless.
+ * process. The operating system releases the lock when its process ends. The empty file that remains is harmless.
  *
- * @throws FileLockedError if another holder keeps the lock for longer than `patienceMilliseconds`
+ * @throws FileLockedError if another holder does not release the lock within `patienceMilliseconds`
  */
 export async function withFileLock<Result>(
   path: string,

@@ -27,7 +27,7 @@ interface KyselyConnection {
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**
- * Runs `work` in a transaction of ours, or in the open transaction of a host's connection, which the host then commits
+ * Runs `work` in our own transaction, or in the open transaction of a host's connection, which the host later commits
  * or rolls back. The host's commit sends no signal, so the next poll finds the changes.
  */
 export async function withinTransaction<Result>(

@@ -40,14 +40,14 @@ export interface GroupCommitOptions extends RepeatConflictsOptions {
 const maximumWritesPerCommit = 256;
 // Fewer writes than this are not split over several transactions.
 const minimumShare = 32;
-// About the duration of a commit. A write must not wait for longer than that for other writes to join its batch.
+// About the duration of a commit. A write must not wait longer than that for other writes to join its batch.
 const maximumBatchDelayMilliseconds = 10;
-/** After this time, the rest of a group moves to the next group, so that one slow write delays only few others. */
+/** After this time, the rest of a group moves to the next group, so that one slow write delays only a few others. */
 const maximumGroupMilliseconds = 50;
 /** The same limit for writes that run synchronously, because these block the event loop until their commit. */
 const maximumBlockingMilliseconds = 25;
 const longestPauseMilliseconds = 1000;
-// If more writes of a group fail than this, the remaining writes are committed one by one.
+// If more writes of a group fail, the remaining writes are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
 /**
@@ -100,8 +100,8 @@ export class GroupCommit<Tables> {
 
   /**
    * Commits a slow write in a transaction of its own. Such writes run one at a time. If the database allows it, writes
-   * of {@link run} continue concurrently. If it does not and some had to wait, the next slow write begins after a pause
-   * as long as this write took, so that other writes get half of the time. Resolves and rejects as `run` does.
+   * of {@link run} continue concurrently. If it does not, and some writes had to wait, the next slow write begins after
+   * a pause of the same duration, so that other writes get half of the time. Resolves and rejects as `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
@@ -152,8 +152,8 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // The write may have failed because of another write of the batch. If it also fails alone, the failure is its
-      // own.
+      // The write may have failed because of another write of the batch. Commit it separately: if it fails again, the
+      // failure is its own.
       if (culprit !== undefined) await this.#commitSingle(culprit);
     }
     for (const waiting of rest) await this.#commitSingle(waiting);

@@ -13,7 +13,7 @@ export interface MigrationSet {
    * be emptied one by one in this order.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
-  /** Whether several programs have this unit, so that its tables alone do not show whose database it is; default: no. */
+  /** Whether several programs use this unit, so that its tables do not identify the program; default: no. */
   readonly isShared?: boolean;
 }
 
@@ -83,7 +83,7 @@ async function migrateUnit<Tables>(
   const unknown = done.filter((name) => !Object.hasOwn(migrations, name));
   if (unknown.length > 0) {
     throw new DatabaseUnusableError(
-      `The database was made by a newer version of this program (it holds ${unit} step ${unknown.at(-1)}): install that version, or restore a backup from before.`,
+      `The database was made by a newer version of this program (it contains ${unit} step ${unknown.at(-1)}): install that version, or restore a backup from before.`,
     );
   }
   const pending = Object.entries(migrations).filter(([name]) => !done.includes(name));

@@ -28,8 +28,8 @@ export interface OpenDatabaseOptions {
   /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
   /**
-   * If given, a missing or empty database is refused instead of created. This text is the end of the error message: it
-   * says what to do.
+   * If given, a missing or empty database is refused instead of created. The text ends the error message and says what
+   * to do.
    */
   readonly remedyIfMissing?: string | undefined;
   /** Whether a SQLite file may also contain tables of other programs. By default such a file is refused. */
@@ -241,10 +241,7 @@ async function openBackend<Tables>(options: BackendOptions): Promise<Backend<Tab
   return await openPostgresBackend(options);
 }
 
-/**
- * Checks a database URL. @throws DatabaseUnusableError if it has a mistake because of which it must not be opened or
- * shown.
- */
+/** Checks a database URL. @throws DatabaseUnusableError if it has a mistake that makes it unsafe to open or show. */
 function requireUsable(url: string): void {
   const mistake = describeDatabaseUrlMistake(url);
   if (mistake !== undefined) throw new DatabaseUnusableError(mistake);

@@ -4,7 +4,7 @@ import { DatabaseUnusableError } from './database-unusable-error.js';
 import { isPostgres } from './is-postgres.js';
 import type { Database } from './open-database.js';
 
-/** More ids than other processes can take between the comparison and the raise. */
+/** More ids than other processes can use between the comparison and the raise. */
 const margin = 4096;
 
 /**

@@ -10,9 +10,9 @@ export interface PagedRemoval<Row extends { readonly id: number }> {
 }
 
 /**
- * Scans a table page by page and removes rows that are due, without an index. An index on a time that changes with
- * every registration would cost more in total than this scan costs once a day. Stops when `signal` is aborted. Returns
- * the total number of removed rows.
+ * Scans a table page by page and removes rows that are due, without an index. Maintaining an index on a time that every
+ * registration changes would cost more than one scan per day. Stops when `signal` is aborted. Returns the total number
+ * of removed rows.
  */
 export async function removeInPages<Row extends { readonly id: number }>(
   { read, remove }: PagedRemoval<Row>,

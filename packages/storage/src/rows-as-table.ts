@@ -30,7 +30,7 @@ export function rowsAsTable<Tables, Column extends string>(
   return sql`unnest(${sql.join(arrays)}) as ${sql.raw(`"${name}"("${names.join('", "')}")`)}`;
 }
 
-/** Like {@link rowsAsTable}, but takes a JSON array, for use with a parameter of a fixed query. */
+/** Like {@link rowsAsTable}, but accepts a JSON array, for use with a parameter of a fixed query. */
 export function rowsAsTableOf<Tables, Column extends string>(
   db: Kysely<Tables>,
   name: string,
@@ -68,7 +68,7 @@ export function isAmong<Tables>(
   return isAmongListed(db, column, type, listText(db, values));
 }
 
-/** Like {@link isAmong}, but takes the result of {@link listText}, for use with a parameter of a fixed query. */
+/** Like {@link isAmong}, but accepts the result of {@link listText}, for use with a parameter of a fixed query. */
 export function isAmongListed<Tables>(
   db: Kysely<Tables>,
   column: string,
@@ -96,7 +96,7 @@ export function amongNumbers<Tables, Id extends number>(
   return amongNumbersOf<Tables, Id>(db, JSON.stringify(numbers));
 }
 
-/** Like {@link amongNumbers}, but takes a JSON array, for use with a parameter of a fixed query. */
+/** Like {@link amongNumbers}, but accepts a JSON array, for use with a parameter of a fixed query. */
 export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, json: string): RawBuilder<Id> {
   return isPostgres(db)
     ? sql<Id>`(select value from unnest(translate(${json}::text, '[]', '{}')::bigint[]) as value)`

@@ -4,7 +4,7 @@ import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
 // The function is a property, because a WeakMap of all transactions would slow down garbage collection. It is a
-// property of the executor, because each transaction has an executor of its own, which `withTables` keeps.
+// property of the executor, because each transaction has its own executor, which `withTables` keeps.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 

@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 
-/** A write in progress, as seen by code with tables of its own, such as the job queue. */
+/** A write in progress, as seen by code with its own tables, such as the job queue. */
 export interface AnyTransaction {
   readonly db: Pick<Transaction<unknown>, 'withTables'>;
   /** Runs `action` in the transaction, after all writes. If it throws, nothing is committed. */
@@ -23,8 +23,8 @@ export interface WriteTransaction<Tables> extends AnyTransaction {
  * Work to do in a transaction. It may be retried from the start, so it must have no effects except through
  * `transaction`.
  *
- * On PostgreSQL, other transactions can commit between two of its statements. Therefore decide in the statement itself
- * (a conditional update, a unique index, `on conflict`), never from what an earlier statement read: that would be a
- * race.
+ * On PostgreSQL, other transactions can commit between two of its statements. Therefore make each decision in the
+ * statement itself (a conditional update, a unique index, `on conflict`). A decision based on an earlier read would be
+ * a race.
  */
 export type Write<Tables, Result> = (transaction: WriteTransaction<Tables>) => Promise<Result>;

@@ -132,7 +132,7 @@ describe('the commands about the database', () => {
       );
       expect(await runJson(url, 'db', 'status')).toMatchObject({ pending: [], newer: ['jobs/0099-newer'] });
       expect((await run(url, ['db', 'status'])).printed).toBe(
-        `${backend.name}: Made by a newer version of this program (it holds jobs/0099-newer): install that version.`,
+        `${backend.name}: Made by a newer version of this program (it contains jobs/0099-newer): install that version.`,
       );
       await expect(run(url, ['db', 'migrate'])).rejects.toThrow('newer version');
     });
@@ -259,8 +259,8 @@ describe('the commands about the queue', () => {
       await expect(run(url, ['queue', 'drop', id], false)).rejects.toThrow('Nothing was changed.');
       expect(await list(url)).toHaveLength(2);
       const { asked, printed } = await run(url, ['queue', 'drop', id]);
-      expect(asked).toEqual([`The job ${id} (waits, waiting) will never run. Go on?`]);
-      expect(printed).toBe(`The job ${id} is gone.`);
+      expect(asked).toEqual([`The job ${id} (waits, waiting) will never run. Continue?`]);
+      expect(printed).toBe(`The job ${id} is removed.`);
       const dead = await idOf(url, 'dies');
       expect(await runJson(url, 'queue', 'drop', dead, '--yes')).toEqual({ id: dead, dropped: true });
       expect(await list(url)).toEqual([]);

@@ -54,11 +54,14 @@ const authentication = (kind: number, rest: string) =>
 
 describe('A PostgreSQL that cannot be reached is reported in one sentence, without the password', () => {
   it.each([
-    ['28P01', 'it refuses the password of the user "me"; mend user and password in the URL.'],
-    ['28000', 'it does not let the user "me" in from here; make the user, or allow it in pg_hba.conf.'],
+    ['28P01', 'it refuses the password of the user "me"; correct the user and password in the URL.'],
+    [
+      '28000',
+      'it rejects connections of the user "me" from this machine; create the user, or allow it in pg_hba.conf.',
+    ],
     [
       '3D000',
-      'there is no database of that name; make it (createdb -O me birds), or mend the name in the URL.',
+      'there is no database with that name; create it (createdb -O me birds), or correct the name in the URL.',
     ],
     ['42501', 'the user "me" may not connect to it; grant connect on database birds to me.'],
     ['53300', 'it has no connection left; raise its max_connections, or let fewer processes connect.'],
@@ -71,13 +74,18 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
   });
 
   it.each([
-    ['no PostgreSQL', [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')], '', 'what listens there hangs up'],
-    ['no TLS', [Buffer.from('N')], '?sslmode=verify-full', 'it speaks no TLS; switch TLS on there'],
+    [
+      'no PostgreSQL',
+      [Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n')],
+      '',
+      'the service there closes the connection',
+    ],
+    ['no TLS', [Buffer.from('N')], '?sslmode=verify-full', 'it does not support TLS; enable TLS there'],
     [
       'one that wants a password',
       [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=a')],
       '',
-      'it wants a password of the user "me"',
+      'it requires a password for the user "me"',
     ],
   ])('%s', async (_, answers, query, sentence) => {
     const port = await listenAnswering(...answers);
@@ -89,10 +97,10 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
       'postgres://me:hunter2@127.0.0.1:1/x',
       'at 127.0.0.1, port 1, cannot be reached: nothing listens there;',
     ],
-    ['postgres://me:hunter2@nowhere.invalid/x', 'the name nowhere.invalid is not known here;'],
+    ['postgres://me:hunter2@nowhere.invalid/x', 'the name nowhere.invalid cannot be resolved;'],
     [
       'postgres://me@x/birds?host=/nowhere',
-      'in /nowhere, port 5432, cannot be reached: this user finds no socket',
+      'in /nowhere, port 5432, cannot be reached: there is no accessible PostgreSQL socket',
     ],
     [
       'postgres://me:hunt/er2@127.0.0.1/x',
@@ -163,7 +171,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
     const { port, ca } = await listenWithTls();
     await expect(
       open(`postgres://me@localhost:${port}/birds?sslmode=verify-full&sslrootcert=${ca}`),
-    ).rejects.toThrow('its certificate is not for localhost; write the name that it is for into the URL');
+    ).rejects.toThrow("its certificate is not for localhost; use the certificate's name in the URL");
   });
 });
 
@@ -178,7 +186,7 @@ describe('A user who may not create tables gets an error', () => {
         for (const url of [await backend.freshUrl(), ownersUrl]) {
           const asUser = Object.assign(new URL(url), { username: user });
           await expect(open(asUser.href)).rejects.toThrow(
-            `The user "${user}" may not make or change the tables of the PostgreSQL database "${asUser.pathname.slice(1)}": permission denied for`,
+            `The user "${user}" may not create or change tables in the PostgreSQL database "${asUser.pathname.slice(1)}": permission denied for`,
           );
         }
       } finally {

@@ -101,6 +101,6 @@ it('hides a value in a message wherever it occurs', () => {
   const given = ['--to=postgres://u:p@h', 'file:AGE-SECRET-KEY-1ABC', 'no-secret', '/etc/waxwing/relay.env'];
   const message = 'no-secret, AGE-SECRET-KEY-1ABC, postgres://u:p@h, /etc/waxwing/relay.env';
   expect(hideSecrets(message, given)).toBe(
-    'no-secret, (not shown, as it may be a secret), (not shown, as it may be a secret), /etc/waxwing/relay.env',
+    'no-secret, (not shown, because it may be a secret), (not shown, because it may be a secret), /etc/waxwing/relay.env',
   );
 });

@@ -169,7 +169,7 @@ describe('a SQLite file', () => {
     const before = readFileSync(path);
     for (const role of ['visiting', 'serving'] as const) {
       await expect(backend.open({ migrations: [], url: `sqlite:${path}`, role })).rejects.toThrow(
-        `The file ${path} is another program's database (it has a table songs): name a file of your own.`,
+        `The file ${path} is another program's database (it has a table songs): use a different file.`,
       );
     }
     await expect(migrationStatus({ url: `sqlite:${path}`, migrations: [] })).rejects.toThrow(

@@ -28,7 +28,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
 
   it('refuses a standby without its primary, and names it as a standby', async () => {
     await expect(open(urlOf(standby))).rejects.toThrow(
-      `The PostgreSQL database "postgres" at 127.0.0.1, port ${standby.port}, is a standby, which takes no writes: name its primary in the URL, or both, as in `,
+      `The PostgreSQL database "postgres" at 127.0.0.1, port ${standby.port}, is a standby, which accepts no writes: name its primary in the URL, or both, as in `,
     );
   });
 
@@ -71,7 +71,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
     }
     await standby.crash();
     await expect(open(url)).rejects.toThrow(
-      /, cannot be reached: no host takes writes: 127\.0\.0\.1, port \d+: .*ECONNREFUSED.*; 127\.0\.0\.1, port \d+: .*; start the primary, or promote a standby\.$/,
+      /, cannot be reached: no host accepts writes: 127\.0\.0\.1, port \d+: .*ECONNREFUSED.*; 127\.0\.0\.1, port \d+: .*; start the primary, or promote a standby\.$/,
     );
   });
 });

@@ -50,12 +50,12 @@ export async function exportDatabase<Tables>(
   });
 }
 
-/** Returns the names of the tables that are not exported: those in which Kysely records applied migrations. */
+/** Returns the names of the tables in which Kysely records applied migrations. They are not exported. */
 export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
 
-/** Returns the counter to which a row of this table belongs. */
+/** Returns the counter for rows of this table. */
 export function kindOfRows(table: string): keyof TransferCounts {
   return table === 'jobs' ? 'jobs' : 'rows';
 }

@@ -36,7 +36,7 @@ export async function importDatabase<Tables>(
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
   // Bypasses group commit, which may run a write twice, because the input can be read only once. An import may also
-  // take long.
+  // take a long time.
   return await database.db.transaction().execute(async (transaction) => {
     // Untyped, because the tables to import are read from the database's catalog.
     const db: UntypedDatabase = transaction;
@@ -94,7 +94,7 @@ class ImportWriter {
     const table = this.#tables.get(this.#table);
     if (table === undefined) {
       throw new DatabaseUnusableError(
-        `The export holds the table ${this.#table}, which this program does not know.`,
+        `The export contains the table ${this.#table}, which this program does not know.`,
       );
     }
     const columns = sql.join(table.columns.map((column) => sql.ref(column)));
@@ -154,7 +154,7 @@ function parseLine(text: string): TransferLine | undefined {
 function cutShort(afterLine?: number): DatabaseUnusableError {
   const where = afterLine === undefined ? '' : ` after line ${afterLine}`;
   return new DatabaseUnusableError(
-    `The export is cut short${where}: nothing was imported; export again and check the disk.`,
+    `The export is truncated${where}: nothing was imported; export again and check the disk.`,
   );
 }
 
@@ -163,7 +163,9 @@ async function refuseOtherVersion(
   here: Readonly<Record<string, readonly string[]>>,
 ): Promise<void> {
   if (header === undefined || !('waxwingExport' in header)) {
-    throw new DatabaseUnusableError('This is not an exported database: its first line is another one.');
+    throw new DatabaseUnusableError(
+      'This is not an exported database: its first line is not the header of an export.',
+    );
   }
   if (JSON.stringify(sorted(header.migrations)) !== JSON.stringify(sorted(here))) {
     throw new DatabaseUnusableError(
@@ -192,6 +194,6 @@ async function emptyNewDatabase(
 
 function notEmpty(where: string): DatabaseUnusableError {
   return new DatabaseUnusableError(
-    `The database is not empty (its ${where} is not): import into a new one, so that nothing is mixed up.`,
+    `The database is not empty (its ${where} is not): import into a new database instead.`,
   );
 }

@@ -23,7 +23,7 @@ export interface TransferCounts {
 export function encodeCell(value: unknown): CellValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') };
-  throw new TypeError(`A column holds a ${typeof value}, which is not one of the portable column types.`);
+  throw new TypeError(`A column contains a ${typeof value}, which is not one of the portable column types.`);
 }
 
 export function decodeCell(cell: CellValue): string | number | null | Uint8Array {

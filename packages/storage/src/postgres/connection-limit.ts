@@ -1,7 +1,4 @@
-/**
- * Names the PostgreSQL limit because of which a connection was refused (SQLSTATE 53300), and says what to do, as a
- * clause.
- */
+/** Names the PostgreSQL limit that caused a refused connection (SQLSTATE 53300), and says what to do, as a clause. */
 export function describeConnectionLimit(message: string): string {
   const [, kind, name] = /for (role|database) "(.*)"$/.exec(message) ?? [];
   if (kind === undefined || name === undefined) {

@@ -27,7 +27,7 @@ function parseExactNumber(text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw new RangeError(
-      `The database holds the integer ${text}, which a number cannot hold: keep it as decimal text.`,
+      `The database contains the integer ${text}, which a number cannot represent: store it as decimal text.`,
     );
   }
   return value;

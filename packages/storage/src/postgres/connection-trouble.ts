@@ -39,7 +39,7 @@ export function describeTransactionPooling(url: string): string {
 
 /** Explains that a standby accepts no writes, and what to do. */
 export function describeStandby(url: string): string {
-  return `The ${describeLocation(url)}, is a standby, which takes no writes: name its primary in the URL, or both, as in postgres://user:password@host1,host2/database?target_session_attrs=read-write.`;
+  return `The ${describeLocation(url)}, is a standby, which accepts no writes: name its primary in the URL, or both, as in postgres://user:password@host1,host2/database?target_session_attrs=read-write.`;
 }
 
 function placeOf({ host, port }: Address): string {
@@ -51,7 +51,7 @@ export function describeMissingRight(url: string, error: unknown): string | unde
   const address = addressOf(urlPerHost(url)[0]);
   if ((error as NodeJS.ErrnoException).code !== '42501' || address === undefined) return undefined;
   const { database, user } = address;
-  return `The user "${user}" may not make or change the tables of the PostgreSQL database "${database}": ${(error as Error).message}; make it the owner (alter database ${database} owner to ${user}), and of all tables that are there.`;
+  return `The user "${user}" may not create or change tables in the PostgreSQL database "${database}": ${(error as Error).message}; make it the owner (alter database ${database} owner to ${user}), and of all its tables.`;
 }
 
 function whatAndRemedy(address: Address, error: unknown): string {
@@ -69,29 +69,29 @@ function sentenceOf(address: Address, error: NodeJS.ErrnoException): string {
 function byCode({ host, database, user }: Address, { code = '', message }: NodeJS.ErrnoException) {
   switch (code) {
     case 'ECONNREFUSED':
-      return 'nothing listens there; start PostgreSQL, or mend host and port in the URL';
+      return 'nothing listens there; start PostgreSQL, or correct the host and port in the URL';
     case 'ENOPRIMARY':
       return `${message}; start the primary, or promote a standby`;
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `the name ${host} is not known here; mend the host in the URL, or the name service of this machine`;
+      return `the name ${host} cannot be resolved; correct the host in the URL, or fix DNS on this machine`;
     case 'ETIMEDOUT':
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
-      return 'no way leads there; check the network, the firewall, and host and port in the URL';
+      return 'there is no route to it; check the network, the firewall, and the host and port in the URL';
     case 'ECONNRESET':
     case 'EPIPE':
-      return 'what listens there hangs up; check that it is PostgreSQL, and host and port in the URL';
+      return 'the service there closes the connection; check that it is PostgreSQL, and the host and port in the URL';
     case 'ENOENT':
     case 'EACCES':
-      return `this user finds no socket of PostgreSQL in ${host}; start PostgreSQL, or mend the host in the URL`;
+      return `there is no accessible PostgreSQL socket in ${host}; start PostgreSQL, or correct the host in the URL`;
     case '28P01':
-      return `it refuses the password of the user "${user}"; mend user and password in the URL`;
+      return `it refuses the password of the user "${user}"; correct the user and password in the URL`;
     case '28000':
       if (user === '') return 'the URL names no user; write postgres://user:password@host:5432/database';
-      return `it does not let the user "${user}" in from here; make the user, or allow it in pg_hba.conf`;
+      return `it rejects connections of the user "${user}" from this machine; create the user, or allow it in pg_hba.conf`;
     case '3D000':
-      return `there is no database of that name; make it (createdb -O ${user} ${database}), or mend the name in the URL`;
+      return `there is no database with that name; create it (createdb -O ${user} ${database}), or correct the name in the URL`;
     case '42501':
       return `the user "${user}" may not connect to it; grant connect on database ${database} to ${user}`;
     case '53300':
@@ -99,9 +99,9 @@ function byCode({ host, database, user }: Address, { code = '', message }: NodeJ
     case '57P03':
       return 'it is starting or stopping; try again in a moment';
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `its certificate is not for ${host}; write the name that it is for into the URL, or have one made for ${host}`;
+      return `its certificate is not for ${host}; use the certificate's name in the URL, or install a certificate for ${host}`;
     case 'CERT_HAS_EXPIRED':
-      return 'its certificate has expired; renew it there';
+      return 'its certificate has expired; renew it on the server';
     default:
       if (!certificateCodes.test(code)) return undefined;
       return `its certificate is not trusted (${code}); name its CA with sslrootcert=<file> in the URL`;
@@ -111,16 +111,16 @@ function byCode({ host, database, user }: Address, { code = '', message }: NodeJ
 /** Describes errors that the driver reports without a code. */
 function byMessage({ user }: Address, message: string): string | undefined {
   if (/timeout/i.test(message)) {
-    return 'it does not answer in time; check the network, the firewall, and host and port in the URL';
+    return 'it does not answer in time; check the network, the firewall, and the host and port in the URL';
   }
   if (/client password must be/.test(message)) {
-    return `it wants a password of the user "${user}"; write it into the URL, as postgres://user:password@host/database`;
+    return `it requires a password for the user "${user}"; add it to the URL, as in postgres://user:password@host/database`;
   }
   if (/does not support SSL/.test(message)) {
-    return 'it speaks no TLS; switch TLS on there, or leave sslmode out of the URL';
+    return 'it does not support TLS; enable TLS there, or remove sslmode from the URL';
   }
   if (/terminated|hung up/i.test(message)) {
-    return 'what listens there hangs up; check that it is PostgreSQL, and host and port in the URL';
+    return 'the service there closes the connection; check that it is PostgreSQL, and the host and port in the URL';
   }
   return undefined;
 }

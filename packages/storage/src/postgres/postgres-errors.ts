@@ -20,7 +20,10 @@ interface ConnectError extends NodeJS.ErrnoException {
   readonly hostname?: string;
 }
 
-/** Whether a transaction can be retried: it lost to a concurrent one, or its connection lost a prepared statement. */
+/**
+ * Whether a transaction can be retried: it conflicted with a concurrent one, or its connection lost a prepared
+ * statement.
+ */
 export function isPostgresConflict(error: unknown): boolean {
   return conflictStates.includes(codeOf(error)) || isKeptStatementLost(error);
 }
@@ -52,7 +55,7 @@ function messageOf(error: unknown): string {
   }
   const { code, address, port, hostname, message } = error as ConnectError;
   if (code === 'ECONNREFUSED' && port !== undefined) return `nothing listens at ${address}, port ${port}`;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${hostname} is not known here`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the name ${hostname} cannot be resolved`;
   return code === noConnectionState ? describeConnectionLimit(message) : message;
 }
 

@@ -2,14 +2,15 @@ import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
 const sessionPattern = /([?&])target_session_attrs=([^&#]*)&?/;
-/** Both values select a host that accepts writes, which the programs always need. */
+/** Both values select a host that accepts writes. The programs always need such a host. */
 const writingSessions: readonly string[] = ['read-write', 'primary'];
 
 /**
- * Splits a database URL with several hosts (`postgres://user:password@h1:5432,h2/name?target_session_attrs=read-write`) into
- * one URL per host, in order. A URL with one host stays one. The driver knows neither the list nor `target_session_attrs`.
+ * Splits a database URL with several hosts (`postgres://user:password@h1:5432,h2/name?target_session_attrs=read-write`)
+ * into one URL per host, in order. A URL with one host stays one. The driver knows neither the list nor
+ * `target_session_attrs`.
  *
- * @throws DatabaseUnusableError for a `target_session_attrs` that would allow a host that takes no writes.
+ * @throws DatabaseUnusableError for a `target_session_attrs` that would allow a host that accepts no writes.
  */
 export function urlPerHost(url: string): readonly [string, ...string[]] {
   const session = sessionPattern.exec(url)?.[2];

@@ -97,7 +97,7 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
     parameters: readonly unknown[] = [],
   ): Promise<PostgresQueryResult<Row>> | PostgresCursor<Row> {
     if (typeof sql === 'string') return run(sql, parameters);
-    throw new TypeError('Nothing here reads through a cursor.');
+    throw new TypeError('Cursors are not supported.');
   }
   return { query, release: () => client.release(broken) };
 }

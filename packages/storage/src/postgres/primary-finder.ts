@@ -34,7 +34,7 @@ export class PrimaryFinder {
     this.#found ??= Promise.any(this.#urls.map(probe)).catch((error: AggregateError) => {
       this.forget();
       const states = this.#urls.map((url, index) => describeState(url, error.errors[index]));
-      throw Object.assign(new Error(`no host takes writes: ${states.join('; ')}`), { code: 'ENOPRIMARY' });
+      throw Object.assign(new Error(`no host accepts writes: ${states.join('; ')}`), { code: 'ENOPRIMARY' });
     });
     return this.#found;
   }

@@ -9,15 +9,17 @@ import type { PrimaryFinder } from './primary-finder.js';
 
 /** An arbitrary number, which must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
-// Statements of serving processes queue behind a migration that waits for a table's lock, so it waits briefly and often.
+// Statements of serving processes queue behind a migration that waits for a table's lock, so each wait is short, and
+// the migration is retried.
 const lockTimeoutMilliseconds = 2000;
 const pauseMilliseconds = 3000;
 const maximumAttempts = 60;
 const lockTimeoutState = '55P03';
 
 /**
- * Runs migrations without statement timeouts, because changing large tables takes long. Retries for five minutes while
- * other transactions lock the tables: processes of the previous version keep serving, and a backup may be running.
+ * Runs migrations without statement timeouts, because changing large tables takes a long time. Retries for five minutes
+ * while other transactions lock the tables: processes of the previous version keep serving, and a backup may be
+ * running.
  *
  * @throws DatabaseUnusableError if a right is missing, or a table stays locked.
  */

@@ -7,9 +7,9 @@ import type { AnyTransaction } from '../transaction.js';
 export type SignalListener = (payload: string | undefined) => void;
 
 /**
- * Wakes waiting code in all processes on the same database after a change. A signal is a hint, which current listeners
- * get at most once: a crash right after the commit loses it. On SQLite, if a command sends a signal, the listeners of
- * the serving process are called with `undefined`.
+ * Wakes waiting code in all processes on the same database after a change. A signal is a hint that is delivered to
+ * current listeners at most once: a crash right after the commit loses it. On SQLite, if a command sends a signal, the
+ * listeners of the serving process are called with `undefined`.
  */
 export interface Signals {
   /**
@@ -21,7 +21,7 @@ export interface Signals {
    */
   notify(transaction: AnyTransaction, channel: string, payload: string): Promise<void>;
   /**
-   * Adds a listener. Resolves once it receives all signals that follow. Call the returned function to remove the
+   * Adds a listener. Resolves once the listener receives all later signals. Call the returned function to remove the
    * listener.
    */
   listen(channel: string, listener: SignalListener): Promise<() => void>;
@@ -30,18 +30,20 @@ export interface Signals {
 // PostgreSQL limits a notification to 7,999 bytes, which include the name of our channel.
 const maximumSignalBytes = 7000;
 
-/** Refuses a signal that one of the backends could not deliver, so that all backends behave alike. @throws RangeError. */
+/**
+ * Refuses a signal that any of the backends could not deliver, so that all backends behave alike. @throws RangeError.
+ */
 export function assertSignalFits(channel: string, payload: string): void {
   if (!/^[\w./-]{1,200}$/.test(channel)) {
-    throw new RangeError(`The channel "${channel}" cannot be signalled: use letters, digits, _, -, . and /.`);
+    throw new RangeError(`The channel "${channel}" is not a valid name: use letters, digits, _, -, . and /.`);
   }
   if (payload.includes('\0')) {
-    throw new RangeError('A signal with a NUL character in its payload cannot be carried: encode it.');
+    throw new RangeError('The payload of a signal cannot contain a NUL character: encode it.');
   }
   const bytes = Buffer.byteLength(payload);
   if (bytes > maximumSignalBytes) {
     throw new RangeError(
-      `A signal's payload is ${bytes} bytes long, and at most ${maximumSignalBytes} are carried: send an id instead.`,
+      `A signal's payload is ${bytes} bytes long, and at most ${maximumSignalBytes} are allowed: send an id instead.`,
     );
   }
 }

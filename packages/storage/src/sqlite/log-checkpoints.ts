@@ -51,7 +51,7 @@ export function startCheckpointThread(path: string): Worker {
 }
 
 /**
- * Checkpoints the write-ahead log in a thread with a connection of its own, so that the event loop is not blocked. Both
+ * Checkpoints the write-ahead log in a thread with its own connection, so that the event loop is not blocked. Both
  * threads share one loaded SQLite library, which tracks all its open files, so closing one file never drops the POSIX
  * locks of another. A reader with a snapshot prevents a complete checkpoint, so the log grows. Once the log is full,
  * writes are refused until the reader ends.
@@ -85,8 +85,8 @@ export class LogCheckpoints {
       this.#refusesUntil = performance.now() + triesAgainAfterMilliseconds;
     }
     throw new DatabaseUnavailableError(
-      `The write-ahead log ${this.#options.path}-wal is full (${Math.round(this.#bytes / 1e6)} MB; no write begins from ` +
-        `${Math.round(fullBytes / 1e6)} MB on), as a reader has kept the database open since it ` +
+      `The write-ahead log ${this.#options.path}-wal is full (${Math.round(this.#bytes / 1e6)} MB; writes are refused from ` +
+        `${Math.round(fullBytes / 1e6)} MB on), because a reader has kept the database open since it ` +
         'was short: end the backup, the export or the open transaction of sqlite3.',
     );
   }
@@ -177,7 +177,7 @@ export class LogCheckpoints {
     worker.on('error', (error) => this.#giveUp(error));
     worker.on('exit', (code) => {
       this.#worker = undefined;
-      if (!this.#isOver) this.#giveUp(new Error(`the thread of checkpoints ended with code ${code}`));
+      if (!this.#isOver) this.#giveUp(new Error(`the checkpoint thread ended with code ${code}`));
       for (const resolve of this.#waiting.splice(0)) resolve(false);
     });
     return worker;

@@ -89,7 +89,7 @@ function refuseForeign(
   throw new DatabaseUnusableError(
     mayBecomeOurs
       ? `The database file ${path} ${problem}: ${remedyIfMissing}.`
-      : `The file ${path} is another program's database (it has a table ${tables[0]}): name a file of your own.`,
+      : `The file ${path} is another program's database (it has a table ${tables[0]}): use a different file.`,
   );
 }
 
@@ -109,8 +109,8 @@ function openReader(path: string): SqliteDatabase {
 }
 
 /**
- * Acquires the lock for serving from a database file, for as long as this process lives. It is a lock of the operating
- * system, so it ends with the process. Call the returned function to release it.
+ * Acquires the lock for serving from a database file, for as long as this process lives. The operating system releases
+ * the lock when the process ends. Call the returned function to release it.
  *
  * @throws DatabaseUnusableError if another process serves from the file
  */

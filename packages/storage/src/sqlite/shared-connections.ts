@@ -9,10 +9,10 @@ const inlineCheckpointPages = 1000;
 /** Statements run synchronously. After this time, other requests run before the next statement. */
 const blockingMilliseconds = 10;
 
-/** A group of short writes ends by itself after 25 ms, and runs its last steps without a break. */
+/** A group of short writes stops after 25 ms, and runs its last steps without a break. */
 const breaklessMilliseconds = 50;
 
-/** In most cases, no more snapshots than these are read at once. Each reader keeps up to 2 MiB of pages in memory. */
+/** Usually no more snapshots than this are read at once. Each reader keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
 
 /** Maintains the write-ahead log of the writer's file. */
@@ -72,10 +72,7 @@ export class SharedConnections {
     return false;
   }
 
-  /**
-   * Call this when a write transaction begins that is known to be long, and each time after it has let the event loop
-   * run.
-   */
+  /** Call this when a write transaction that is known to be long begins, and whenever it has let the event loop run. */
   yielded(): void {
     this.#yieldsAt = performance.now() + blockingMilliseconds;
   }
@@ -90,7 +87,7 @@ export class SharedConnections {
     this.#log.committed();
   }
 
-  /** Resolves once the write lock is taken and the log has room. Call the returned function to release the lock. */
+  /** Resolves once the write lock is acquired and the log has room. Call the returned function to release the lock. */
   async lockForWritingWithRoom(): Promise<() => void> {
     const release = await this.lockForWriting();
     try {
@@ -102,7 +99,7 @@ export class SharedConnections {
     return release;
   }
 
-  /** Resolves once the write lock is taken, FIFO. Call the returned function to release it. */
+  /** Resolves once the write lock is acquired, in FIFO order. Call the returned function to release it. */
   async lockForWriting(): Promise<() => void> {
     const previous = this.#tail;
     let release = (): void => {};
@@ -142,8 +139,8 @@ export class SharedConnections {
   }
 
   /**
-   * Makes a checkpoint explicitly, so that after a stop the database file alone is complete. SQLite does that when the
-   * last connection closes, but counts a connection as open until its statements are garbage-collected.
+   * Makes a checkpoint explicitly, so that after a stop the database file is complete without its log. SQLite does that
+   * when the last connection closes, but counts a connection as open until its statements are garbage-collected.
    */
   #copyLogBack(): void {
     try {

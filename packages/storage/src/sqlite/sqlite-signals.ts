@@ -18,9 +18,9 @@ export interface SqliteSignalsOptions {
 }
 
 /**
- * {@link Signals} within the serving process, and from commands to it. A command increments `user_version` in the
- * transaction that sends the signal. The serving process reads this counter five times a second. If it has changed,
- * signals may have been missed, so the listeners are called with `undefined`.
+ * {@link Signals} within the serving process, and from commands to the serving process. A command increments
+ * `user_version` in the transaction that sends the signal. The serving process reads this counter five times a second.
+ * If it has changed, signals may have been missed, so the listeners are called with `undefined`.
  */
 export class SqliteSignals implements Signals {
   readonly #options: SqliteSignalsOptions;

@@ -66,7 +66,7 @@ export class StatementCache {
 /**
  * Compiles a function that converts a row from an array to an object, because the engine takes twice as long to build
  * objects. A generated function that names the columns takes a fifth of the time of a loop over them. Its source
- * contains nothing but quoted names.
+ * contains only quoted names.
  */
 function rowReader(statement: SqliteStatement): RowReader {
   const names = statement.columns().map(({ name }) => name);
