@@ -4,7 +4,7 @@ import { CommandError } from './command-error.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Runs the start checks one after the other, and prints the result of each.
+ * Runs the start checks in sequence, and prints each result.
  * @param hide replaces secrets in a text
  * @throws CommandError if a check failed
  */
@@ -23,5 +23,5 @@ export async function checkStart(
       print(`FAILED  ${name}: ${hide(describeBootError(error))}`);
     }
   }
-  if (failures > 0) throw new CommandError('The start would fail: correct what is named above.');
+  if (failures > 0) throw new CommandError('The start would fail: fix the problems listed above.');
 }

@@ -15,7 +15,7 @@ export interface ProgramSettings {
   readonly defaultFile: string;
 }
 
-/** An environment file that has been read. */
+/** A parsed environment file with its path. */
 interface SettingsFile extends ParsedEnvironment {
   readonly path: string;
 }

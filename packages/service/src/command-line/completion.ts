@@ -10,7 +10,10 @@ interface Completed {
   readonly description: string;
 }
 
-/** The words that can follow a sequence of commands, such as ` keys rotate`. The empty sequence is the program itself. */
+/**
+ * The words that can follow a sequence of commands, such as ` keys rotate`. The empty sequence stands for the program
+ * itself.
+ */
 interface Candidates {
   readonly path: string;
   readonly words: readonly Completed[];

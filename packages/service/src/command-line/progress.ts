@@ -3,7 +3,7 @@ const silentMilliseconds = 2000;
 /** Shows a person at a terminal that a slow command is still running. */
 export interface Progress {
   /**
-   * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "at work".
+   * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "running".
    */
   begin(what: string, doing?: string): void;
   /** Waits for the user's answer to a question, and returns it. The timer is stopped meanwhile. */
@@ -24,7 +24,7 @@ export function createProgress(say: (text: string) => void): Progress {
     if (next !== undefined) timer = setTimeout(() => say(next), silentMilliseconds).unref();
   }
   return {
-    begin: (what, doing = 'at work') => wait(`${what} is still ${doing} …`),
+    begin: (what, doing = 'running') => wait(`${what} is still ${doing} …`),
     async asking(answer) {
       clearTimeout(timer);
       try {

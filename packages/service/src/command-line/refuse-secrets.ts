@@ -9,7 +9,7 @@ import {
 } from '../config/misplaced-secret.js';
 import { CommandError } from './command-error.js';
 
-/** The value of an option or argument, with the kind of value that it takes, such as `path`. */
+/** The value of an option or argument, and its expected kind, such as `path`. */
 interface Given {
   /** The name as a person types it, such as `--to` or `<file>`. */
   readonly name: string;
@@ -29,7 +29,7 @@ const outputKinds: readonly string[] = ['dir', 'new-file'];
 const codeKind = 'code';
 
 /**
- * Refuses secrets that were given as another kind of value, before a message can show them.
+ * Refuses secrets that were passed as another kind of value, before a message can show them.
  * @throws CommandError
  */
 export function refuseSecrets(command: Command): void {
@@ -37,7 +37,7 @@ export function refuseSecrets(command: Command): void {
     if (pathKinds.includes(kind)) refuseAsPath({ name, kind, value });
     else if (looksSecret(kind, value)) {
       throw new CommandError(
-        `What is given as ${name} looks like a secret, so it is not shown and nothing was done: give something else.`,
+        `The value of ${name} looks like a secret, so it is not shown and nothing was done: use a different value.`,
       );
     }
   }
@@ -54,11 +54,11 @@ function refuseAsPath({ name, kind, value }: Given): void {
   if (isFileName || isPrintablePath(path) || existsSync(path) || value === 'database') return;
   if (kind === placeKind) {
     throw new CommandError(
-      `What is given as ${name} names no place, and is not shown, as it may be a secret: say database, or file:PATH.`,
+      `The value of ${name} is not a location, and is not shown, because it may be a secret: use database, or file:PATH.`,
     );
   }
   throw new CommandError(
-    `What is given as ${name} names no file, and is not shown, as it may be the secret itself: write the secret to a file of mode 0600, and give the path of that file; for a file in this folder, begin the path with ./.`,
+    `The value of ${name} is not the path of a file. It is not shown, because it may be the secret itself: write the secret to a file of mode 0600, and give the path of that file; for a file in this folder, begin the path with ./.`,
   );
 }
 

@@ -17,7 +17,7 @@ export interface CommandGroup {
   add(group: Command): Promise<void>;
 }
 
-/** A command-line program: groups of commands, and `serve` if the program is a service. */
+/** A command-line program: command groups, and `serve` if the program is a service. */
 export interface Program {
   readonly name: string;
   readonly description: string;
@@ -82,7 +82,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Also wraps lines in narrow terminals, which would otherwise break lines within words.
+    // Also wraps lines in narrow terminals, where lines would otherwise break within words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

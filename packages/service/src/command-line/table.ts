@@ -144,7 +144,7 @@ function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   }
 }
 
-/** Returns the number of terminal columns that a text takes: two for each wide character. */
+/** Returns the width of a text in terminal columns: two for each wide character. */
 function widthOf(text: string): number {
   return text.length + (text.match(wideCharacter)?.length ?? 0);
 }

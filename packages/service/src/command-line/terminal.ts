@@ -11,8 +11,8 @@ import { createProgress, type Progress } from './progress.js';
 export interface Terminal {
   readonly environment: Environment;
   /**
-   * Sets variables of this process, for libraries that read the process's environment. Absent if `environment` is a
-   * different one.
+   * Sets variables of this process, for libraries that read the process's environment. Absent if `environment` is not
+   * that of this process.
    */
   readonly setVariables?: ((variables: Environment) => void) | undefined;
   readonly clock: Clock;
@@ -20,7 +20,7 @@ export interface Terminal {
   readonly columns?: number | undefined;
   /** Whether to color the result. */
   readonly isColoured?: boolean;
-  /** Shows that a command is still running; absent without a terminal. */
+  /** Shows that a command is still running. Absent if there is no terminal. */
   readonly progress?: Progress;
   /** Prints the command's result to standard output. Nothing else goes there. */
   print(text: string): void;
@@ -92,7 +92,7 @@ export async function requireConsent(terminal: Terminal, question: string, yes =
   const answer = await terminal.ask(question);
   if (answer === undefined) {
     throw new CommandError(
-      `This needs an answer and there is no terminal: add --yes if you mean it. (${question})`,
+      `This needs confirmation, but there is no terminal: add --yes to confirm. (${question})`,
     );
   }
   if (!answer) throw new CommandError('Nothing was changed.');

@@ -12,7 +12,7 @@ const sentences: readonly (readonly [RegExp, string])[] = [
   [/^option '(.*)' argument missing$/, 'the option $1 needs a value'],
   [
     /^too many arguments(?: for '.*')?\. Expected (\d+) arguments? but got (\d+)\.$/,
-    'too many arguments ($2, and it takes $1)',
+    'too many arguments ($2, and the maximum is $1)',
   ],
   [/^option '(.*)' argument '(.*)' is invalid\. It (.*?)\.?$/s, '$1 is "$2": it $3'],
   [
@@ -37,7 +37,7 @@ export function printUsageErrors(command: Command, argv: readonly string[], path
       const [pattern, words] = sentences.find(([form]) => form.test(said)) ?? [];
       const sentence = pattern === undefined || words === undefined ? said : said.replace(pattern, words);
       const end = /[.?]$/.test(sentence) ? ' ' : ': ';
-      write(`${path}: ${sentence}${end}"${path} --help" shows what can be typed.\n`);
+      write(`${path}: ${sentence}${end}"${path} --help" lists what you can type.\n`);
     },
   });
   for (const one of command.commands) printUsageErrors(one, argv, `${path} ${one.name()}`);

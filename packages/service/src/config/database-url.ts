@@ -1,7 +1,7 @@
 import { holdsPassword, isSecretText } from './misplaced-secret.js';
 
 const authorityPattern = /^postgres(?:ql)?:\/\/([^/?#]*)([^?#]*)(.*)$/s;
-/** Parameters of the driver whose value may contain an `@`. */
+/** Driver parameters whose values may contain an `@`. */
 const parameterWithAt = /[?&](?:user|password)=[^@&#]*@[^@&#]*/g;
 
 /** What to do about a PostgreSQL URL that cannot be parsed, as a clause. */
@@ -10,8 +10,8 @@ export const databaseUrlRemedy =
 
 /**
  * Explains in one sentence why a database URL cannot be used and what to do, without showing the URL. Also detects URLs
- * of which a driver would take a part of the password for a host, port, database or file. Returns `undefined` if there
- * is no such mistake.
+ * in which a driver would mistake part of the password for a host, port, database or file. Returns `undefined` if there
+ * is no mistake.
  */
 export function describeDatabaseUrlMistake(url: string): string | undefined {
   const [, scheme] = /^([a-z]*):/.exec(url) ?? [];
@@ -20,13 +20,13 @@ export function describeDatabaseUrlMistake(url: string): string | undefined {
     // `sqlite://user:password@host` is a PostgreSQL URL with the wrong scheme: its password must not be shown.
     const path = url.slice('sqlite:'.length).replace(/^\/{2,}/, 'file://');
     if (!holdsPassword(path) && !isSecretText(path)) return undefined;
-    return 'The database URL begins with sqlite:, but does not go on with the path of a file, and is not shown, as it may hold a password: write sqlite:<file>, or postgres://… without sqlite:.';
+    return 'The database URL begins with sqlite:, but no file path follows. It is not shown, because it may contain a password: write sqlite:<file>, or postgres://… without sqlite:.';
   }
   if (scheme === 'postgres' || scheme === 'postgresql') {
     return isPlainPostgresUrl(url) ? undefined : `The database URL cannot be read: ${databaseUrlRemedy}.`;
   }
   // Omits the rest of the URL, because it may contain a password.
-  return `The database URL begins with "${scheme}", which is not known: write sqlite:<file> or postgres://….`;
+  return `The database URL begins with "${scheme}", which is not supported: write sqlite:<file> or postgres://….`;
 }
 
 function isPlainPostgresUrl(url: string): boolean {

@@ -27,8 +27,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * Returns the variable's text, or `undefined` if it is unset. A secret is a problem, because secrets belong into
-   * files that settings name.
+   * Returns the variable's text, or `undefined` if it is unset. A secret is reported as a problem, because secrets
+   * belong in files that settings name.
    */
   optional(name: string): string | undefined {
     const isNew = !this.#known.has(name);
@@ -37,7 +37,7 @@ export class EnvironmentReader {
     if (text === undefined || !isSecretText(text)) return text;
     const remedy = name.endsWith('_FILE')
       ? 'write the secret to a file of mode 0600, and set the path of that file.'
-      : 'set something else.';
+      : 'use a different value.';
     if (isNew) this.problem(`${this.fullName(name)} looks like a secret, which is not shown: ${remedy}`);
     return undefined;
   }
@@ -73,7 +73,7 @@ export class EnvironmentReader {
     if (text === undefined) return undefined;
     if (holdsPassword(text) || (URL.canParse(text) && new URL(text).username !== '')) {
       this.problem(
-        `${this.fullName(name)} holds a user name or a password, so it is not shown: write the URL without them.`,
+        `${this.fullName(name)} contains a user name or a password, so it is not shown: write the URL without them.`,
       );
       return undefined;
     }

@@ -3,10 +3,10 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOTDIR: 'a file is where a folder is expected; check its path',
   EISDIR: 'it is a folder; name a file',
   EEXIST: 'it already exists; name a new one',
-  EACCES: 'this user may not; check its permissions and those of its folders',
-  EPERM: 'this user may not; check its owner and permissions',
-  EROFS: 'it is on a read-only file system; name another place',
-  ENOSPC: 'the disk is full; make room',
+  EACCES: 'permission denied; check its permissions and those of its folders',
+  EPERM: 'permission denied; check its owner and permissions',
+  EROFS: 'it is on a read-only file system; use another location',
+  ENOSPC: 'the disk is full; free some space',
 };
 
 /** Whether {@link fileTrouble} has its own description of a file system error. */

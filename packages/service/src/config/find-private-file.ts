@@ -9,7 +9,7 @@ export interface PrivateFileRule {
    * Default: false.
    */
   readonly isWrittenByProgram?: boolean;
-  /** The path as the operator gave it, if a folder has been prepended since. Default: the path. */
+  /** The path as the operator wrote it, without a folder that was prepended later. Default: the path. */
   readonly given?: string;
   /** Id of the user who may own the file besides root. Default: the effective user of this process. */
   readonly own?: number;
@@ -53,7 +53,7 @@ export function describeUntrustedFile(
   const wrongKind = describeWrongKind(file);
   if (wrongKind !== undefined) return wrongKind;
   if (!isTrustedOwner(file, own)) {
-    return `belongs to user ${file.uid}, who is neither root nor the user of this program (${own}): run this as the owner, or run chown ${own} ${path} and ask who may have read or changed it`;
+    return `belongs to user ${file.uid}, who is neither root nor the user of this program (${own}): run this program as the owner, or run chown ${own} ${path} and ask who may have read or changed it`;
   }
   const mayBeReadByGroup = file.uid === 0 && !isWrittenByProgram;
   if ((file.mode & (mayBeReadByGroup ? 0o037 : 0o077)) === 0) return undefined;
@@ -62,7 +62,7 @@ export function describeUntrustedFile(
   return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
 }
 
-/** Explains why a path does not lead to a regular file, as the rest of a sentence. */
+/** Explains why a path does not lead to a regular file, as the end of a sentence. */
 export function describeWrongKind(file: FileKind): string | undefined {
   if (file.isDirectory()) return 'is a folder: name a file';
   return file.isFile() ? undefined : `is a ${kindOf(file)}: name a regular file`;

@@ -49,7 +49,7 @@ function placeAt(path: string): PathPosition<Stats> {
 }
 
 function tooManyLinks(path: string): Error {
-  const message = `its links lead in a circle, or are more than ${maximumLinks}`;
+  const message = `its links form a cycle, or there are more than ${maximumLinks}`;
   return Object.assign(new Error(message), { code: 'ELOOP', path });
 }
 
@@ -59,7 +59,7 @@ export function describeUntrustedLink(
   folder: PathPosition,
   own: number,
 ): string | undefined {
-  const remedy = 'name the file that it leads to';
+  const remedy = 'use the path of its target';
   if (!isTrustedOwner(link.facts, own)) {
     return `is reached by the link ${link.path} of user ${link.facts.uid}, who is neither root nor the user of this program (${own}): ${remedy}`;
   }

@@ -17,7 +17,7 @@ export function makePrivateFolder(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const above = dirname(path);
     if (isFolder(above)) {
-      const problem = `The folder ${path} cannot be made: no folders can be made in ${above}; name another place.`;
+      const problem = `The folder ${path} cannot be created: no folders can be created in ${above}; use another location.`;
       throw new ConfigurationError([problem], { cause: error });
     }
     makePrivateFolder(above);

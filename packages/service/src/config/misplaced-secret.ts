@@ -28,7 +28,7 @@ export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
-/** Whether a text contains a private key or a server key, which no one writes into a name or a message on purpose. */
+/** Whether a text contains a private key or a server key, which nobody puts into a name or a message on purpose. */
 export function holdsSecret(text: string): boolean {
   return secretInText.test(text);
 }
@@ -41,7 +41,7 @@ export function holdsPassword(text: string): boolean {
 /**
  * Whether a text may be a secret: a private key, a URL with a password, an API key, or a passphrase of four words.
  * Error messages must not repeat it. UUIDs, e-mail addresses, host names, paths, and names made of words and short
- * numbers do not count as secrets.
+ * numbers are not treated as secrets.
  */
 export function mayBeSecret(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return true;
@@ -75,4 +75,4 @@ export function hideSecrets(message: string, words: readonly string[]): string {
   return secrets.reduce((text, secret) => text.replaceAll(secret, hiddenSecret), message);
 }
 
-const hiddenSecret = '(not shown, as it may be a secret)';
+const hiddenSecret = '(not shown, because it may be a secret)';

@@ -45,7 +45,7 @@ export async function readPrivateFile(
   } catch (error) {
     if (error instanceof ConfigurationError) throw error;
     if (!isPrintablePath(rule.given ?? path)) {
-      const hidden = `What is given as the path of a file (${purpose}) names no file that can be read. It is not shown, as it may be the secret itself`;
+      const hidden = `The path given for a file (${purpose}) is not that of a readable file. It is not shown, because it may be the secret itself`;
       const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
       // Keeps only the code, because the error's message and path contain the secret.
       const cause = { code: (error as NodeJS.ErrnoException).code };
@@ -57,7 +57,7 @@ export async function readPrivateFile(
 
 function describeSize({ size }: { readonly size: number }): string | undefined {
   if (size <= maximumBytes) return undefined;
-  return `has ${size} bytes, and may have at most ${maximumMebibytes} MiB: check its path`;
+  return `has ${size} bytes, more than the maximum of ${maximumMebibytes} MiB: check its path`;
 }
 
 /**

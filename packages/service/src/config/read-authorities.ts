@@ -7,8 +7,8 @@ import { isPrintablePath } from './misplaced-secret.js';
 const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
 
 /**
- * Reads the certificates of authorities, in PEM, from the file that `setting` names. Returns them as one PEM text with
- * normalized line breaks.
+ * Reads CA certificates in PEM from `file`, the value of `setting`. Returns them as one PEM text with normalized line
+ * breaks.
  * @throws ConfigurationError if the file cannot be read or contains no certificate.
  */
 export async function readAuthorities(file: string, setting: string): Promise<string> {
@@ -22,7 +22,7 @@ export async function readAuthorities(file: string, setting: string): Promise<st
     if (certificates.length === 0) throw new Error('there is no PEM');
     return certificates.map(([, base64 = '']) => parseCertificate(base64).toString()).join('');
   } catch (cause) {
-    const problem = `${subject} holds no certificate in PEM: name one that begins with -----BEGIN CERTIFICATE-----.`;
+    const problem = `${subject} contains no PEM certificate: use one that begins with -----BEGIN CERTIFICATE-----.`;
     throw new ConfigurationError([problem], { cause });
   }
 }

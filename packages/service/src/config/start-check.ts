@@ -3,7 +3,7 @@ export interface StartCheck {
   /** Name of the check in output and metrics. */
   readonly name: string;
   /**
-   * Resolves to a note for people, or to `undefined`.
+   * Resolves to a note for the operator, or to `undefined`.
    * @throws ConfigurationError, or the error that a start would print, if the start would fail
    */
   check(): Promise<string | undefined>;

@@ -41,7 +41,7 @@ export class AdminSessions {
   }
 
   /**
-   * Starts a session if the token is right, and resolves to its id: 256 random bits in hexadecimal. Resolves to
+   * Starts a session if the token is correct, and resolves to its id: 256 random bits in hexadecimal. Resolves to
    * `undefined` if the token is wrong.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the token file cannot be used
    */
@@ -70,7 +70,7 @@ export class AdminSessions {
     return this.check(hashCredential(id));
   }
 
-  /** Resolves to the session with this hash if it has not ended. If there is such a session, reads the token file. */
+  /** Resolves to the session with this hash if it has not ended. Reads the token file first if the session exists. */
   async check(hash: string): Promise<AdminSession | undefined> {
     if (this.#sessions.has(hash)) await this.#followToken();
     const session = this.#sessions.get(hash);

@@ -9,7 +9,7 @@ interface Context {
 }
 
 const description =
-  'The session cookie of the dashboard, which signing in with the admin token gives. A request that changes something is JSON, and comes from the page itself.';
+  'The session cookie of the dashboard, which is set by signing in with the admin token. A request that changes something must be JSON and come from the page itself.';
 
 /** Actor kind of operations that only read: a signed-in operator. */
 export const administrator: ActorKind<Context, AdminSession> = {

@@ -6,7 +6,7 @@ import { EventStreams } from './event-streams.js';
 import { loadPageFiles, type PageFiles } from './page-files.js';
 import { SignInLimit } from './sign-in-limit.js';
 
-/** What the operations that all dashboards share depend on. */
+/** The dependencies of the operations that all dashboards share. */
 export interface DashboardParts {
   readonly log: Log;
   readonly sessions: AdminSessions;
@@ -22,12 +22,12 @@ export interface DashboardPartsOptions {
   readonly tokenFile: string;
   /** Folder with the built page. */
   readonly pageFolder: string;
-  /** Reads the overview, which is the data of the next event. */
+  /** Reads the overview, the data of the next event. */
   read(): Promise<unknown>;
 }
 
 /**
- * Opens what all dashboards share. Sessions end when the closers run.
+ * Opens the parts that all dashboards share. Sessions end when the closers run.
  * @throws ConfigurationError if the token file is unusable
  */
 export async function openDashboardParts(

@@ -40,7 +40,7 @@ export class EventStreams {
    */
   open(session: AdminSession, signal: AbortSignal): Readable {
     if (this.#open.size >= maximumStreams) {
-      const message = `The dashboard is open in ${maximumStreams} places already: close one of them`;
+      const message = `The dashboard is open in ${maximumStreams} windows already: close one of them`;
       throw new ProtocolError('SERVICE_UNAVAILABLE', { message, retryAfterSeconds: 30 });
     }
     const output = new PassThrough();

@@ -27,7 +27,7 @@ const unknownAddress = 'unknown';
 /** Actor kind of the sign-in: a client whose request comes from the dashboard's own page. */
 const visitor: ActorKind<unknown, Visitor> = {
   name: 'visitor',
-  description: 'No credentials are needed, but the request is JSON and comes from the page itself.',
+  description: 'No credentials are needed, but the request must be JSON and come from the page itself.',
   header: 'origin',
   codes: ['ADMIN_REQUEST_FOREIGN'],
   authenticate(_context, head) {
@@ -38,8 +38,8 @@ const visitor: ActorKind<unknown, Visitor> = {
 
 /**
  * Starts a session and sets its cookie. Limits attempts per client address. All clients behind a proxy that no setting
- * names share one limit. That limit counts only wrong tokens, because otherwise those clients could lock the operator
- * out. Compares the token in constant time.
+ * names share one limit. The shared limit counts only wrong tokens, because otherwise those clients could lock the
+ * operator out. Compares the token in constant time.
  */
 export const signIn = operation({
   method: 'POST',
@@ -103,9 +103,9 @@ export const signOut = operation({
 });
 
 /**
- * Whether the browser's connection uses TLS, according to the first proxy. The header is trusted from any peer: a false
- * header affects only the cookie of its sender, but a proxy that no setting names must not cost the cookie its
- * protection.
+ * Whether the browser's connection uses TLS, according to the first proxy. The header is trusted from any peer: a
+ * forged header affects only the sender's own cookie, but without this trust the cookie would lose its protection
+ * behind a proxy that no setting names.
  */
 function arrivedOverTls(head: RequestHead): boolean {
   const [first = ''] = head.header('x-forwarded-proto')?.split(',') ?? [];

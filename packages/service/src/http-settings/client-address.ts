@@ -46,7 +46,7 @@ export class AddressRanges {
   }
 }
 
-/** Loopback, private, link-local and carrier-grade NAT addresses, which reverse proxies typically have. */
+/** Loopback, private, link-local and carrier-grade NAT addresses, which are typical of reverse proxies. */
 export const privateAddresses = new AddressRanges(privateRanges);
 
 /**

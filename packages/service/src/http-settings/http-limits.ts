@@ -3,7 +3,7 @@ import { AddressRanges } from './client-address.js';
 
 /** Limits of a process's HTTP side, in total and per client. A request above a limit is refused. */
 export interface HttpLimits {
-  /** Maximum open connections. Above it, the connection that has been idle the longest is closed. */
+  /** Maximum open connections. Above the limit, the connection that has been idle the longest is closed. */
   readonly maximumConnections: number;
   /** Maximum open connections per address. An IPv6 /64 counts as one address. */
   readonly maximumConnectionsPerAddress: number;
@@ -22,7 +22,10 @@ export interface HttpLimits {
   readonly minimumBacklog: number;
   /** Maximum body bytes in memory, in total. One actor may use a quarter of them. */
   readonly maximumBodyBytesInFlight: number;
-  /** Maximum bytes of a request's path, query string and header fields. The header fields alone may have at most 16 KiB. */
+  /**
+   * Maximum bytes of a request's path, query string and header fields. The header fields may have at most 16 KiB of
+   * that.
+   */
   readonly maximumHeadBytes: number;
   /** Time limit for the head of a request, from the start of the connection or request. */
   readonly headTimeoutMilliseconds: number;
@@ -56,7 +59,7 @@ export const defaultHttpLimits: HttpLimits = {
   checkEveryMilliseconds: 1000,
 };
 
-/** How a program's settings name its actors, and the default limit of in-flight requests per actor. */
+/** The name of actors in a program's settings, and the default limit of in-flight requests per actor. */
 export interface ActorSetting {
   readonly actor: 'SERVER' | 'USER';
   readonly maximumRequests: number;
@@ -114,13 +117,13 @@ function reportContradictions(
 ): void {
   if (limits.headTimeoutMilliseconds > limits.requestTimeoutMilliseconds) {
     reader.problem(
-      `${reader.fullName('HEAD_TIMEOUT_SECONDS')} is longer than ${reader.fullName('REQUEST_TIMEOUT_SECONDS')}: set it to at most as long, because a head is a part of its request.`,
+      `${reader.fullName('HEAD_TIMEOUT_SECONDS')} is longer than ${reader.fullName('REQUEST_TIMEOUT_SECONDS')}: set it to the same or less, because a head is part of its request.`,
     );
   }
   if (limits.maximumRequestsPerActor > limits.maximumRequestsInFlight) {
     const one = reader.fullName(`MAXIMUM_REQUESTS_PER_${actor}`);
     reader.problem(
-      `${one} is more than ${reader.fullName('MAXIMUM_REQUESTS_IN_FLIGHT')} (${limits.maximumRequestsPerActor} and ${limits.maximumRequestsInFlight}): set it to less, or the other to more, because one ${actor.toLowerCase()} could otherwise take the places of all.`,
+      `${one} is more than ${reader.fullName('MAXIMUM_REQUESTS_IN_FLIGHT')} (${limits.maximumRequestsPerActor} and ${limits.maximumRequestsInFlight}): lower it, or raise the other, because one ${actor.toLowerCase()} could otherwise use all slots.`,
     );
   }
 }

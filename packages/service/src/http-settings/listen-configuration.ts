@@ -5,9 +5,9 @@ export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** How long a closing process continues to answer requests while it reports that it is not ready. */
+  /** How long a draining process continues to serve requests while it reports that it is not ready. */
   readonly drainMilliseconds: number;
-  /** A second listener, which serves /metrics. It is meant only for the operator's network. */
+  /** A second listener, which serves /metrics. Intended only for the operator's network. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };

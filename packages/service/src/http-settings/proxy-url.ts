@@ -7,7 +7,7 @@ export function readProxyUrl(reader: EnvironmentReader, name: string): Secret<st
   if (text === undefined) return undefined;
   if (!isProxyUrl(text)) {
     reader.problem(
-      `${reader.fullName(name)} is not the URL of an HTTP proxy, and is not shown, as it may hold a password: write one such as http://proxy.example.com:3128, with other characters than letters and digits of a password as %-escapes.`,
+      `${reader.fullName(name)} is not the URL of an HTTP proxy, and is not shown, because it may contain a password: write one such as http://proxy.example.com:3128, and percent-encode all characters of a password except letters and digits.`,
     );
   }
   return new Secret(text);

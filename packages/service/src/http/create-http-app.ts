@@ -47,8 +47,8 @@ export interface HttpAppOptions {
   /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
   readonly actorRefusalStatus?: 429 | 503;
   /**
-   * Maximum concurrent handlers of one actor; 1 while its handlers take long. Default: unlimited. Long polls, uploads,
-   * and operations that wait for other systems do not count.
+   * Maximum concurrent handlers of one actor. Reduced to 1 while its handlers are slow. Default: unlimited. Long polls,
+   * uploads, and operations that wait for other systems do not count.
    */
   readonly handlersPerActor?: number;
   /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */
@@ -159,7 +159,7 @@ function endRequests(
 }
 
 /**
- * Registers the operations. Operations that take a file get a separate scope, in which multipart forms are streamed.
+ * Registers the operations. Operations that accept a file get a separate scope, in which multipart forms are streamed.
  */
 function addOperations(
   app: FastifyInstance,

@@ -8,9 +8,9 @@ const maximumAcceptMilliseconds = 1000;
 const shortTickMilliseconds = 1;
 
 /**
- * Lets proxies move to other processes before this one closes. For `milliseconds`, answers all requests as usual, but
- * reports that it is not ready, and closes each connection after its answer. Then stops listening. Does nothing if
- * `milliseconds` is 0 or `skipped` is aborted.
+ * Gives proxies time to switch to other processes before this one closes. For `milliseconds`, answers all requests as
+ * usual, but reports that it is not ready, and closes each connection after its answer. Then stops listening. Does
+ * nothing if `milliseconds` is 0 or `skipped` is aborted.
  */
 export async function drain(
   app: FastifyInstance,
@@ -26,9 +26,10 @@ export async function drain(
 }
 
 /**
- * Lets Node accept pending connections: the operating system resets connections that are pending when a listener closes.
- * Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new connection, so that
- * the listener can be closed before the next connection arrives; at the latest after a second.
+ * Lets Node accept pending connections: the operating system resets connections that are pending when a listener
+ * closes. Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new
+ * connection, so that the listener can be closed before the next connection arrives. Resolves after a second at the
+ * latest.
  */
 async function acceptPending({ server }: FastifyInstance): Promise<void> {
   let accepted = 0;

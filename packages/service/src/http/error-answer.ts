@@ -13,7 +13,7 @@ const maximumReasonCharacters = 200;
 /** Content type of JSON answers. */
 export const json = 'application/json; charset=utf-8';
 
-/** Maps Fastify's error codes to ours, with a message where our default does not say what to do. */
+/** Maps Fastify's error codes to ours, with a message if our default message does not say what to do. */
 const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE'],
@@ -48,7 +48,7 @@ export function refusalReason({ httpStatus, cause, message }: ProtocolError): st
   return (cause instanceof Error ? cause.message : message).slice(0, maximumReasonCharacters);
 }
 
-/** Answers a request outside Fastify. */
+/** Sends an error answer outside Fastify. */
 export function refuseUnrouted(response: ServerResponse, error: ProtocolError): ErrorCode {
   const answer = errorAnswer(error);
   response.writeHead(answer.httpStatus, wholeHeaders(answer)).end(answer.body);
@@ -77,8 +77,8 @@ export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const headers: Record<string, string> = {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
   if (Array.isArray(fields.allowed_methods)) headers.allow = fields.allowed_methods.join(', ');
-  // With this header on an ADMIN_ error, browsers would show their own password prompt over the dashboard's page, which asks
-  // for a token.
+  // With this header on an ADMIN_ error, browsers would show their own password prompt over the dashboard's page, which
+  // prompts for a token.
   if (httpStatus === 401 && !code.startsWith('ADMIN_')) headers['www-authenticate'] = 'Basic realm="zulip"';
   const msg = httpStatus === 500 ? errorCodes.INTERNAL_SERVER_ERROR.message : message;
   return { httpStatus, code, headers, body: `${stringifyJson({ result: 'error', msg, code, ...fields })}\n` };

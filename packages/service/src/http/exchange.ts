@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 // Created once, because capturing a stack trace for each request would cost more than all other work at the end of the
 // request.
-const endOfExchange = new DOMException('This exchange has come to its end', 'AbortError');
+const endOfExchange = new DOMException('This exchange has ended', 'AbortError');
 
 /** One request and its response, until the response is sent or the client disconnects. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether the connection is above the connection limit. It may then only request health. */
+  /** Whether the connection is above the connection limit. If so, only health requests are allowed. */
   readonly isSurplus: boolean;
   /** When the request was queued for an event-loop tick, by `performance.now()`. */
   receivedAt = performance.now();
@@ -41,7 +41,7 @@ export class Exchange {
     if (this.#isOver) throw endOfExchange;
   }
 
-  /** Aborted when the exchange is over, or when {@link abort} asks the handler to finish now. */
+  /** Aborted when the exchange is over, or when {@link abort} requests that the handler finish early. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();

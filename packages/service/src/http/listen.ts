@@ -22,7 +22,7 @@ export interface ListeningService extends RunningService {
   readonly url: string;
   /** `undefined` if no metrics port is configured. */
   readonly metricsUrl: string | undefined;
-  /** Makes a later `close` close at once, because a process that crashed must not continue to serve. */
+  /** Makes a later `close` skip draining, because a process that crashed must not continue to serve. */
   skipDrain(): void;
 }
 

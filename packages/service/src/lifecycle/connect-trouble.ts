@@ -10,12 +10,12 @@ interface Trouble {
 const otherName: Trouble = {
   step: 'tls',
   what: 'its certificate is for another name',
-  remedy: 'use the name that the certificate is for, or have one issued for this name',
+  remedy: 'use the name in the certificate, or get a certificate for this name',
 };
 const noTls: Trouble = {
   step: 'tls',
-  what: 'what listens there does not speak TLS',
-  remedy: 'write http:// if that is meant, or the port of TLS',
+  what: 'the service there does not use TLS',
+  remedy: 'use http:// if that is intended, or the TLS port',
 };
 const unreachable: Trouble = {
   step: 'connection',
@@ -24,13 +24,13 @@ const unreachable: Trouble = {
 };
 const unknownName: Trouble = {
   step: 'dns',
-  what: 'its name is not known here',
-  remedy: 'correct the name, or check the name service of this machine',
+  what: 'its name cannot be resolved',
+  remedy: 'correct the name, or check DNS on this machine',
 };
 const hangsUp: Trouble = {
   step: 'connection',
   what: 'it closes the connection',
-  remedy: 'check the address, and that TLS is spoken on both sides or on neither',
+  remedy: 'check the address, and that both sides use TLS or neither does',
 };
 
 // Error codes of Node, OpenSSL (https://nodejs.org/api/tls.html#x509-certificate-error-codes) and undici.
@@ -38,27 +38,27 @@ const troubles: Readonly<Record<string, Trouble>> = {
   CERT_HAS_EXPIRED: {
     step: 'tls',
     what: 'its certificate has expired',
-    remedy: 'have it renewed, and check that the clock of this machine is right',
+    remedy: 'renew it, and check that the clock of this machine is correct',
   },
   CERT_NOT_YET_VALID: {
     step: 'tls',
     what: 'its certificate is not valid yet',
-    remedy: 'check that the clock of this machine is right',
+    remedy: 'check that the clock of this machine is correct',
   },
-  CERT_REVOKED: { step: 'tls', what: 'its certificate was revoked', remedy: 'have a new one issued' },
+  CERT_REVOKED: { step: 'tls', what: 'its certificate was revoked', remedy: 'get a new certificate' },
   ERR_TLS_CERT_ALTNAME_INVALID: otherName,
   HOSTNAME_MISMATCH: otherName,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   HPE_INVALID_CONSTANT: {
     step: 'connection',
-    what: 'what listens there does not speak plain HTTP',
-    remedy: 'write https:// if it speaks TLS',
+    what: 'the service there does not use plain HTTP',
+    remedy: 'use https:// if it uses TLS',
   },
   ECONNREFUSED: {
     step: 'connection',
     what: 'nothing listens there',
-    remedy: 'check the address, and that it runs',
+    remedy: 'check the address, and that the service is running',
   },
   ENOTFOUND: unknownName,
   EAI_AGAIN: unknownName,
@@ -71,16 +71,17 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** For certificates from an authority that this machine does not trust. Many error codes report this. */
+/** For certificates from an untrusted certificate authority. Many error codes report this. */
 const untrusted: Trouble = {
   step: 'tls',
-  what: 'its certificate is not from an authority that this machine trusts',
-  remedy: 'for an authority of your own, start this program with NODE_EXTRA_CA_CERTS set to its PEM file',
+  what: 'its certificate is not from a certificate authority that this machine trusts',
+  remedy:
+    'for a private certificate authority, start this program with NODE_EXTRA_CA_CERTS set to its PEM file',
 };
 const certificateCodes = /CERT|VERIFY|ISSUER|INVALID_(?:CA|PURPOSE)|PATH_LENGTH|CRL/;
 const noHandshake: Trouble = {
   step: 'tls',
-  what: 'the two sides do not agree on TLS',
+  what: 'the two sides cannot agree on TLS parameters',
   remedy: 'check which versions of TLS and which certificates it accepts',
 };
 
@@ -93,8 +94,8 @@ export interface ConnectTrouble {
 }
 
 /**
- * Finds why a connection failed. Returns `undefined` if the error is not a connection error. `authoritiesSetting` names
- * the program's setting for certificates of additional certificate authorities, if it has one.
+ * Determines why a connection failed. Returns `undefined` if the error is not a connection error. `authoritiesSetting`
+ * names the program's setting for certificates of additional certificate authorities, if it has one.
  */
 export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
@@ -108,7 +109,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
   const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
   const remedy =
     trouble === untrusted && authoritiesSetting !== undefined
-      ? `for an authority of your own, set ${authoritiesSetting} to its PEM file`
+      ? `for a private certificate authority, set ${authoritiesSetting} to its PEM file`
       : trouble.remedy;
   return { step: trouble.step, what: `${trouble.what} (${detail})`, remedy };
 }

@@ -11,17 +11,17 @@ interface ListenError extends NodeJS.ErrnoException {
 export function describeListenTrouble(error: unknown): string | undefined {
   const { code, syscall, address = '/', port, hostname } = error as ListenError;
   if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
-    return `The name ${hostname} is not known here: correct it in the settings, or fix the name service of this machine.`;
+    return `The name ${hostname} cannot be resolved: correct it in the settings, or fix DNS on this machine.`;
   }
   // An address with a leading slash is a Unix domain socket. UDP sockets report "bind".
   if ((syscall !== 'listen' && syscall !== 'bind') || address.startsWith('/')) return undefined;
   switch (code) {
     case 'EADDRINUSE':
-      return `Another process listens on ${address}, port ${port}: end it, or set another port.`;
+      return `Another process listens on ${address}, port ${port}: stop it, or set another port.`;
     case 'EADDRNOTAVAIL':
-      return `This machine has no address ${address}: set one of its own, or 0.0.0.0 for all.`;
+      return `This machine has no address ${address}: set one of its addresses, or 0.0.0.0 for all.`;
     case 'EACCES':
-      return `This user may not listen on port ${port}: set one from 1024 on, and put a proxy in front.`;
+      return `This user may not listen on port ${port}: set a port of 1024 or above, and put a proxy in front.`;
     default:
       return undefined;
   }

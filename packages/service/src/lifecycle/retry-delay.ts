@@ -16,8 +16,8 @@ export function backOffMilliseconds({ attempt, firstMilliseconds, capMillisecond
 }
 
 /**
- * Returns an exponential backoff with jitter, in milliseconds: a random delay from half of {@link backOffMilliseconds}
- * to all of it, so that many clients do not retry at the same time.
+ * Returns an exponential backoff with jitter, in milliseconds: a random delay between half of {@link
+ * backOffMilliseconds} and its full value, so that many clients do not retry at the same time.
  */
 export function retryDelayMilliseconds(options: RetryDelayOptions): number {
   const whole = backOffMilliseconds(options);

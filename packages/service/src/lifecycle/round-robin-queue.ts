@@ -41,8 +41,8 @@ export class RoundRobinQueue<Item> {
 
   /**
    * Removes and returns the oldest item of the next client in the rotation. Returns `undefined` if the queue is empty.
-   * Drops items for which `isOver` is true; they do not use up their client's turn. Skips clients for which `isPaused`
-   * is true, and returns `undefined` if all clients are paused.
+   * Drops items for which `isOver` is true; a dropped item does not use up its client's turn. Skips clients for which
+   * `isPaused` is true, and returns `undefined` if all clients are paused.
    */
   take(
     isOver: (item: Item) => boolean = () => false,

@@ -11,7 +11,7 @@ import { notifySystemd } from './notify-systemd.js';
 /** A running service. Closing it is a graceful shutdown: it stops accepting requests, drains, and frees all resources. */
 export interface RunningService {
   close(): Promise<void>;
-  /** Makes a later `close` close at once, without draining. */
+  /** Makes a later `close` skip draining. */
   skipDrain?(): void;
 }
 
@@ -20,12 +20,12 @@ export interface ProcessOptions<Service extends RunningService> {
   readonly log: Log;
   /** The environment of this process, for {@link notifySystemd}. */
   readonly environment?: Environment;
-  /** How much longer than ten seconds closing may take before the process exits anyway. Default 0. */
+  /** Time in addition to ten seconds that closing may take before the process exits anyway. Default 0. */
   readonly drainMilliseconds?: number;
   start(): Promise<Service>;
   /**
    * Reloads credentials on SIGHUP. If absent, SIGHUP shuts the service down, as it does when a terminal closes.
-   * @throws ConfigurationError if the new credentials cannot be used; the former ones then stay in use
+   * @throws ConfigurationError if the new credentials cannot be used; the previous ones then stay in use
    */
   reload?(service: Service): Promise<void>;
 }
@@ -82,10 +82,10 @@ async function reload<Service extends RunningService>(
 ): Promise<void> {
   try {
     await reload?.(await started);
-    log.info('credentials were read again');
+    log.info('credentials were reloaded');
   } catch (err) {
     const detail = err instanceof ConfigurationError ? { problems: err.problems } : { err };
-    log.error(detail, 'credentials cannot be read again: the former ones stay in use');
+    log.error(detail, 'credentials cannot be reloaded: the former ones stay in use');
   }
 }
 

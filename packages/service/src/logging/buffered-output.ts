@@ -15,9 +15,9 @@ const needsMetadata: typeof pino.symbols.needsMetadataGsym = pino.symbols.needsM
 let output: LeveledDestination | undefined;
 
 /**
- * Returns standard output with a buffer that the process shares, because a system call per line costs more than the
- * line. Flushes at 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even after an
- * uncaught error. SIGKILL loses the last 100 ms.
+ * Returns standard output with a buffer that the process shares, because a system call per line costs more than
+ * formatting the line. Flushes at 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even
+ * after an uncaught error. SIGKILL loses the last 100 ms.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();

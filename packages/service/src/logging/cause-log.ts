@@ -25,8 +25,8 @@ const intervalMilliseconds = 60_000;
 const maximumCauses = 100;
 
 /**
- * Logs what occurs often. The first occurrence of each cause is logged at once with its details, and further
- * occurrences as one line per minute with their count.
+ * Logs frequent events without flooding the log. The first occurrence of each cause is logged at once with its details,
+ * and further occurrences as one line per minute with their count.
  */
 export class CauseLog<Cause extends object> {
   readonly #options: CauseLogOptions<Cause>;

@@ -54,8 +54,8 @@ export function createJobLog(log: Log, program: string): JobLog {
   const failedInBackground = new CauseLog<Pick<Failed, 'reason'>>({
     log,
     words: {
-      first: 'work in the background failed unexpectedly',
-      more: 'more work in the background failed unexpectedly',
+      first: 'background work failed unexpectedly',
+      more: 'more background work failed unexpectedly',
     },
     levelOf: () => 'error',
     other: () => ({ reason: 'other' }),
@@ -86,7 +86,7 @@ export function createJobLog(log: Log, program: string): JobLog {
 
 /**
  * Returns the kind under which a job's errors are counted. All scheduled work is one group, because a process that was
- * away for long gives up all of it at once.
+ * stopped for a long time gives up all of it at once.
  */
 function kindGroup(kind: string): string {
   return kind.startsWith('schedule/') ? 'schedule/*' : kind;

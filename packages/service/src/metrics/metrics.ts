@@ -80,7 +80,7 @@ export class Metrics {
     });
   }
 
-  /** Reads the size of SQLite's write-ahead log at each scrape. For a database without one, there is no such metric. */
+  /** Reads the size of SQLite's write-ahead log at each scrape. Without such a log, the metric does not exist. */
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
     const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");
@@ -109,7 +109,7 @@ export class Metrics {
 
   /**
    * Runs the readiness checks at each scrape, and sets a gauge to 1 if a check passes and to 0 if it fails. Another
-   * gauge says whether it passes with a warning.
+   * gauge shows whether it passes with a warning.
    */
   watchReadiness(look: () => Promise<Readonly<Record<string, CheckResult>>>): void {
     const passes = this.gauge('waxwing_readiness_check', 'Readiness checks: passes (1) or fails (0)', [
@@ -128,7 +128,7 @@ export class Metrics {
     });
   }
 
-  /** Registers a function that runs before each scrape, which waits for it. It must not reject. */
+  /** Registers a function that each scrape calls first and waits for. It must not reject. */
   beforeScrape(look: () => Promise<void>): void {
     this.#beforeText.push(look);
   }

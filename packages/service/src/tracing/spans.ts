@@ -17,8 +17,8 @@ export interface SpanOptions {
 }
 
 /**
- * Runs the work of an HTTP request in a span, which continues the trace of the request's `traceparent` or starts a new
- * trace. Without a tracer provider, only runs the work.
+ * Runs the work of an HTTP request in a span. The span continues the trace of the request's `traceparent`, or starts a
+ * new trace. Without a tracer provider, only runs the work.
  * @param isFault whether an error is a fault of this program rather than of the request
  */
 export function inRequestSpan<Result>(

@@ -9,8 +9,8 @@ export interface TracingConfiguration {
   /** OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`. `undefined`: no spans are sent. */
   readonly url: string | undefined;
   /**
-   * Sampling rate of new traces, in percent. For a trace that another program started, that program's sampling decision
-   * counts.
+   * Sampling rate of new traces, in percent. Traces that another program started follow that program's sampling
+   * decision.
    */
   readonly percent: number;
   /** Name of the URL's setting. */
@@ -26,7 +26,9 @@ export function readTracingConfiguration(reader: EnvironmentReader): TracingConf
   const url = reader.optional('TRACES_URL');
   const setting = reader.fullName('TRACES_URL');
   if (url !== undefined && !/^https?:\/\/\S+$/.test(url)) {
-    reader.problem(`${setting} is no URL of a collector: write one such as http://127.0.0.1:4318/v1/traces.`);
+    reader.problem(
+      `${setting} is not the URL of a collector: use one such as http://127.0.0.1:4318/v1/traces.`,
+    );
   }
   return { url, percent: reader.integer('TRACES_PERCENT', 100, { minimum: 0, maximum: 100 }), setting };
 }

@@ -39,24 +39,24 @@ async function typed(...argv: string[]) {
   return { status: await runProgram(program, argv, terminal), said: said.join('\n') };
 }
 
-const look = '"waxwing-test keys move --help" shows what can be typed.';
+const look = '"waxwing-test keys move --help" lists what you can type.';
 
 it.each([
   [
     ['nonsense'],
-    'waxwing-test: there is no command "nonsense": "waxwing-test --help" shows what can be typed.',
+    'waxwing-test: there is no command "nonsense": "waxwing-test --help" lists what you can type.',
   ],
   [
     ['serv'],
-    'waxwing-test: there is no command "serv": did you mean "serve"? "waxwing-test --help" shows what can be typed.',
+    'waxwing-test: there is no command "serv": did you mean "serve"? "waxwing-test --help" lists what you can type.',
   ],
   [
     ['serve', 'x'],
-    'waxwing-test serve: too many arguments (1, and it takes 0): "waxwing-test serve --help" shows what can be typed.',
+    'waxwing-test serve: too many arguments (1, and the maximum is 0): "waxwing-test serve --help" lists what you can type.',
   ],
   [
     ['keys', 'mve'],
-    'waxwing-test keys: there is no command "mve": did you mean "move"? "waxwing-test keys --help" shows what can be typed.',
+    'waxwing-test keys: there is no command "mve": did you mean "move"? "waxwing-test keys --help" lists what you can type.',
   ],
   [['keys', 'move', '--to', 'x'], `waxwing-test keys move: <key> is missing: ${look}`],
   [['keys', 'move', 'k'], `waxwing-test keys move: the option --to <place> is missing: ${look}`],
@@ -71,7 +71,7 @@ it.each([
   ],
   [
     ['completion', 'tcsh'],
-    'waxwing-test completion: <shell> is "tcsh": it must be one of bash, zsh, fish: "waxwing-test completion --help" shows what can be typed.',
+    'waxwing-test completion: <shell> is "tcsh": it must be one of bash, zsh, fish: "waxwing-test completion --help" lists what you can type.',
   ],
 ])('%j is answered in one sentence that says what is wrong, where, and where to look', async (argv, said) => {
   expect(await typed(...argv)).toEqual({ status: 2, said });

@@ -185,7 +185,7 @@ describe('private files', () => {
     ['has mode 0660, which lets others use it: run chmod 440 /key', 0, 0o660, {}],
     ['has mode 0650, which lets others use it: run chmod 440 /key', 0, 0o650, {}],
     [
-      'belongs to user 7, who is neither root nor the user of this program (1000): run this as the owner, or run chown 1000 /key and ask who may have read or changed it',
+      'belongs to user 7, who is neither root nor the user of this program (1000): run this program as the owner, or run chown 1000 /key and ask who may have read or changed it',
       ...[7, 0o600, {}],
     ],
   ] as const)('to user 1000, say %s of a file of user %i with mode %i (%o)', (said, uid, mode, rule) => {

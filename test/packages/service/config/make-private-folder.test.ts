@@ -37,7 +37,7 @@ describe('a private folder', () => {
 
   it.skipIf(process.platform !== 'linux')('is refused at once if no folders can be created', () => {
     expect(() => makePrivateFolder('/proc/x/y/z')).toThrow(
-      'The folder /proc/x cannot be made: no folders can be made in /proc; name another place.',
+      'The folder /proc/x cannot be created: no folders can be created in /proc; use another location.',
     );
   });
 });

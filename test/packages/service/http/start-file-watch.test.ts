@@ -36,7 +36,7 @@ function watchFiles() {
   return { watch, problems };
 }
 
-const gone = new ConfigurationError(['The apps file is not there: write it.']);
+const gone = new ConfigurationError(['The apps file does not exist: create it.']);
 
 it('reads the files at most once a minute, and not right after the start', async () => {
   const { watch } = watchFiles();
@@ -59,7 +59,7 @@ it('warns while the next start would fail, in readiness and in the metric', asyn
   ]);
   errors.set('apps', gone);
   now += minute;
-  const warning = 'the next start would fail: The apps file is not there: write it.';
+  const warning = 'the next start would fail: The apps file does not exist: create it.';
   expect(await watch.look()).toEqual({ warning });
   expect(await problems()).toContainEqual(['apps', 1]);
   errors.set('authorities', gone);

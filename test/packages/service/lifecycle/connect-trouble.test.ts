@@ -40,21 +40,21 @@ describe('a connection that fails is explained in a sentence with what to do', (
   it('for a certificate of an unknown authority', async () => {
     const { port } = await listenWithTls('127.0.0.1');
     expect(await troubleAt(`https://127.0.0.1:${port}`)).toMatch(
-      /^its certificate is not from an authority that this machine trusts \([A-Z_]+\): .* NODE_EXTRA_CA_CERTS /,
+      /^its certificate is not from a certificate authority that this machine trusts \([A-Z_]+\): .* NODE_EXTRA_CA_CERTS /,
     );
   });
 
   it('for a certificate of another name', async () => {
     const { port, ca } = await listenWithTls('relay.example.org');
     expect(await troubleAt(`https://127.0.0.1:${port}`, ca)).toBe(
-      'its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID): use the name that the certificate is for, or have one issued for this name',
+      'its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID): use the name in the certificate, or get a certificate for this name',
     );
   });
 
   it('for a port without TLS', async () => {
     const port = await listen(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     expect(await troubleAt(`https://127.0.0.1:${port}`)).toMatch(
-      /^what listens there does not speak TLS \(ERR_SSL_/,
+      /^the service there does not use TLS \(ERR_SSL_/,
     );
   });
 
@@ -62,7 +62,7 @@ describe('a connection that fails is explained in a sentence with what to do', (
     const port = await listen(createServer());
     await Promise.all(servers.splice(0).map((server) => once(server.close(), 'close')));
     expect(await troubleAt(`http://127.0.0.1:${port}`)).toContain('nothing listens there (ECONNREFUSED): ');
-    expect(await troubleAt('http://relay.invalid')).toMatch(/^its name is not known here \(E[A-Z_]+\): /);
+    expect(await troubleAt('http://relay.invalid')).toMatch(/^its name cannot be resolved \(E[A-Z_]+\): /);
   });
 
   it.each([

@@ -16,13 +16,13 @@ describe('A process that cannot listen says so in one sentence', () => {
     const error = await listen({ host: '127.0.0.1', port }).catch((error: unknown) => error);
     taken.close();
     expect(describeBootError(error)).toBe(
-      `Another process listens on 127.0.0.1, port ${port}: end it, or set another port.`,
+      `Another process listens on 127.0.0.1, port ${port}: stop it, or set another port.`,
     );
   });
 
   it.each([
-    ['192.0.2.1', 'This machine has no address 192.0.2.1: set one of its own, or 0.0.0.0 for all.'],
-    ['nowhere.invalid', 'The name nowhere.invalid is not known here: correct it in the settings,'],
+    ['192.0.2.1', 'This machine has no address 192.0.2.1: set one of its addresses, or 0.0.0.0 for all.'],
+    ['nowhere.invalid', 'The name nowhere.invalid cannot be resolved: correct it in the settings,'],
   ])('at %s', async (host, sentence) => {
     const error = await listen({ host, port: 0 }).catch((error: unknown) => error);
     expect(describeBootError(error)).toContain(sentence);
@@ -31,7 +31,7 @@ describe('A process that cannot listen says so in one sentence', () => {
   it('on a privileged port', () => {
     const error = { code: 'EACCES', syscall: 'listen', address: '0.0.0.0', port: 80 };
     expect(describeBootError(Object.assign(new Error('listen EACCES'), error))).toBe(
-      'This user may not listen on port 80: set one from 1024 on, and put a proxy in front.',
+      'This user may not listen on port 80: set a port of 1024 or above, and put a proxy in front.',
     );
   });
 });
@@ -39,7 +39,7 @@ describe('A process that cannot listen says so in one sentence', () => {
 it.each([
   ['EEXIST', 'a file is where a folder is expected; check its path'],
   ['EISDIR', 'it is a folder; name a file'],
-  ['ENOSPC', 'the disk is full; make room'],
+  ['ENOSPC', 'the disk is full; free some space'],
 ])('A process that cannot use a file, for %s, says which one and why', (code, trouble) => {
   const error = Object.assign(new Error(code), { code, path: '/srv/ring.age' });
   expect(describeBootError(error)).toBe(`/srv/ring.age cannot be used: ${trouble}.`);

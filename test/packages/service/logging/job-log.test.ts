@@ -43,12 +43,12 @@ it('unexpected errors are one line per kind of job, message and minute', () => {
   const err = { message: 'odd', stack: expect.any(String) };
   expect(lines()).toMatchObject([
     { level: 'error', msg: 'a job failed unexpectedly', job: '1', kind: 'deliver', err },
-    { level: 'error', msg: 'work in the background failed unexpectedly', err },
+    { level: 'error', msg: 'background work failed unexpectedly', err },
   ]);
   vi.advanceTimersByTime(60_000);
   expect(lines().slice(2)).toMatchObject([
     { level: 'error', msg: 'more jobs failed unexpectedly', kind: 'deliver', reason: 'odd', count: 999 },
-    { level: 'error', msg: 'more work in the background failed unexpectedly', reason: 'odd', count: 999 },
+    { level: 'error', msg: 'more background work failed unexpectedly', reason: 'odd', count: 999 },
   ]);
 });
 
@@ -80,7 +80,7 @@ it('jobs that were given up are one line per kind, reason and minute, with the r
 it('scheduled work that was given up after a long pause is one line', () => {
   const { log, lines } = createMemoryLog();
   const { onJobGivenUp, flush } = createJobLog(log, 'waxwing-relay');
-  const reason = 'given up: it was never tried';
+  const reason = 'given up: it was never attempted';
   const kinds = Array.from({ length: 20 }, (_, index) => `schedule/work-${index}`);
   for (const [index, kind] of kinds.entries()) onJobGivenUp({ id: String(index), kind }, reason);
   expect(lines()).toMatchObject([{ kind: 'schedule/work-0', job: '0', reason }]);

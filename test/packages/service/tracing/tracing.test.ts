@@ -35,7 +35,10 @@ describe('without a collector', () => {
 
 describe('the settings', () => {
   it.each([
-    [{ RELAY_TRACES_URL: 'collector:4318' }, /RELAY_TRACES_URL is no URL of a collector: write one such as/],
+    [
+      { RELAY_TRACES_URL: 'collector:4318' },
+      /RELAY_TRACES_URL is not the URL of a collector: use one such as/,
+    ],
     [{ RELAY_TRACES_PERCENT: '101' }, /RELAY_TRACES_PERCENT/],
   ])('refuse %j', (environment, sentence) => {
     expect(() => read(environment)).toThrow(ConfigurationError);

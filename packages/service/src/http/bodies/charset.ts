@@ -26,7 +26,7 @@ export function requireUtf8Type(contentType: string): void {
 }
 
 /**
- * Whether a charset name means UTF-8, which has several, such as `utf8`
+ * Whether a charset name is one of the names of UTF-8, such as `utf8`
  * (https://encoding.spec.whatwg.org/#names-and-labels).
  */
 function isNameOfUtf8(name: string): boolean {

@@ -72,7 +72,7 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // A reader of the file gets the error, too. Without this listener, it would end the process.
+      // The file's reader also receives the error. Without this listener, the error would end the process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {

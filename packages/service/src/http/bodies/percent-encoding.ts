@@ -17,7 +17,7 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 /**
- * Percent-decodes a text with one character per byte, as the URL standard says
+ * Percent-decodes a text with one character per byte, according to the URL standard
  * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. Returns
  * `undefined` if the bytes are not UTF-8.
  */

@@ -51,8 +51,8 @@ export function acceptFiles(part: FastifyInstance): void {
 const ordinaryUrlCharacters = 16 * 1024;
 
 /**
- * Returns the bytes that a long URL takes in memory, for example one with a message's text in its query string. Returns
- * 0 for an ordinary URL.
+ * Returns the number of bytes in memory of a long URL, such as one with a message's text in its query string. Returns 0
+ * for an ordinary URL.
  */
 export function longUrlBytes(url = ''): number {
   return url.length > ordinaryUrlCharacters ? url.length : 0;

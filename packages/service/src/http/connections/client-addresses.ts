@@ -32,14 +32,14 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the client address of a request. `undefined` if it is unknown: the connection is closed, or its peer is
-   * probably a proxy that the settings do not name.
+   * Returns the client address of a request. Returns `undefined` if the address is unknown: the connection is closed,
+   * or its peer is probably a proxy that the settings do not name.
    */
   of(request: IncomingMessage): string | undefined {
     return this.forwardedBy(request) ?? this.limited(request.socket);
   }
 
-  /** Like {@link of}, but if the client's address is unknown, returns that of the connection. */
+  /** Like {@link of}, but returns the connection's address if the client's address is unknown. */
   nearest(request: IncomingMessage): string {
     return this.forwardedBy(request) ?? addressGroup(request.socket.remoteAddress ?? '');
   }
@@ -47,7 +47,7 @@ export class ClientAddresses {
   /**
    * Returns the client that a trusted proxy names in `X-Forwarded-For`; `undefined` for a request over any other
    * connection. If the proxy names no client, it counts as the client itself. All unreadable addresses count as one
-   * client, so that no spelling escapes the limits.
+   * client, so that malformed addresses do not bypass the limits.
    */
   forwardedBy({ headers, socket }: IncomingMessage): string | undefined {
     if (!this.isForwarding(socket)) return undefined;
@@ -73,8 +73,8 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the address by which a connection is limited. `undefined` for a trusted proxy, and for a likely proxy that
-   * no setting names.
+   * Returns the address by which a connection is limited. Returns `undefined` for a trusted proxy, and for a likely
+   * proxy that no setting names.
    */
   limited(socket: Socket): string | undefined {
     const { limits, log, settingsPrefix } = this.#options;
@@ -86,7 +86,7 @@ export class ClientAddresses {
       this.#hasWarnedOfProxy = true;
       log.warn(
         { address: remoteAddress },
-        `connections from private addresses are not limited one by one: name the proxies before this process in ${settingsPrefix}TRUSTED_PROXIES`,
+        `connections from private addresses are not limited individually: name the proxies in front of this process in ${settingsPrefix}TRUSTED_PROXIES`,
       );
     }
     return undefined;

@@ -3,7 +3,7 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 import { isUnread, type UnreadBody } from './unread-bodies.js';
 
-/** How long a connection above the limit may take to get its one answer. */
+/** Time limit for the single answer on a connection above the limit. */
 const surplusMilliseconds = 5000;
 
 /** An open connection, and the requests on it. */
@@ -53,7 +53,7 @@ export function newConnection(
 
 /**
  * Whether a client has sent part of a head, or has just connected to send one. It needs an answer even while the server
- * closes, because stock servers switch push off after a broken connection.
+ * closes, because stock servers disable push after a broken connection.
  */
 export function expectsAnswer({ bytesBefore, serving, socket }: Connection): boolean {
   return serving === undefined && (bytesBefore === 0 || socket.bytesRead > bytesBefore);

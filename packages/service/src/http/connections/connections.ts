@@ -37,11 +37,11 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Maximum number of connections above a limit that stay open for one answer each: to a health check, or 503. One more
- * closes the oldest.
+ * Maximum number of connections above a limit that stay open for one answer each: to a health check, or 503. An
+ * additional one closes the oldest.
  */
 const maximumSurplusConnections = 100;
-/** Fraction of the limit on body bytes that incomplete large heads may take in memory. */
+/** Fraction of the body byte limit that incomplete large heads may use. */
 const partialHeadsPartOfBytes = 1 / 4;
 // The exchange is a property of its request, because a WeakMap of all requests would slow down garbage collection.
 const exchangeKey = Symbol('exchange');
@@ -81,7 +81,10 @@ export class Connections {
     return this.#pipelining.bodyBytes;
   }
 
-  /** Drains: closes idle connections at once, others after their answers. An idle one that expects an answer gets 503. */
+  /**
+   * Drains: closes idle connections at once, others after their answers. An idle connection whose client expects an
+   * answer gets 503.
+   */
   endSoon(): void {
     for (const connection of [...this.#idle]) {
       if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
@@ -126,7 +129,10 @@ export class Connections {
     return server;
   }
 
-  /** Answers an error that Node's HTTP parser reports instead of a request, and repeats for each further chunk. */
+  /**
+   * Sends an answer for an error that Node's HTTP parser reports instead of a request. Node repeats the error for each
+   * further chunk.
+   */
   refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     const isFirst = this.#open.get(socket)?.refusedAt === undefined;
     if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
@@ -185,7 +191,9 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** Refuses a request, or closes its connection if the client could take the answer for that of an earlier request. */
+  /**
+   * Refuses a request, or closes its connection if the client could mistake the answer for that of an earlier request.
+   */
   #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.refusedAt !== undefined) return;
@@ -274,7 +282,7 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /** Closes connections that Node's timeouts do not cover: with unread bodies or answers, and surplus ones. */
+  /** Closes connections that Node's timeouts do not cover: those with unread bodies or answers, and surplus ones. */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;

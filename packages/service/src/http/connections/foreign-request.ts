@@ -19,10 +19,10 @@ export function describeForeignRequest(
   const isOwn =
     isThisMachine(hostName, boundHost) || (everyAddress.includes(boundHost) && isIP(hostName) !== 0);
   if (!isOwn) {
-    return `this is not answered under the name in Host (${shown(host)}): use localhost or the address that it is bound to`;
+    return `this listener does not accept the name in Host (${shown(host)}): use localhost or the address that it is bound to`;
   }
   if (origin !== undefined && !isSameHost(origin, hostUrl) && !isThisMachine(nameIn(origin), boundHost)) {
-    return `this is not answered to web pages of other sites (Origin ${shown(origin)})`;
+    return `this listener does not accept requests from pages of other sites (Origin ${shown(origin)})`;
   }
   return undefined;
 }

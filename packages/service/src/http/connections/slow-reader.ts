@@ -2,8 +2,8 @@ import type { IncomingMessage } from 'node:http';
 
 const intervalMilliseconds = 10;
 /**
- * A socket that delivered fewer bytes lets another one be read in the same round. libuv reads up to 2 MiB from a socket
- * at once.
+ * If a socket delivers fewer bytes, the next socket is read in the same round. libuv reads up to 2 MiB from a socket at
+ * once.
  */
 const fewBytes = 64 * 1024;
 

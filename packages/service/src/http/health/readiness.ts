@@ -13,8 +13,8 @@ export interface ReadinessWarning {
 }
 
 /**
- * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, and a
- * sentence if it fails, which says why the process should get no requests. A check that takes longer than three seconds
+ * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, and, if it
+ * fails, a sentence that says why the process should get no requests. A check that takes longer than three seconds
  * fails.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<string | ReadinessWarning | undefined>>>;

@@ -27,7 +27,10 @@ export class StartFileWatch {
   readonly #monotonic: () => number;
   /** The sentence for each failed check, by name of the check. */
   readonly #problems = new Map<string, string>();
-  /** When the files were last read, in monotonic milliseconds. Initially the time of the start, which reads all files. */
+  /**
+   * When the files were last read, in monotonic milliseconds. Initially the start time, because the start reads all
+   * files.
+   */
   #lookedAt: number;
   #reading: Promise<void> = Promise.resolve();
 
@@ -71,7 +74,7 @@ export class StartFileWatch {
       await check();
       this.#problems.delete(name);
     } catch (error) {
-      // Other errors, such as an unreachable database, say nothing about the file.
+      // Other errors, such as an unreachable database, do not concern the file.
       if (!(error instanceof ConfigurationError)) return;
       this.#problems.set(name, error.problems.join(' '));
     }

@@ -8,7 +8,7 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** HTTP status by error code, where it differs from that in the error catalog. */
+  /** HTTP statuses of error codes that differ from the error catalog. */
   readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
@@ -74,7 +74,7 @@ const errorSchema: Node = {
 
 const successSchema: Node = {
   type: 'object',
-  description: 'Fields of every successful answer, in addition to its own.',
+  description: 'Fields that every successful answer has, in addition to those of its operation.',
   required: ['result', 'msg'],
   properties: {
     result: { const: 'success' },
@@ -82,7 +82,7 @@ const successSchema: Node = {
     ignored_parameters_unsupported: {
       type: 'array',
       items: { type: 'string' },
-      description: 'Names of parameters that were sent but that the operation does not know.',
+      description: 'Names of parameters in the request that the operation does not know.',
     },
   },
 };

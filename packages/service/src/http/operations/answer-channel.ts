@@ -23,7 +23,7 @@ export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);
 
-/** Publishes an answer to subscribers in this process. Costs nothing if there are none. */
+/** Publishes an answer to subscribers in this process. Does not call `answer` if there are none. */
 export function publishAnswer(answer: () => PublishedAnswer): void {
   if (answers.hasSubscribers) answers.publish(answer());
 }

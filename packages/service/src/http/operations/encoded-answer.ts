@@ -14,7 +14,7 @@ export class EncodedJson<Value = unknown> {
   }
 }
 
-/** Encodes a list whose pages arrive one after the other. `write` converts each entry. */
+/** Encodes a list whose pages arrive one by one. `write` converts each entry. */
 export async function encodePages<Read, Entry = Read>(
   pages: AsyncIterable<readonly Read[]>,
   write: (read: Read) => Entry = (read) => read as unknown as Entry,
@@ -37,10 +37,10 @@ export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uin
   return bytes.subarray(0, -1);
 }
 
-/** Fields of which each may already be encoded. */
+/** Fields, each of which may already be encoded. */
 export type Encodable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | EncodedJson<Fields[Name]> };
 
-/** A success with fields that are encoded already. Its body is streamed, so clients that read slowly take no memory. */
+/** A success with already encoded fields. Its body is streamed, so clients that read slowly use no memory. */
 export class EncodedAnswer<Fields extends object = object> {
   readonly fields: Encodable<Fields>;
 

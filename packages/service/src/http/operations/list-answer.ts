@@ -6,7 +6,7 @@ import { writeEntries } from './encoded-answer.js';
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
   /**
-   * The entries in order. Each chunk is produced in a tick of its own, so it should be small enough not to block the
+   * The entries in order. Each chunk is produced in a separate tick, so it should be small enough not to block the
    * event loop. A chunk may be empty.
    */
   readonly chunks: AsyncIterable<readonly Entry[]>;
@@ -33,7 +33,7 @@ export interface Streaming {
   beginChunk(): Promise<void>;
   /** Called with each chunk before it is sent. */
   onChunk(chunk: readonly unknown[]): void;
-  /** Called when a chunk has been produced. The client may still take long to read it. */
+  /** Called when a chunk has been produced. The client may read it much later. */
   endChunk(): void;
   /** Called after the last chunk. */
   onComplete(): void;
@@ -41,7 +41,7 @@ export interface Streaming {
 
 /**
  * Streams the answer's JSON. Its other fields and the `extra` fields follow the list. Writes nothing before the first
- * chunk, so that an earlier error can still be answered. The first chunk must have begun.
+ * chunk, so that an error before it can still produce an error answer. The first chunk must have begun.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
   return Readable.from(writeList(answer, extra, streaming), { objectMode: false });

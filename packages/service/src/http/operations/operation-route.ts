@@ -131,7 +131,7 @@ async function handle(
     }
     if (answer instanceof ListAnswer) {
       endPiece?.();
-      // The first chunk is scheduled as a piece of work of its own. After that, the request can no longer be refused.
+      // The first chunk is scheduled as a separate piece of work. After that, the request can no longer be refused.
       const endChunk = await scheduler.beginPiece(exchange, true);
       isStreaming = true;
       return sendList(reply, operation, { answer, endChunk });

@@ -23,7 +23,7 @@ export interface RequestHead {
   setActor(actor: string): void;
 }
 
-/** A kind of actor, and how to authenticate it from the head of a request alone. */
+/** A kind of actor, with a function that authenticates it from the head of a request. */
 export interface ActorKind<Context, Actor> {
   /** Name of the kind in the OpenAPI document, such as `user`. */
   readonly name: string;
@@ -36,8 +36,8 @@ export interface ActorKind<Context, Actor> {
   /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
   /**
-   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A refused request takes no slot, and
-   * its body is never buffered. Returns without a promise where possible, because a promise per request is expensive.
+   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A refused request uses no slot, and
+   * its body is never buffered. Returns synchronously where possible, because a promise per request is expensive.
    * Without this method, clients need no credentials.
    */
   authenticate?(context: Context, head: RequestHead): Actor | Promise<Actor>;
@@ -57,10 +57,10 @@ export interface OperationRequest<Parameters, Actor> {
   readonly head: RequestHead;
   /** Aborted when the client disconnects, a newer request in the same lane replaces this one, or the service closes. */
   readonly signal: AbortSignal;
-  /** `undefined` if no file was sent, or if the operation takes none. */
+  /** `undefined` if no file was sent, or if the operation accepts no file. */
   readonly file: UploadedFile | undefined;
   /**
-   * Call this before an effect that must not happen twice, if the work before it may take long: a client that gave up
+   * Call this before an effect that must not happen twice, if the preceding work may be slow: a client that gave up
    * meanwhile sends its request again.
    * @throws AbortError if the client has disconnected
    */
@@ -74,7 +74,7 @@ export interface OperationRequest<Parameters, Actor> {
   nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
   /**
    * Runs `work` once the actor has a free slot, and returns its result. Long polls read the database this way, because
-   * they take no slot while they wait. Other operations already hold a slot, so they would wait for themselves.
+   * they use no slot while they wait. Other operations already have a slot, so they would deadlock.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded
    * @throws AbortError if the exchange ends before `work` starts
    */
@@ -128,7 +128,7 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
    * Parameters of the path, the form or multipart form, and the query string. Each schema parses text. If `body` is
-   * `json`, the schema of that body, with the parameters of the path.
+   * `json`, this is the schema of that body and the path parameters.
    */
   readonly parameters: Parameters;
   /** Aliases of parameters, mostly former names, as a map from alias to name. */

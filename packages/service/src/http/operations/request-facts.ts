@@ -32,6 +32,6 @@ declare module 'fastify' {
 /** Returns the facts of a request, which the first `onRequest` hook has set. */
 export function factsOf(request: FastifyRequest): RequestFacts {
   const facts = request[factsKey];
-  if (facts === null) throw new Error('a request was handled that has not passed the first hook');
+  if (facts === null) throw new Error('a request was handled before the first hook ran');
   return facts;
 }

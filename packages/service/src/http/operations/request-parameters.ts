@@ -20,7 +20,7 @@ export interface RequestText {
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Each accepted name, including aliases, with the parameter that it stands for. */
+  /** Each accepted name, including aliases, with the name of its parameter. */
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
@@ -96,7 +96,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
   try {
     return shape.safeParse(value).success;
   } catch (error) {
-    // Some schemas throw an error with a code of their own instead of reporting an issue.
+    // Some schemas throw an error with a specific code instead of reporting an issue.
     if (error instanceof ProtocolError) return false;
     throw error;
   }

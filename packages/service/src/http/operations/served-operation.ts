@@ -1,7 +1,7 @@
 import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
-/** A bound operation, with values that are computed only once from its declaration. */
+/** A bound operation with values that are derived from its declaration once. */
 export interface ServedOperation extends BoundOperation {
   /** The operation's name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
@@ -38,7 +38,7 @@ export function servedMethods(method: Method): (Method | 'HEAD')[] {
   return method === 'GET' ? ['GET', 'HEAD'] : [method];
 }
 
-/** Returns a function that tells, by method and path, whether a request is a long poll. */
+/** Returns a predicate on method and path that is true for long polls. */
 export function longPollsAmong(
   operations: readonly ServedOperation[],
 ): (request: { readonly method?: string | undefined; readonly url?: string | undefined }) => boolean {

@@ -33,7 +33,7 @@ const jsonText = z.string().transform((text, context): unknown => {
     if (isStorable(value)) return value;
     context.addIssue({
       code: 'custom',
-      message: 'must not contain U+0000, half of a character, or the name __proto__',
+      message: 'must not contain U+0000, an unpaired surrogate, or the name __proto__',
     });
   } catch {
     // The error names the parameter. The JSON parser's message would add nothing.

@@ -3,7 +3,7 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 interface Slots {
   taken: number;
   /**
-   * Duration of the actor's pieces of work: their maximum, which each shorter piece lowers by an eighth of the
+   * Decaying maximum of the durations of the actor's pieces of work. Each shorter piece lowers it by an eighth of the
    * difference.
    */
   milliseconds: number;
@@ -15,13 +15,13 @@ const longMilliseconds = 20;
 const decay = 1 / 8;
 
 /**
- * Limits the concurrent pieces of work of each actor. Further pieces of the same actor wait, FIFO. While an actor's
- * pieces take long, only one runs at a time: three writes of one actor would use all transactions of the database, and
- * the results of three long queries would fill every tick.
+ * Limits the concurrent pieces of work of each actor. Further pieces of the same actor wait in a FIFO queue. While an
+ * actor's pieces are slow, only one runs at a time: three writes of one actor would use all transactions of the
+ * database, and the results of three long queries would fill every tick.
  */
 export class ActorSlots {
   readonly #maximum: number;
-  /** Actors that hold at least one slot. */
+  /** Actors that have at least one slot. */
   readonly #actors = new Map<string, Slots>();
 
   constructor(maximum: number) {
@@ -51,8 +51,8 @@ export class ActorSlots {
   }
 
   /**
-   * Returns the function that releases a slot. It is idempotent, and passes the slot to the piece of work that has
-   * waited longest.
+   * Returns the function that releases a slot. The function is idempotent. It passes the slot to the piece of work that
+   * has waited longest.
    */
   #releaseOf(actor: string, slots: Slots): () => void {
     const since = performance.now();

@@ -1,16 +1,15 @@
 /**
- * Shorter pieces of work cause no pause. A request that awaits several database answers takes as many ticks, so it would
- * take a hundred milliseconds even among pieces of 10 ms.
+ * Shorter pieces of work cause no pause. The value is low, because a request that awaits several database answers needs
+ * as many ticks: among pieces of 10 ms it would take a hundred milliseconds.
  */
 const shortMilliseconds = 5;
 const longestPauseMilliseconds = 50;
-/** A client counts as alone if no other client has run for this long. */
+/** A client counts as alone if no other client has begun an act for this long. */
 const aloneMilliseconds = 1000;
 
 /**
- * Pauses a client whose act has blocked the event loop for long. From connection to answer, a request of another client
- * takes several ticks, and without pauses it would wait for a long act in each of them. A client that is alone is not
- * paused.
+ * Pauses a client whose act has blocked the event loop for a long time. A request of another client needs several
+ * ticks, and without pauses it would wait for a long act in each of them. A client without competitors is not paused.
  */
 export class ClientPauses {
   /** The end of each client's pause, in the order in which the pauses began. */

@@ -26,10 +26,10 @@ const windowMilliseconds = 500;
 const throughputDecay = 0.8;
 
 /**
- * Adaptive concurrency limit for one operation (Little's law; overload detected as in CoDel, RFC 8289). There is no limit
- * while requests complete within `backlogMilliseconds`. The operation is overloaded when the oldest request is older than
- * that, and no request has completed in time for just as long. Then the limiter admits only as many requests as recent
- * throughput can complete in that time, split evenly between clients.
+ * Adaptive concurrency limit for one operation (Little's law; overload detected as in CoDel, RFC 8289). There is no
+ * limit while requests complete within `backlogMilliseconds`. The operation is overloaded when the oldest request is
+ * older than that, and no request has completed in time for that long. Then the limiter admits only as many requests as
+ * recent throughput can complete in that time, split evenly between clients.
  */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimiterOptions;
@@ -51,7 +51,7 @@ export class ConcurrencyLimiter {
 
   /**
    * Counts a request before authentication, until its permit is released. Such requests have a separate limit, so that
-   * unauthenticated clients take nothing from the fair shares of known clients.
+   * unauthenticated clients do not reduce the fair shares of known clients.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded, and the request's origin
    * already has its fair share.
    */
@@ -187,7 +187,7 @@ export class Permit {
     if (!this.#hasBegun) this.release();
   }
 
-  /** Counts the request as completed, for throughput. An error answer with 4xx counts, too. */
+  /** Counts the request as completed, for throughput. A 4xx answer also counts. */
   complete(): void {
     this.#limiter.complete(this);
   }

@@ -10,18 +10,18 @@ const maximumActsPerTick = 256;
 /** While other requests are queued, one of this many acts is a poll. */
 const actsPerPoll = 4;
 /**
- * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates.
- * Refusing one request per event can take longer than a second. After this time, some acts run between two events.
+ * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates. If
+ * each event refuses a request, that can take more than a second. After this time, some acts run between two events.
  */
 const maximumPollMilliseconds = 20;
 /**
- * Number of refusals per act in that phase. An act takes several times as long as a refusal. Without acts, a retry
+ * After that time, number of refusals per act. An act takes several times as long as a refusal. Without acts, a retry
  * storm would starve all requests.
  */
 const refusalsPerAct = 32;
 /**
- * The measured pace decays with this half-life while the queue runs empty, as it does in a process that is only
- * sometimes overloaded.
+ * Half-life with which the measured pace decays while ticks empty the queue, for example in a process that is
+ * overloaded only at times.
  */
 const paceHalfLifeMilliseconds = 100;
 /** Number of expired entries to refuse before each act. */
@@ -35,8 +35,8 @@ interface ScheduleOptions {
   /** Whether the request is a long poll. */
   readonly isPoll?: boolean;
   /**
-   * Key by which clients share ticks. A client must not be able to choose its own keys: it would get any number of
-   * shares.
+   * Key by which clients share ticks. A client must not be able to choose its own keys, because with many keys it would
+   * get many shares.
    */
   readonly client: string;
   /** Called instead of the act if the entry expires or is likely to expire. If absent, the entry never expires. */
@@ -53,13 +53,14 @@ interface Entry {
 }
 
 /**
- * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests alternate,
- * so that one busy client cannot starve others. Long polls give way: while other requests wait, one act in four is a poll.
- * Yields to the event loop after 10 ms, and pauses a client whose act took more than 5 ms.
+ * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests
+ * alternate, so that one busy client cannot starve others. Long polls have lower priority: while other requests wait,
+ * only one act in four is a poll. Yields to the event loop after 10 ms, and pauses a client whose act took more than 5
+ * ms.
  *
- * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the client
- * learns soon, and the entry takes no memory. Refuses an entry that has been queued for longer than `backlogMilliseconds`,
- * if more than `minimumBacklog` are queued. Polls do not count as queued.
+ * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the
+ * client learns early, and the entry uses no memory. Refuses an entry that has been queued for longer than
+ * `backlogMilliseconds`, if more than `minimumBacklog` are queued. Polls do not count as queued.
  */
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
@@ -200,7 +201,7 @@ export class FairScheduler {
     endTick();
   }
 
-  /** Begins the next entry. Returns false if there is none that may begin. */
+  /** Begins the next entry. Returns false if no entry may begin. */
   #beginNext(now: number): boolean {
     this.#refuseExpired(now);
     const next = this.#take(now);

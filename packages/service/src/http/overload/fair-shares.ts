@@ -15,7 +15,7 @@ export class FairShares {
   }
 
   /**
-   * Whether a client may take one more unit: the total is below `limit`, or the client is below its fair share of the
+   * Whether a client may use one more unit: the total is below `limit`, or the client is below its fair share of the
    * limit.
    */
   hasRoom(client: string, limit: number): boolean {
@@ -29,7 +29,7 @@ export class FairShares {
     this.#clients.set(client, this.of(client) + 1);
   }
 
-  /** Releases one unit of a client, which must hold at least one. */
+  /** Releases one unit of a client, which must have at least one. */
   remove(client: string): void {
     this.#count -= 1;
     const left = this.of(client) - 1;

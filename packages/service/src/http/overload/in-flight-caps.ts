@@ -24,7 +24,7 @@ export interface InFlightCapsOptions {
   readonly onRefusal: (reason: RefusalReason) => void;
 }
 
-/** The resources that a request holds until it is answered. */
+/** The resources that a request uses until it is answered. */
 export interface SlotRequest {
   /** The authenticated actor; `undefined` for an unauthenticated client. */
   readonly actor: string | undefined;
@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** A usage that a slot increases, and the fraction of the limit on body bytes that this usage may reach. */
+/** A usage that a slot increases, and the fraction of the body-byte limit that this usage may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -155,7 +155,7 @@ export class InFlightCaps {
     this.#total.requests += sign * requests;
     this.#total.bodyBytes += sign * bodyBytes;
     for (const { usage } of accounts) {
-      // Counts an unauthenticated body as a request, too, which protects its address from eviction.
+      // Also counts an unauthenticated body as a request, which protects its address from eviction.
       usage.requests += sign;
       usage.bodyBytes += sign * bodyBytes;
     }

@@ -31,7 +31,7 @@ export class LoadShedder {
     refuseAsUnavailable(response);
   }
 
-  /** Counts a request that the caller refuses itself. */
+  /** Counts a request that the caller has refused. */
   count(): void {
     this.#options.onRefusal('overload');
     if (this.#unlogged === 0) setTimeout(this.#log, logIntervalMilliseconds).unref();
@@ -42,7 +42,7 @@ export class LoadShedder {
     const { log } = this.#options;
     log.warn(
       { requests: this.#unlogged },
-      'this process is overloaded: requests that waited too long were refused',
+      'this process is overloaded: requests that were queued for too long were refused',
     );
     this.#unlogged = 0;
   };

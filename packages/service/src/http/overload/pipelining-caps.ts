@@ -4,8 +4,7 @@ import { longUrlBytes } from '../bodies/received-body.js';
 
 const maximumPerConnection = 100;
 /**
- * Fraction of the request limit, and of the body-byte limit, that pipelined requests on all connections may take
- * together.
+ * Fraction of the request limit, and of the body-byte limit, that the pipelined requests of all connections may use.
  */
 const pipelinedPart = 1 / 10;
 /**
@@ -14,7 +13,7 @@ const pipelinedPart = 1 / 10;
 const maximumReadAhead = 64 * 1024;
 
 /**
- * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies take
+ * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies use
  * memory.
  */
 export class PipeliningCaps {
@@ -26,7 +25,7 @@ export class PipeliningCaps {
     this.#limits = limits;
   }
 
-  /** Upper bound of the memory that bodies of pipelined requests take, in bytes. */
+  /** Upper bound of the memory that bodies of pipelined requests use, in bytes. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }

@@ -1,4 +1,4 @@
-/** Long polls by lane: a newer request of a lane replaces the older one, which then answers at once. */
+/** Long polls by lane. A newer request of a lane replaces the older one, whose handler then answers at once. */
 export class Lanes {
   readonly #closing: AbortSignal | undefined;
   readonly #running = new Map<string, AbortController>();

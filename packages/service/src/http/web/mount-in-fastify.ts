@@ -22,7 +22,7 @@ export function mountInFastify(
         listener(request.raw, reply.raw);
       },
       handler: () => {
-        throw new Error('the request is answered before');
+        throw new Error('the request is already answered');
       },
     });
   }

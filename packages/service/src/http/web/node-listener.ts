@@ -106,7 +106,7 @@ function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 const bodyWasRead =
-  'The body was read before the push operations got it: mount them before body parsers such as express.json().';
+  'The body was read before the push operations could read it: mount them before body parsers such as express.json().';
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.writeHead(answer.status, Object.fromEntries(answer.headers));

@@ -43,13 +43,13 @@ export interface WebHandlerOptions {
  * by its head, before its body is read, and limits the size of bodies. The host must limit connections and request
  * rates.
  *
- * @throws Error if an operation takes a file
+ * @throws Error if an operation accepts a file
  */
 export function createWebHandler({ closing, log, ...options }: WebHandlerOptions): WebHandler {
   const operations = serveOperations(options.operations);
   for (const { declared, name } of operations) {
     if (declared.body === 'file')
-      throw new Error(`${name} takes a file, which only createHttpApp can serve.`);
+      throw new Error(`${name} accepts a file, which only createHttpApp supports.`);
   }
   const nextId = requestIds();
   const lanes = new Lanes(closing);
@@ -74,7 +74,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // An aborted request also fails, because its body ends early. That is no error of this server.
+      // An aborted request also fails, because its body ends early. That is not an error of this server.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }

@@ -1,7 +1,7 @@
 import { refused } from '@waxwing/protocol';
 import { ReceivedRequest } from '../operations/received-request.js';
 
-/** What an operation's view of a request is made from. */
+/** The inputs of {@link WebOperationRequest}. */
 interface Source {
   readonly id: string;
   /** The operation's declared path. */

@@ -33,7 +33,7 @@ describe('a local listener', () => {
     { host: 'localhost', origin: 'file://' },
   ])('refuses $host asked from $origin', (headers) => {
     expect(describeForeignRequest(headers, '127.0.0.1')).toMatch(
-      'origin' in headers ? /web pages of other sites/ : /use localhost or the address/,
+      'origin' in headers ? /pages of other sites/ : /use localhost or the address/,
     );
   });
 
@@ -47,7 +47,7 @@ describe('a local listener', () => {
       'http://192.168.1.6:9320',
       'http://attacker.example:9320',
     ]) {
-      expect(describeForeignRequest({ host, origin }, bound), origin).toContain('web pages of other sites');
+      expect(describeForeignRequest({ host, origin }, bound), origin).toContain('pages of other sites');
     }
     const rebound = { host: 'attacker.example:9320', origin: 'http://attacker.example:9320' };
     expect(describeForeignRequest(rebound, bound)).toContain('the name in Host');

@@ -14,7 +14,7 @@ export interface Field {
   readonly since?: number | undefined;
 }
 
-/** JavaScript's maximum safe integer. As a maximum it means that the operation has no limit. */
+/** JavaScript's maximum safe integer. As a maximum, it means "no limit". */
 const anyInteger = 9_007_199_254_740_991;
 /** Name of the schema whose fields every successful answer has. */
 const commonAnswer = 'Success';
@@ -61,8 +61,8 @@ function describeField({ name, place, isRequired, schema = {}, description, sinc
 }
 
 /**
- * Says whether a field is optional or required, but only if that is unusual: parameters are optional and fields present
- * by default.
+ * Says whether a field is optional or required, but only if that differs from the default: parameters are usually
+ * optional, and fields of answers usually present.
  */
 function describeNeed(place: string | undefined, isRequired: boolean): string[] {
   if (place === undefined) return isRequired ? [] : ['may be absent'];

@@ -143,7 +143,7 @@ function describeAnswer(
     return `<dt>${status}</dt><dd>${code(type)}</dd>`;
   }
   const fields = listFields(fieldsOf(schema, schemas));
-  return `<dt>${status}</dt><dd>${fields === '' ? 'Success, without fields of its own.' : fields}</dd>`;
+  return `<dt>${status}</dt><dd>${fields === '' ? 'Success, without additional fields.' : fields}</dd>`;
 }
 
 function describeShape(name: string, schema: Schema, schemas: Schemas): string {
