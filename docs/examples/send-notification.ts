@@ -29,6 +29,6 @@ export async function notifyUser(push: ServerPush, userId: UserId, notice: Notic
   });
   if (reach.kind === 'no-relay') return 'Not sent: the organization has no relay.';
   if (reach.kind === 'switched-off') return 'Not sent: the relay has switched push off.';
-  if (reach.kind === 'no-device') return 'Not sent: the user has no phone that takes notifications.';
+  if (reach.kind === 'no-device') return 'Not sent: the user has no phone that accepts notifications.';
   return `On its way to ${reach.devices} of the user's devices.`;
 }

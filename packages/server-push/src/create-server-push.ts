@@ -89,7 +89,7 @@ export interface ServerPush extends ServedPush {
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /**
    * Replaces the relay, or this server's key at the relay, from the next request on. Requests in flight continue with
-   * the former relay and key. Then tells clients whether push is on, if that changed. Never rejects.
+   * the former relay and key. Then notifies clients if the push status has changed. Never rejects.
    */
   useRelay(account: RelayAccount): Promise<void>;
   /** Ends the long polls for events, current and later ones, so that an HTTP server can close. */

@@ -40,7 +40,7 @@ export class CurrentRelay {
   #account: RelayAccount = { kind: 'not-configured' };
   #connection: RelayConnection | undefined;
   #dispatcher: Dispatcher | undefined;
-  /** Dispatchers of former networks whose requests have not all ended. */
+  /** Dispatchers of former networks that still have requests in flight. */
   readonly #draining = new Set<Dispatcher>();
 
   constructor(options: ServerPushOptions, records: RelayRecords) {

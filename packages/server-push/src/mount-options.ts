@@ -14,7 +14,10 @@ export interface HostActor<Tables = ServerPushTables> {
   readonly isBot?: boolean;
   /** See {@link PushActor.session}. Default: none. */
   readonly session?: string | undefined;
-  /** See {@link PushActor.lockUser}. By default nothing is locked, which suits hosts that keep users in another database. */
+  /**
+   * See {@link PushActor.lockUser}. By default nothing is locked, which is right for hosts that store users in another
+   * database.
+   */
   readonly lockUser?: PushActor<Tables>['lockUser'];
 }
 
@@ -73,10 +76,12 @@ export async function withDefaults<Tables>(
   };
 }
 
-/** Returns the id with its type. @throws TypeError if it is not an id as on the wire, but for example a UUID. */
+/** Returns the id with its branded type. @throws TypeError if it is not a positive integer, but for example a UUID. */
 export function requireUserId(userId: number): UserId {
   if (Number.isSafeInteger(userId) && userId > 0) return userId as UserId;
-  throw new TypeError('A user id must be a positive integer: give users one if yours have other ids.');
+  throw new TypeError(
+    'A user id must be a positive integer: assign integers to your users if their ids are different.',
+  );
 }
 
 async function loadSodium(log: ServerPushOptions['log']): Promise<ServerPushOptions['sodium']> {

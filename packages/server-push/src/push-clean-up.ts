@@ -15,7 +15,7 @@ export interface PushCleanUpOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** After a refusal, a phone that has not registered again for this long no longer waits for an answer. */
+/** A failed device is removed if its phone has not registered again for this long. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**

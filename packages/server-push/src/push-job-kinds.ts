@@ -6,7 +6,7 @@ import { registrationJobKinds } from './push-devices/enqueue-forwarding.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { forwardRevocationJob } from './revocations/forward-revocation.js';
 
-/** Kinds of jobs that users wait for: run at once when the relay is back. */
+/** Kinds of jobs that users wait for. They run at once when the relay recovers. */
 export const urgentJobKinds = [
   deliverNotificationJob,
   registrationJobKinds.common,
@@ -15,7 +15,7 @@ export const urgentJobKinds = [
   tokenJobKinds.further,
 ] as const;
 
-/** Kinds of jobs that stop notifications to a phone: retried first when the relay is back. */
+/** Kinds of jobs that stop notifications to a phone. They are retried first when the relay recovers. */
 export const endingJobKinds = [
   relayDeviceRemoving.jobKind,
   tokenRemoving.jobKind,

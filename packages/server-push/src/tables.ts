@@ -25,7 +25,7 @@ import {
   type PushStatusTables,
 } from './relay-link/push-status-tables.js';
 
-/** Id that the server gives a PushDevice. The relay uses a different one, a {@link RelayDeviceId}. */
+/** Id that the server assigns to a PushDevice. The relay uses a different id, a {@link RelayDeviceId}. */
 export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 
 /** A write transaction on the push tables. */
@@ -34,7 +34,7 @@ export type PushTransaction = WriteTransaction<ServerPushTables>;
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables, PushStatusTables {
   /**
-   * One row per (user, `push_account_id`), with the active registration. `pending_*` holds a registration that the
+   * One row per (user, `push_account_id`), with the active registration. `pending_*` contains a registration that the
    * relay has not accepted yet.
    */
   push_devices: {

@@ -12,12 +12,12 @@ const refusal = (message: string) =>
 
 it('the error for a relay that refuses to register the server names the one flag to change', () => {
   expect(refusal('Invalid server administrator email address: Invalid email address.')).toMatch(
-    /: name another address than "ada@example.com" with --contact, and run the command again\.$/,
+    /: set an address other than "ada@example.com" with --contact, and run the command again\.$/,
   );
   expect(refusal('This relay admits new servers by invitation: ask its operator for one.')).toMatch(
-    /: give its code with --invitation, and run the command again\.$/,
+    /: pass the code with --invitation, and run the command again\.$/,
   );
-  expect(refusal('This relay takes no new servers by itself: ask its operator to add yours.')).toMatch(
+  expect(refusal('This relay accepts no new servers automatically: ask its operator to add yours.')).toMatch(
     /add yours: then set the SERVER_PUSH_RELAY_ settings to what the operator gives you\.$/,
   );
   expect(refusal('a/b contains invalid components')).toContain(

@@ -45,7 +45,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
   "another server's account": {
     breaks: (w) => w.otherServer(),
     check: 'realm',
-    cause: /counts as another server's the organization/,
+    cause: /The organization .* belongs to another server at the relay/,
     remedy: /operator/,
   },
   'an organization that the relay does not know': {
@@ -117,7 +117,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
       return w.answering(notified(), { status: 200, body });
     },
     check: 'key list',
-    cause: /has a wrong signature/,
+    cause: /has an invalid signature/,
     remedy: /waxwing-relay keys verify/,
   },
   'a signing key that is not the pinned one': {
@@ -127,7 +127,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     },
     mends: async (w) => w.pin(String((await w.keyListOfRelay()).signing_public_key)),
     check: 'signing key',
-    cause: /which the pinned key .* does not lead to/,
+    cause: /which has no chain of endorsements from the pinned key/,
     remedy: /^Ask the operator whether the key was replaced/,
   },
 };

@@ -65,14 +65,14 @@ export const configuration: Readonly<Record<string, Broken>> = {
   'a key file that holds the label alone': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('label.key', 'server key\n') }),
     check: 'configuration',
-    cause: /holds no key/,
-    remedy: /^Write into it the key alone/,
+    cause: /contains no key/,
+    remedy: /^Write only the key into it/,
   },
   'a file of authorities without a certificate': {
     breaks: (w) => ({ SERVER_RELAY_CA_FILE: w.file('ca.pem', 'nothing') }),
     check: 'configuration',
-    cause: /^SERVER_RELAY_CA_FILE: the file .* holds no certificate in PEM/,
-    remedy: /^Name one that begins with/,
+    cause: /^SERVER_RELAY_CA_FILE: the file .* contains no PEM certificate/,
+    remedy: /^Use one that begins with/,
   },
   'the key file of the database gone': {
     breaks: (w) => {

@@ -21,7 +21,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     mends: (w) => w.world.registerPhones(w.ada),
     check: 'devices',
     cause: /No phone is registered: .* INVALID_BOUNCER_PUBLIC_KEY/,
-    remedy: /build of the app/,
+    remedy: /app build/,
   },
   'a relay without credentials for the app': {
     breaks: (w) => w.reloadApps(['apns']),
@@ -59,7 +59,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
       await w.world.startRelay();
     },
     check: 'apps',
-    cause: /no credentials of any app/,
+    cause: /no credentials for any app/,
     remedy: /RELAY_APPS_FILE/,
   },
   'a notification that waits for the relay': {

@@ -14,7 +14,7 @@ export const network: Readonly<Record<string, Broken>> = {
     breaks: async () => ({ SERVER_RELAY_URL: `http://127.0.0.1:${await freePort()}` }),
     check: 'connection',
     cause: /nothing listens there \(ECONNREFUSED\)/,
-    remedy: /^Check the address, and that it runs/,
+    remedy: /^Check the address, and that the service is running/,
   },
   'a relay that cuts connections': {
     breaks: (w) => w.answering('cut'),
@@ -34,13 +34,13 @@ export const network: Readonly<Record<string, Broken>> = {
   'https:// to a port without TLS': {
     breaks: (w) => ({ SERVER_RELAY_URL: w.world.relayUrl.replace('http:', 'https:') }),
     check: 'tls',
-    cause: /does not speak TLS/,
-    remedy: /^Write http:\/\/ if that is meant/,
+    cause: /does not use TLS/,
+    remedy: /^Use http:\/\/ if that is intended/,
   },
   'a certificate of an authority of its own': {
     breaks: async (w) => ({ SERVER_RELAY_URL: (await w.tlsRelay('127.0.0.1')).SERVER_RELAY_URL }),
     check: 'tls',
-    cause: /not from an authority that this machine trusts/,
+    cause: /not from a certificate authority that this machine trusts/,
     remedy: /set SERVER_RELAY_CA_FILE to its PEM file/,
   },
   'a certificate for another name': {
@@ -50,36 +50,36 @@ export const network: Readonly<Record<string, Broken>> = {
     },
     check: 'tls',
     cause: /certificate is for another name/,
-    remedy: /^Use the name that the certificate is for/,
+    remedy: /^Use the name in the certificate/,
   },
   'a proxy that is down': {
     breaks: async () => ({ SERVER_RELAY_PROXY: `http://127.0.0.1:${await freePort()}` }),
     check: 'connection',
     cause: /cannot be reached/,
-    remedy: /check also the proxy in SERVER_RELAY_PROXY/,
+    remedy: /also check the proxy in SERVER_RELAY_PROXY/,
   },
   'the page of another website': {
     breaks: (w) => w.answering({ status: 404, body: '<h1>Not Found</h1>' }),
     check: 'relay',
-    cause: /answers 404, but not like a relay/,
+    cause: /answers 404, but is not a relay/,
     remedy: /SERVER_RELAY_URL/,
   },
   'a relay that is down behind a proxy': {
     breaks: (w) => w.answering({ status: 502, body: '<h1>502 Bad Gateway</h1>' }),
     check: 'relay',
-    cause: /answers 502, .* not like a relay: it may be a proxy whose relay is down/,
+    cause: /answers 502, .* is not a relay: it may be a proxy whose relay is down/,
     remedy: /operator whether the relay runs/,
   },
   'a redirection': {
     breaks: (w) => w.answering({ status: 302, headers: { location: 'https://relay.example' } }),
     check: 'relay',
-    cause: /answers 302, a redirection, which is not followed/,
+    cause: /answers 302, a redirect, which is not followed/,
     remedy: /SERVER_RELAY_URL/,
   },
   'an address with a path': {
     breaks: (w) => ({ SERVER_RELAY_URL: `${w.world.relayUrl}/push` }),
     check: 'relay',
-    cause: /answers 404, but not like a relay/,
+    cause: /answers 404, but is not a relay/,
     remedy: /without a path/,
   },
   'a relay that fails': {

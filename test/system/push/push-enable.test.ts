@@ -181,7 +181,7 @@ eachBackend((backend) => {
         .where('url', '=', relay.url)
         .execute();
       const { code, said } = await world.run(['push', 'enable', '--relay', relay.url]);
-      expect([code, said]).toEqual([1, expect.stringContaining('publishes no key list any more')]);
+      expect([code, said]).toEqual([1, expect.stringContaining('no longer publishes a key list')]);
       await relay.close();
       await world.runJson(['push', 'enable', '--relay', world.relayUrl]);
       expect((await account())?.server_id).toBe(before?.server_id);

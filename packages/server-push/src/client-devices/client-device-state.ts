@@ -22,7 +22,7 @@ export interface OwnedDevice {
   readonly user_id: UserId;
 }
 
-/** Returns the state of a device as in the answer of `POST /register` (docs/protocol.md#device-events). */
+/** Returns the state of a device as in the answer to `POST /register` (docs/protocol.md#device-events). */
 export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   return {
     push_key_id: row.push_key_id,

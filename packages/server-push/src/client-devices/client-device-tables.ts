@@ -5,8 +5,8 @@ import { type Generated, type Kysely, sql } from 'kysely';
 /** Devices of the newer generation. Instants in Unix milliseconds. */
 export interface ClientDeviceTables {
   /**
-   * One row per device that a client has created. `push_token_*` hold the active token. `pending_*` hold the newest
-   * token until the relay decides on it. If the relay refuses the token, `pending_push_token_id` is kept.
+   * One row per device that a client has created. `push_token_*` contain the active token. `pending_*` contain the
+   * newest token until the relay decides on it. If the relay refuses the token, `pending_push_token_id` is kept.
    */
   client_devices: {
     id: Generated<ClientDeviceId>;

@@ -32,13 +32,13 @@ interface ChangedDevice {
 }
 
 /**
- * After a day, sending the same token again renews its date. Phones renew tokens after 30 days: with an unchanged date
- * they would then renew at each start.
+ * After a day, sending the same token again updates its date. Phones renew tokens after 30 days, and with an unchanged
+ * date they would renew at each start.
  */
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Decides how a change that a phone requests affects its device. Refuses the same changes as stock servers, in the same
+ * Decides how a phone's requested change affects its device. Refuses the same changes as stock servers, in the same
  * order. `now` is in Unix milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {

@@ -6,8 +6,8 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 
 // A token may replace an older-generation registration for which the relay still holds notifications. The phone still
-// has the key to decrypt them, so the registration is removed only when the relay holds no more of them, or at once if
-// the phone signs out.
+// has the key to decrypt them, so the registration is removed only when the relay holds none for it, or at once if the
+// phone signs out.
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 

@@ -7,7 +7,7 @@ export interface FreedToken {
   readonly pushKeyId: PushKeyId | null;
 }
 
-/** The columns that hold a device's keys. */
+/** The columns with a device's keys. */
 export type KeyColumns = Pick<ClientDeviceRow, 'push_key_id' | 'former_push_keys'>;
 
 /** The columns that {@link freedBy} needs. */

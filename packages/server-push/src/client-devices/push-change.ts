@@ -19,7 +19,7 @@ export interface SentKey {
 export interface SentToken {
   readonly kind: string;
   readonly tokenId: string;
-  /** Empty if the text is not a key. The relay then answers that it does not know the key. */
+  /** Empty if the text is not a key. The relay then reports an unknown key. */
   readonly bouncerPublicKey: string;
   /** Base64. Empty if the text is not ciphertext or is too long for a relay, because no relay could open it. */
   readonly encryptedPushRegistration: string;

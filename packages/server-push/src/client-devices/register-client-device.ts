@@ -36,7 +36,7 @@ export const registerClientDevice = operation({
       const created = await createClientDevice(transaction, actor, now);
       if (created === undefined) {
         throw refused(
-          `This user has ${maximumPushDevicesPerUser} devices with push tokens, which is the most; removing one makes room`,
+          `This user has ${maximumPushDevicesPerUser} devices with push tokens, which is the maximum; removing one makes room`,
         );
       }
       const { device, dropped } = created;

@@ -9,7 +9,7 @@ import { enqueueTokenRemoval } from './remove-tokens.js';
 
 type Db = Kysely<ServerPushTables>;
 
-/** Drops the tokens of phones that no longer register. The phones' devices and keys stay. */
+/** Drops the tokens of phones that no longer register. Keeps the phones' devices and keys. */
 export function removingUnrenewedTokens(database: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>) {
   return {
     name: 'client-devices/remove-unrenewed',

@@ -22,7 +22,7 @@ export function addAccountCommands(push: Command, program: PushProgram): void {
 function addTest(push: Command, program: PushProgram): void {
   const { terminal, names } = program;
   withWait(withJson(push.command('test')))
-    .description("send a test notification to a user's phones, and print what the relay says of each")
+    .description("send a test notification to a user's phones, and print the relay's result for each phone")
     .requiredOption(`--user <${program.userIs.kind}>`, program.userIs.description)
     .action(async ({ user, wait, ...flags }: OutputFlags & WaitFlag & { readonly user: string }) => {
       const { sendTest } = await import('../notifications/send-test.js');
@@ -48,7 +48,7 @@ function addTest(push: Command, program: PushProgram): void {
 function addDisable(push: Command, program: PushProgram): void {
   withYes(withJson(push.command('disable')))
     .description('stop using the relay, in every process; enable returns to it as the same server')
-    .option('--forget', 'also delete the credentials; the relay then takes this server for another one')
+    .option('--forget', 'also delete the credentials; the relay then treats this server as a new one')
     .action(async (flags: DisableFlags) => {
       const { disablePush } = await import('./disable-push.js');
       await program.withPush((work) => disablePush(program, work, flags));
@@ -58,7 +58,9 @@ function addDisable(push: Command, program: PushProgram): void {
 function addRotate(push: Command, program: PushProgram): void {
   const { terminal } = program;
   withJson(push.command('rotate-credentials'))
-    .description("replace this server's key at the relay, which accepts the former one for ten more minutes")
+    .description(
+      "replace this server's key at the relay, which accepts the previous key for ten more minutes",
+    )
     .action(async (flags: OutputFlags) => {
       const row = await program.withPush((work) => rotate(program, work));
       printResult(terminal, flags, {

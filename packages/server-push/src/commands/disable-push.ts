@@ -27,13 +27,13 @@ export interface DisableFlags extends ConsentFlags, OutputFlags {
 
 /**
  * Stops push in every process, then leaves the relay. Push stops even if the relay is down; running the command again
- * finishes the leaving. @throws CommandError if push is not enabled, or if the relay could not be left.
+ * completes the deregistration. @throws CommandError if push is not enabled, or if the relay could not be left.
  */
 export async function disablePush(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
   refuseIfConfigured(work.settings, program.names);
   const question = flags.forget
-    ? "No user gets notifications any more, and the relay's operator must help if this server is to return. Go on?"
-    : 'No user gets notifications any more until push is enabled again. Go on?';
+    ? "No user gets notifications any more, and this server can return only with the help of the relay's operator. Go on?"
+    : 'No user gets notifications any more until push is enabled again. Continue?';
   await requireConsent(program.terminal, question, flags.yes);
   await (flags.forget ? forget(program, work, flags) : disable(program, work, flags));
 }
@@ -63,7 +63,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
   });
   if (trouble === undefined) return;
   throw new CommandError(
-    `The relay still counts this server as its own, since ${trouble}: run ${names.push} disable again later.`,
+    `This server is still registered at the relay, because ${trouble}: run ${names.push} disable again later.`,
   );
 }
 
@@ -84,7 +84,7 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
       continue;
     }
     leftovers.push(
-      `The relay ${account.url} could not be left, since ${trouble}: ask its operator for waxwing-relay servers remove ${account.server_id}.`,
+      `The server could not leave the relay ${account.url}, because ${trouble}: ask its operator for waxwing-relay servers remove ${account.server_id}.`,
     );
   }
   const publish = (await program.publisherOf?.(database)) ?? (async () => undefined);
@@ -106,8 +106,7 @@ async function forget(program: PushProgram, work: PushWork, flags: DisableFlags)
 }
 
 function howToReturn({ url, server_id: id, signing_public_key: key }: StoredAccount, push: string): string {
-  const inRelay =
-    key === null ? `to let the server ${id} in again` : `for waxwing-relay servers resume ${id}`;
+  const inRelay = key === null ? `to reactivate the server ${id}` : `for waxwing-relay servers resume ${id}`;
   return `To return to ${url}, ask its operator ${inRelay}, then run ${push} enable --relay ${url} --transfer.`;
 }
 

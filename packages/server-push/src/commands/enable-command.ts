@@ -19,7 +19,7 @@ export function addEnableCommand(push: Command, program: PushProgram): void {
       'take over the registration of the same host, with a new key: for a server that moved or lost its credentials; it must be running',
     )
     .action(async (flags: EnableFlags) => {
-      // Imported lazily, so that help starts fast.
+      // Imported lazily, so that help is fast.
       const { enablePush } = await import('./enable-push.js');
       const result = await program.withPush((work) => enablePush(program, work, flags));
       printResult(program.terminal, flags, result);

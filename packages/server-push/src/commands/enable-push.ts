@@ -65,7 +65,7 @@ function describeEnabled(
   { relay, isNew, signingPublicKey, canPush }: EnabledRelay,
   { hostname }: JoinRequest,
 ): string[] {
-  const joined = isNew ? 'joined' : 'is known at';
+  const joined = isNew ? 'joined' : 'is already registered at';
   return [
     `This server (${hostname}, ${relay.serverId}) ${joined} ${relay.url}, which is in use now.`,
     signingPublicKey === undefined
@@ -98,7 +98,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
   }
   if (isPlainToOthers(url) && !pushAccount.allowsPlainHttp) {
     throw new CommandError(
-      `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if the network is your own.`,
+      `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if you trust the network.`,
     );
   }
   // Normalized, because two spellings of one URL would become two accounts.

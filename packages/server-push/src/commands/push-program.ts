@@ -7,7 +7,7 @@ import type { PublishEvents, PushRealm } from '../server-push-options.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** What the push commands work with. */
+/** The dependencies of the push commands. */
 export interface PushWork {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly settings: AccountSettings;

@@ -3,7 +3,7 @@ import type { PushProgram, PushWork } from '../commands/push-program.js';
 import type { ServerPushTables } from '../tables.js';
 import { mountedNames } from './mounted-names.js';
 
-/** Ends the error message of a command that finds no database. Says what to do. */
+/** End of the error message of a command that finds no database: what the admin should do. */
 export const remedyIfMissing =
   'start the server once, which creates it, and name the same one in SERVER_PUSH_DATABASE';
 
@@ -27,7 +27,7 @@ async function withPush<Result>(
   terminal: Terminal,
   work: (push: PushWork) => Promise<Result>,
 ): Promise<Result> {
-  // Imported lazily, so that help starts fast.
+  // Imported lazily, so that help is fast.
   const { openDatabaseWithJobs } = await import('@waxwing/jobs');
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { serverPushMigrations } = await import('../tables.js');

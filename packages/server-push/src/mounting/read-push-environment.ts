@@ -30,7 +30,9 @@ export function readPushEnvironment(environment: Environment): PushSettings {
     reader.problem(`${reader.fullName('REALM_UUID')} is "${realm.uuid}": it must be a UUID.`);
   }
   if (Buffer.byteLength(realm.url) > maximumRealmUrlBytes) {
-    reader.problem(`${reader.fullName('REALM_URL')} is too long: ${maximumRealmUrlBytes} bytes is the most.`);
+    reader.problem(
+      `${reader.fullName('REALM_URL')} is too long: the maximum is ${maximumRealmUrlBytes} bytes.`,
+    );
   }
   const account = readAccountSettings(reader, databaseUrl.reveal(), mountedNames);
   reader.finish();

@@ -12,7 +12,7 @@ import { readPushEnvironment } from './read-push-environment.js';
 
 /** Options that a host passes to `startServerPush`. */
 export interface StartOptions extends Omit<MountOptions, 'database' | 'realm' | 'relay'> {
-  /** The environment that has the `SERVER_PUSH_*` settings; in most hosts that of the process. */
+  /** The environment with the `SERVER_PUSH_*` settings; in most hosts, the environment of the process. */
   readonly environment: Environment;
 }
 

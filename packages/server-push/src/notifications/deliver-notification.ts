@@ -23,7 +23,7 @@ import type { Sending } from './send-to-devices.js';
 export const deliverNotificationJob = 'notifications/deliver-notification';
 
 const capMilliseconds = 10 * 60_000;
-/** How long a registration takes normally. */
+/** Usual duration of a registration. */
 const registeringMilliseconds = 1000;
 const concurrency = 32;
 
@@ -32,7 +32,7 @@ export interface NewNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
   readonly giveUpAt?: number;
-  /** If given, the relay's result for each device is stored under this name, which {@link readReport} takes. */
+  /** If given, the relay's result for each device is stored under this id, for {@link readReport}. */
   readonly reportId?: string | undefined;
 }
 
@@ -72,7 +72,7 @@ export async function enqueueNotification(
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
-/** Encodes the job's payload. Integers in a host's payload that exceed the precision of a double stay exact. */
+/** Encodes the job's payload. Keeps integers in a host's payload exact, even if a double could not represent them. */
 function encodePayload(payload: Payload): string {
   return stringifyJson(payload as unknown as JsonObject);
 }
@@ -221,7 +221,7 @@ function judgeFailure(
   return retryLater(job, failure, { clock, random, capMilliseconds });
 }
 
-/** Creates the job for a device whose phone is registering again. It gives up when the original job would. */
+/** Creates the job for a device whose phone is registering again. It has the deadline of the original job. */
 function jobForRegistering(
   { giveUpAt }: Job,
   { userId, content, reportId, traceparent }: Payload,

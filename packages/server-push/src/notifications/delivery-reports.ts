@@ -3,7 +3,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** After this time, the command that requested the report has read it. */
+/** Long enough for the command that requested the report to read it. */
 const retentionMilliseconds = 60 * 60_000;
 
 /** Adds the relay's results for devices to a report, in the transaction that settles the notification. */

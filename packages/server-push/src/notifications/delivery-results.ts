@@ -28,12 +28,13 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // Logged as errors: faults that an admin or the relay's operator can fix. Dead and throttled phones are no such faults.
+    // Logged as errors: faults that an admin or the relay's operator can fix. Dead and throttled phones are not such
+    // faults.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {
-      first: 'a notification is held at the relay, which cannot deliver it now',
-      more: 'more notifications are held at the relay',
+      first: 'a notification is queued at the relay, which cannot deliver it now',
+      more: 'more notifications are queued at the relay',
     });
     this.#dropped = new RejectionLog(options.log, isError, {
       first: 'dropped a device that the relay does not know',
@@ -41,7 +42,7 @@ export class DeliveryResults {
     });
     this.#counter = options.metrics.counter(
       'waxwing_notification_results_total',
-      "The relay's results, one for each device that was to be notified, by status, fault and reason; a queued one counts again when it is final",
+      "The relay's result for each device to notify, by status, fault and reason; a queued result counts again when it is final",
       ['status', 'fault', 'reason'],
     );
   }

@@ -15,7 +15,7 @@ export interface DeviceResult {
   readonly fault: DeliveryFault | undefined;
   /** Bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;
-  /** Id that the relay gave a queued notification. It identifies the notification's receipt. */
+  /** Id that the relay assigned to a queued notification. It identifies the notification's receipt. */
   readonly notificationId?: string | undefined;
 }
 

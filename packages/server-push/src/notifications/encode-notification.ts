@@ -46,7 +46,7 @@ export function encodeNotification(realm: PushRealm, userId: UserId, content: No
   const bucket = notificationSizeBucketsBytes.find((size) => size >= bytes);
   if (bucket === undefined) {
     throw new RangeError(
-      `The notification takes ${bytes} bytes, and at most ${maximumNotificationBytes} fit: send less, or an id by which the app fetches the rest.`,
+      `The notification has ${bytes} bytes, but at most ${maximumNotificationBytes} are allowed: send less, or an id with which the app fetches the rest.`,
     );
   }
   const padded = Buffer.allocUnsafe(bucket);

@@ -21,8 +21,8 @@ interface Group {
 type Outcome = RelayOutcome<RelayNotifyAnyAnswer>;
 
 /**
- * Maximum number of devices in one request. The largest notification takes about 4 KB after sealing and encoding, and
- * the relay's body limit is 1 MiB.
+ * Maximum number of devices in one request. The largest notification has about 4 KB after sealing and encoding, and the
+ * relay's body limit is 1 MiB.
  */
 export const maximumDevicesPerRequest = 200;
 
@@ -78,7 +78,7 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
   const outcome = await first.ask(requests, signalOfAll(groups));
   if (groups.length === 1) return [outcome];
   if (outcome.kind === 'accepted') return divide(groups, outcome.answer);
-  // A single notification may have caused the failure, so each group is sent again in a request of its own.
+  // A single notification may have caused the failure, so each group is sent again in a separate request.
   const mayConcernOne = outcome.kind === 'refused-for-good' || outcome.httpStatus === 500;
   if (!mayConcernOne) return groups.map(() => outcome);
   return Promise.all(groups.map(({ requests: own, signal, ask }) => ask(own, signal)));

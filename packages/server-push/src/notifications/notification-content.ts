@@ -39,7 +39,7 @@ export interface RemoveContent {
   readonly messageIds: readonly number[];
 }
 
-/** Content of any kind, which only the app understands. Never shortened: content that is too large is refused. */
+/** Application-defined content. Never shortened: content that is too large is refused. */
 export interface PayloadContent {
   readonly type: 'payload';
   /**

@@ -14,7 +14,7 @@ export const readReceiptsJob = 'notifications/read-receipts';
 
 const firstMilliseconds = 1000;
 const capMilliseconds = 30 * 60_000;
-/** The relay gives up a queued notification after a day, and keeps its receipt for another day. */
+/** The relay gives up on a queued notification after a day, and keeps its receipt for another day. */
 const lifetimeMilliseconds = 36 * 60 * 60_000;
 /** Jobs that run at the same time share requests. */
 const concurrency = 64;

@@ -16,7 +16,10 @@ export interface NotificationToSend {
   /** Devices that were read just before. */
   readonly recipients: readonly Recipient[];
   readonly content: NotificationContent;
-  /** Called before each request except the first. Returns whether the user should still be notified. Default: always. */
+  /**
+   * Called before each request except the first. Returns whether the user should still be notified. Default: always
+   * `true`.
+   */
   readonly isStillWanted?: () => Promise<boolean>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -45,7 +48,7 @@ export interface SendToDevicesOptions extends RecipientOptions {
 
 /**
  * Seals a notification for each device and sends it to the relay. Unless the relay is known to accept batches, each
- * device gets a request of its own: such a relay may fail after it has delivered, and a retry must not notify other
+ * device gets a separate request: a stock relay may fail after it has delivered, and a retry must not notify other
  * devices twice. A request may take as long as the link's timeout. Therefore the devices are read again before each
  * further request, so that no device is notified after its user has signed out or has lost access to the message.
  */

@@ -4,8 +4,8 @@ import type { ServerPushContext } from '../context.js';
 import { person } from '../person.js';
 
 /**
- * `DELETE /api/v1/events`, for hosts without a chat API. There are no queues to delete, but the request succeeds, so
- * that clients work as with a chat API.
+ * `DELETE /api/v1/events`, for hosts without a chat API. There are no queues to delete. The request succeeds anyway, so
+ * that clients behave as with a chat API.
  */
 export const deleteEventQueue = operation({
   method: 'DELETE',

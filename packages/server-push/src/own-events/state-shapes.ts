@@ -1,12 +1,12 @@
 import { z } from 'zod';
 
-/** A value of `push_devices` in the answer of `POST /register` (docs/protocol.md#push_device-events). */
+/** One device of `push_devices` in the answer to `POST /register` (docs/protocol.md#push_device-events). */
 export const pushDeviceShape = z.object({
   status: z.enum(['pending', 'active', 'failed']),
   error_code: z.string().nullable(),
 });
 
-/** A value of `devices` in the same answer (docs/protocol.md#device-events). */
+/** One device of `devices` in the same answer (docs/protocol.md#device-events). */
 export const clientDeviceShape = z.object({
   push_key_id: z.number().int().nullable(),
   push_token_id: z.string().nullable(),

@@ -41,7 +41,7 @@ export function checkRegistration(
   const pushKey = decodePublicKey(pushPublicKey);
   if (pushKey === undefined) throw refusal('push_public_key', keyRule);
   if (!sodium.isUsablePublicKey(pushKey)) {
-    throw refusal('push_public_key', 'it is a low-order point, with which nothing can be kept secret');
+    throw refusal('push_public_key', 'it is a low-order point, which cannot keep anything secret');
   }
   if (decodePublicKey(bouncerPublicKey) === undefined) throw refusal('bouncer_public_key', keyRule);
   const encryptedPushRegistration = checkSealed(parameters.encrypted_push_registration);
@@ -57,7 +57,7 @@ function checkSealed(text: string): string {
   const sealed = normalizeCiphertextBase64(text);
   if (sealed === undefined) throw refusal('encrypted_push_registration', sealedRule);
   if (sealed.length > maximumEncryptedPushRegistrationCharacters) {
-    const rule = `it has ${sealed.length} characters, and ${maximumEncryptedPushRegistrationCharacters} is the most`;
+    const rule = `it has ${sealed.length} characters, but at most ${maximumEncryptedPushRegistrationCharacters} are allowed`;
     throw refusal('encrypted_push_registration', rule);
   }
   if (Buffer.byteLength(sealed, 'base64') <= sealedBoxOverheadBytes) {

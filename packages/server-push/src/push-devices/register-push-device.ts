@@ -36,7 +36,7 @@ function refusalOf(registered: Registered): ProtocolError | undefined {
       return rateRefusal(registered);
     case 'full':
       return refused(
-        `This user has ${maximumPushDevicesPerUser} registered push devices, which is the most; rotating the API key removes them`,
+        `This user has ${maximumPushDevicesPerUser} registered push devices, which is the maximum; rotating the API key removes them`,
       );
     default:
       return undefined;

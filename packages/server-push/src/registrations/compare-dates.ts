@@ -1,4 +1,4 @@
-/** The clocks of processes on one database agree to a few seconds. */
+/** The clocks of processes on one database agree within a few seconds. */
 const toleranceMilliseconds = 60_000;
 
 /**

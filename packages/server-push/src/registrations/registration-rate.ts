@@ -86,7 +86,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
 /**
  * Builds the statement that counts registrations against the rate limit, for rows of these columns.
  *
- * @param isCounted whether a row of the table `asked` counts. Rows that do not count are not taken.
+ * @param isCounted whether a row of the table `asked` counts. Rows that do not count are skipped.
  */
 export function rateOf(
   columns: Readonly<Record<string, RowColumn>>,

@@ -27,7 +27,7 @@ const noRelay: RelayRetry = {
  */
 export const removalDelayMilliseconds = 10 * 60_000;
 
-/** How one generation identifies its devices at the relay, and how it removes them there. `Name` is stored as JSON. */
+/** The identification and removal of one generation's devices at the relay. `Name` is stored as JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
   /** Groups freed devices by whether they may be removed. Devices that are in use again are in no group. */
@@ -36,16 +36,13 @@ export interface Removing<Name> {
   encode(realmUuid: string, sorted: SortedNames<Name>): Record<string, string>;
 }
 
-/** Freed devices, grouped by what the relay should do with them. */
+/** Freed devices, grouped by the action that the relay should take. */
 export interface SortedNames<Name> {
   /** To be removed: no active or pending registration uses them. */
   readonly free: readonly Name[];
   /** Not yet decided: a pending registration may get the same device. */
   readonly undecided: readonly Name[];
-  /**
-   * Not removed, because other accounts share the device. The relay drops the notifications that it holds for this
-   * name.
-   */
+  /** Not removed, because other accounts share the device. The relay drops its queued notifications for this name. */
   readonly ended?: readonly Name[];
 }
 
@@ -84,8 +81,8 @@ export interface RemovalOptions {
 }
 
 /**
- * Registers the handler of the removal job. It retries until the relay has removed the devices, answers that it does not
- * know the operation (as stock relays do), or a week has passed. Skips devices that are in use. Waits while a pending
+ * Registers the handler of the removal job. It retries until the relay has removed the devices or reports an unknown
+ * operation (as stock relays do), or until a week has passed. Skips devices that are in use. Waits while a pending
  * registration may get the same device.
  */
 export function handleRemovalJobs<Name>(

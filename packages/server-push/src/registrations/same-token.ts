@@ -18,7 +18,7 @@ export const noOthers: OtherRegistrations = { accountsOfUser: [], tokenIdsOfUser
 
 /**
  * The user's other registrations that have the same token, according to the relay; empty if the relay does not compare
- * tokens. They belong to the same phone, which would get every notification once for each.
+ * tokens. They belong to the same phone, which would get every notification once per registration.
  */
 export interface SameToken {
   readonly sameTokenAccounts: readonly PushAccountIdText[];
@@ -30,7 +30,7 @@ const charactersPerAccount = 21;
 // A token id of 12 characters, two quotes and a comma.
 const charactersPerTokenId = 15;
 
-/** Returns the number of characters that the user's other registrations take in a request, rounded up. */
+/** Returns the number of characters of the user's other registrations in a request, rounded up. */
 export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: OtherRegistrations): number {
   return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
 }

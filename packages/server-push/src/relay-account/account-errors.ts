@@ -34,7 +34,7 @@ export function joinRefusal(
   if (outcome.kind === 'retry') {
     const isRefusal = outcome.httpStatus !== undefined && outcome.httpStatus < 500;
     const remedy = isRefusal
-      ? "ask the relay's operator to let this server in again"
+      ? "ask the relay's operator to reactivate this server"
       : 'run the command again; it continues with the same credentials';
     return new PushAccountError(capitalized(outcome.reason), remedy);
   }
@@ -47,7 +47,7 @@ export function joinRefusal(
   }
   const said = `The relay refuses to register this server: ${withoutFullStop(message)}`;
   if (code === 'HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR') {
-    const remedy = `if ${hostname} is this server, take its registration over with --transfer; otherwise name another host with --hostname`;
+    const remedy = `if ${hostname} is this server, take its registration over with --transfer; otherwise set another host with --hostname`;
     return new PushAccountError(said, remedy);
   }
   if (/no new servers/.test(message)) {
@@ -58,8 +58,8 @@ export function joinRefusal(
 
 /** Says what the admin should correct. Relays refuse all these cases with the same code. */
 function whatToCorrect(message: string, contactEmail: string): string {
-  if (/email/.test(message)) return `name another address than "${contactEmail}" with --contact`;
-  if (/invitation/.test(message)) return 'give its code with --invitation';
+  if (/email/.test(message)) return `set an address other than "${contactEmail}" with --contact`;
+  if (/invitation/.test(message)) return 'pass the code with --invitation';
   return 'correct --invitation, --hostname or --contact';
 }
 
@@ -72,12 +72,15 @@ export function transferRefusal(
     const mayReturn = outcome.httpStatus !== 401 && outcome.httpStatus !== 403;
     const remedy = mayReturn
       ? 'run the command again'
-      : "ask the relay's operator to let this server in again (waxwing-relay servers resume), then run the command again";
-    return new PushAccountError(`No transfer, since ${outcome.reason}`, remedy);
+      : "ask the relay's operator to reactivate this server (waxwing-relay servers resume), then run the command again";
+    return new PushAccountError(`No transfer, because ${outcome.reason}`, remedy);
   }
   const { code, message } = outcome;
   if (code === 'NOT_FOUND') {
-    return new PushAccountError(`${url} transfers no servers`, 'check --relay, or join without --transfer');
+    return new PushAccountError(
+      `${url} does not transfer servers`,
+      'check --relay, or join without --transfer',
+    );
   }
   const said = `The relay does not transfer ${hostname}: ${withoutFullStop(message)}`;
   if (/not yet registered|not found/.test(message)) {
@@ -100,14 +103,14 @@ export function realmRefusal(
     return new PushAccountError(capitalized(outcome.reason), 'run the command again');
   }
   return new PushAccountError(
-    `${url} does not take the organization ${realmUuid}: ${withoutFullStop(outcome.message)}`,
+    `${url} does not accept the organization ${realmUuid}: ${withoutFullStop(outcome.message)}`,
     "ask the relay's operator to remove the former server of this organization",
   );
 }
 
 const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
-  'unknown-signing-key': 'is signed by a key that the pinned one does not lead to',
-  'bad-signature': 'has a wrong signature',
+  'unknown-signing-key': 'is signed by a key without a chain of endorsements from the pinned key',
+  'bad-signature': 'has an invalid signature',
   expired: 'has expired',
   'issued-in-the-future': "is dated in the future of this server's clock",
 };
@@ -137,8 +140,8 @@ export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
  */
 export function lostKeyList(url: string, { push }: AdminNames): PushAccountError {
   return new PushAccountError(
-    `${url} publishes no key list any more, but its signing key is pinned`,
-    `ask its operator; if that is meant, run "${push} disable --forget" first`,
+    `${url} no longer publishes a key list, but its signing key is pinned`,
+    `ask its operator; if that is intended, run "${push} disable --forget" first`,
   );
 }
 

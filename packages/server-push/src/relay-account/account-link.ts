@@ -14,7 +14,7 @@ export interface AccountLinkOptions {
 const timeoutMilliseconds = 15_000;
 
 /**
- * Runs a command's work with a connection to the relay of its own. Does not change the recorded state of the server's
+ * Runs a command's work with a separate connection to the relay. Does not change the recorded state of the server's own
  * connection.
  */
 export async function withAccountLink<Result>(

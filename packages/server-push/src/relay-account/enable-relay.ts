@@ -64,7 +64,7 @@ export interface EnabledRelay {
 /**
  * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into
  * use in every process. The id and the key are stored before they are sent, so that a retry after a lost answer sends
- * the same ones. A relay in use stays in use until everything has succeeded.
+ * the same values. A relay in use stays in use until everything has succeeded.
  * @throws PushAccountError with a sentence for the admin.
  */
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {

@@ -10,13 +10,13 @@ import type { ServerPushTables } from '../tables.js';
 /** How long relays accept the secret. */
 const lifetimeMilliseconds = 10_000;
 
-/** A relay's secret. This server shows it at a path with a random token, to prove that it runs at its host. */
+/** A relay's secret. This server publishes it at a path with a random token, to prove that it runs at its host. */
 export interface HostChallenge {
   readonly accessToken: Secret<string>;
   readonly verificationSecret: Secret<string>;
 }
 
-/** Makes every process show the secret for ten seconds. Replaces an earlier secret. */
+/** Makes every process publish the secret for ten seconds. Replaces an earlier secret. */
 export async function showSecret(
   database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>,
   { accessToken, verificationSecret }: HostChallenge,
@@ -33,7 +33,7 @@ export async function showSecret(
   });
 }
 
-/** Makes every process stop showing the secret. */
+/** Makes every process stop publishing the secret. */
 export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTables>, 'write'>): Promise<void> {
   await database.write(({ db }) => db.deleteFrom('host_challenges').execute());
 }

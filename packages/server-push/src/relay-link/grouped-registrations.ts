@@ -29,7 +29,7 @@ const maximumFailedRequests = 8;
  */
 const maximumRequests = 32;
 
-/** How long no batch request is sent after the relay answered that it does not know batch requests. */
+/** No batch request is sent for this long after the relay has reported batch requests as unknown. */
 const oneByOneMilliseconds = 60 * 60_000;
 // Size of the request around the registrations: the realm and the field names.
 const charactersAround = 256;
@@ -115,8 +115,8 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // After a refusal of the whole batch, each registration is sent in a request of its own, so that only the bad one
-    // is refused.
+    // After a refusal of the whole batch, each registration is sent in a separate request, so that only the bad one is
+    // refused.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );

@@ -76,7 +76,7 @@ export class LinkMonitor {
     );
     this.#isUp = options.metrics.gauge(
       'waxwing_relay_up',
-      'Whether the last request to the relay was answered as it should be (1) or not (0)',
+      'Whether the last request to the relay was answered as expected (1) or not (0)',
     );
     this.forget();
   }
@@ -116,7 +116,7 @@ export class LinkMonitor {
     } catch (err) {
       this.#options.log.error(
         { err },
-        'pending jobs for the relay could not be brought forward; each runs at its own time',
+        'pending jobs for the relay could not be rescheduled; each runs at its original time',
       );
     }
   }

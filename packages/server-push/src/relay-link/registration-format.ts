@@ -7,7 +7,7 @@ export interface RegistrationFormat<Registration, Registered> {
   form(realmUuid: string, registration: Registration): Record<string, string>;
   /** Builds the body for many registrations. */
   body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
-  /** Returns the number of characters that a registration takes in that body, rounded up. */
+  /** Returns the number of characters of a registration in that body, rounded up. */
   charactersOf(registration: Registration): number;
   /** The relay's answer to one successful registration. */
   readonly answer: z.ZodType<Registered>;

@@ -79,8 +79,8 @@ export const notKnown: RelayRefusal = {
 };
 
 /**
- * Whether the answer says, in the form of the protocol, that the relay does not know the operation. A 404 from a proxy
- * or from another service at the relay's address does not have this form.
+ * Whether the answer reports, in the protocol's format, that the relay does not know the operation. A 404 from a proxy
+ * or from another service at the relay's address does not have this format.
  */
 export function isUnknownOperation({ status, body }: ReceivedAnswer): boolean {
   if (status !== 404 && status !== 405) return false;
@@ -119,18 +119,18 @@ function retry(
   };
 }
 
-/** Explains why the request is retried. `said` is the message of an answer in the form of the protocol. */
+/** Explains why the request is retried. `said` is the message of an answer in the protocol's format. */
 function whyToRetry(status: number, said: string | undefined): [RetryCause, string] {
   if (status === 200) return ['admin-must-act', 'answered 200 with a body that does not come from a relay'];
   if (status >= 500) return ['relay-error', `answered ${status}`];
-  if (status === 429) return ['busy', 'answered 429: it limits how often this server may ask'];
+  if (status === 429) return ['busy', 'answered 429: it limits the request rate of this server'];
   if (status === 404 || status === 405) {
-    return ['admin-must-act', `answered ${status}: it does not know the request; is its address right?`];
+    return ['admin-must-act', `answered ${status}: it does not know the request; is its address correct?`];
   }
   if (said) return ['admin-must-act', `answered ${status}: ${said}`];
   if (status === 401 || status === 403) return ['admin-must-act', `answered ${status}`];
-  const hint = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
-  return ['admin-must-act', `answered ${status}${hint}; is its address right?`];
+  const hint = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
+  return ['admin-must-act', `answered ${status}${hint}; is its address correct?`];
 }
 
 /** Interprets the refusal of one registration in a batch like the answer to a single registration. */
@@ -143,7 +143,7 @@ function isSuccess(body: JsonValue | undefined): boolean {
   return isJsonObject(body) && body.result === 'success';
 }
 
-/** Reads an error in the form of the protocol. Returns `undefined` for any other body. */
+/** Reads an error in the protocol's format. Returns `undefined` for any other body. */
 function readError(body: JsonValue | undefined): RelayError | undefined {
   if (!isJsonObject(body) || body.result !== 'error' || typeof body.msg !== 'string') return undefined;
   const { code, msg } = body;

@@ -9,7 +9,7 @@ type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' |
 
 /** How this server handles one error code of a relay. */
 export interface RelayCode {
-  /** HTTP statuses with which a relay sends the code. With another status, the answer comes from another service. */
+  /** HTTP statuses with which a relay sends the code. With any other status, the answer is from another service. */
   readonly statuses: readonly number[];
   /** `final`: a retry would also be refused. Otherwise the cause to record for the retry. */
   readonly taken: 'final' | Extract<RetryCause, 'busy' | 'admin-must-act'>;

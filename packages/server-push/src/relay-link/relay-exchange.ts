@@ -35,7 +35,7 @@ export interface ProbeAnswer extends ReceivedAnswer {
 
 export interface Exchange {
   readonly path: string;
-  /** Asks the relay to answer from its database, not from a cache. */
+  /** Requests an answer from the relay's database, not from a cache. */
   readonly isFresh?: boolean;
   /** Sends no credentials, because the operation needs none. */
   readonly isAnonymous?: true;
@@ -43,8 +43,8 @@ export interface Exchange {
   readonly content?: RequestContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Statuses with which a relay says that it does not know the operation. They are final and say nothing about the
-   * health of the link.
+   * Statuses with which a relay reports an unknown operation. They are final, and do not affect the recorded health of
+   * the link.
    */
   readonly finalStatuses?: readonly number[];
   /**
@@ -84,7 +84,7 @@ export class RelayExchange {
   ): Promise<RelayOutcome<z.infer<Schema>>> {
     const outcome = await this.ask(exchange, schema);
     const isReporting = exchange.finalStatuses === undefined || outcome.kind !== 'refused-for-good';
-    // A request that this server aborted says nothing about the relay.
+    // A request that this server aborted does not reflect the state of the relay.
     if (isReporting && exchange.signal?.aborted !== true) await this.#options.monitor.report(outcome);
     return outcome;
   }

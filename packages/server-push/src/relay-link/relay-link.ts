@@ -114,7 +114,7 @@ export class RelayLink {
 
   /**
    * Asks the relay to delete devices; `encode` builds the form. A relay that does not know the request, such as a stock
-   * relay, refuses it for good, which says nothing about the health of the link.
+   * relay, refuses it for good, which does not affect the recorded health of the link.
    */
   async remove(
     encode: (realmUuid: string) => Record<string, string>,
@@ -126,7 +126,7 @@ export class RelayLink {
     return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
-  /** Forwards a phone's sealed revocation. A relay that does not know the request finally refuses it. */
+  /** Forwards a phone's sealed revocation. A relay that does not know the request refuses it for good. */
   async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
@@ -158,13 +158,13 @@ export class RelayLink {
     return this.#exchange.ask({ path: serverTransferPath, content, isAnonymous: true }, transferAnswer);
   }
 
-  /** Asks the relay to read the secret at this server's host. Returns the server's id and its new key. */
+  /** Requests that the relay read the secret at this server's host. Returns the server's id and its new key. */
   async verifyChallenge(hostname: string, accessToken: Secret<string>) {
     const content = formOf({ hostname, access_token: accessToken.reveal() });
     return this.#exchange.ask({ path: serverVerifyPath, content, isAnonymous: true }, verifiedAnswer);
   }
 
-  /** Deactivates this server at the relay. A relay that does not know the request finally refuses it. */
+  /** Deactivates this server at the relay. A relay that does not know the request refuses it for good. */
   async deactivate(): Promise<RelayOutcome<unknown>> {
     const content = jsonOf({});
     return this.#exchange.ask(
@@ -190,8 +190,8 @@ export class RelayLink {
   }
 
   /**
-   * Fetches the relay's signed key list, without credentials. A relay without key lists, such as a stock relay, finally
-   * refuses the request.
+   * Fetches the relay's signed key list, without credentials. A relay without key lists, such as a stock relay, refuses
+   * the request for good.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#exchange.ask(
@@ -200,7 +200,7 @@ export class RelayLink {
     );
   }
 
-  /** How a relay answers an operation that stock relays do not know. */
+  /** Options for requests that stock relays do not know. */
   get #ofExtension(): Pick<Exchange, 'finalStatuses' | 'isFormRequired'> {
     return { finalStatuses: [400, 404, 405], isFormRequired: this.kind.isOurs };
   }

@@ -2,7 +2,7 @@ import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { RealmPushStatus } from './realm-push-status.js';
 
-/** What a server sends to a relay when it registers. */
+/** The data that a server sends to register at a relay. */
 export interface ServerRegistration {
   /** Host name, with a port if it is not 443. */
   readonly hostname: string;
@@ -26,7 +26,7 @@ export const verifiedAnswer = z
     serverKey: new Secret(answer.zulip_org_key),
   }));
 export const deactivateAnswer = z.object({});
-/** The push status of each reported organization; `undefined` for a status in an unknown form. */
+/** The push status of each reported organization; `undefined` for a status in an unknown format. */
 export const analyticsAnswer = z.object({
   realms: z.record(
     z.string(),

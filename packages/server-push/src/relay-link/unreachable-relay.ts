@@ -2,14 +2,14 @@ import { type ConnectTrouble, findConnectTrouble } from '@waxwing/service/lifecy
 import type { RelayNetwork } from '../server-push-options.js';
 import type { RelayRetry } from './relay-answer.js';
 
-/** How this server reaches the relay, for messages. */
+/** The network path to the relay, for messages. */
 export interface WayToRelay {
   readonly url: string;
   readonly network: RelayNetwork;
   readonly timeoutMilliseconds: number;
 }
 
-/** Finds why a request to the relay got no answer. */
+/** Determines why a request to the relay got no answer. */
 export function findRelayTrouble(
   error: unknown,
   { network, timeoutMilliseconds }: Omit<WayToRelay, 'url'>,
@@ -18,7 +18,7 @@ export function findRelayTrouble(
   const trouble = findConnectTrouble(error, authoritiesSetting) ?? otherTrouble(error, timeoutMilliseconds);
   // The connection that failed may be the one to the proxy.
   if (proxyUrl === undefined || trouble.step === 'tls') return trouble;
-  return { ...trouble, remedy: `${trouble.remedy}; check also the proxy in ${proxySetting}` };
+  return { ...trouble, remedy: `${trouble.remedy}; also check the proxy in ${proxySetting}` };
 }
 
 function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTrouble {

@@ -37,7 +37,7 @@ export interface RevocationOptions {
 
 /**
  * Registers the handler of the forwarding job. It retries until the relay has accepted or refused the revocation, or
- * answers that it does not know the operation, as stock relays do.
+ * reports an unknown operation, as stock relays do.
  */
 export function handleRevocations(options: RevocationOptions): void {
   const { database, clock, random } = options;

@@ -10,7 +10,7 @@ export type RelaySettings =
       readonly kind: 'configured';
       readonly url: string;
       readonly serverId: string;
-      /** File with the server key that `waxwing-relay servers add` printed. Only its owner may be able to read it. */
+      /** File with the server key that `waxwing-relay servers add` printed. It must be readable only by its owner. */
       readonly serverKeyFile: string;
     }
   | { readonly kind: 'not-configured' };
@@ -25,7 +25,7 @@ export interface PushAccountSettings {
 
 /** Settings for the network path to the relay. */
 export interface RelayNetworkSettings {
-  /** PEM file with certificates of additional authorities. */
+  /** PEM file with certificates of additional certificate authorities. */
   readonly caFile: string | undefined;
   /** URL of the proxy. A secret, because it may contain a password. */
   readonly proxyUrl: Secret<string> | undefined;
@@ -77,7 +77,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   const serverKeyFile = reader.optional('RELAY_SERVER_KEY_FILE');
   if (url !== undefined && !allowsPlainHttp && isPlainToOthers(new URL(url))) {
     reader.problem(
-      `${reader.fullName('RELAY_URL')} is "${url}": plain http to another machine shows the server key to any machine in between; use https, or set ${reader.fullName('RELAY_PLAIN_HTTP')}=on if the network is your own.`,
+      `${reader.fullName('RELAY_URL')} is "${url}": plain http to another machine reveals the server key to any machine in between; use https, or set ${reader.fullName('RELAY_PLAIN_HTTP')}=on if you trust the network.`,
     );
   }
   const all = { RELAY_URL: url, RELAY_SERVER_ID: serverId, RELAY_SERVER_KEY_FILE: serverKeyFile };

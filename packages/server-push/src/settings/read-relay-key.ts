@@ -3,14 +3,17 @@ import type { AdminNames } from '../admin-names.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { RelaySettings } from './account-settings.js';
 
-/** Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or holds no key. */
+/**
+ * Reads this server's relay key from its file. @throws ConfigurationError if the file is not private or contains no
+ * key.
+ */
 export async function readRelayKey(settings: RelaySettings, { prefix }: AdminNames): Promise<RelayAccount> {
   if (settings.kind === 'not-configured') return settings;
   const { kind, url, serverId, serverKeyFile } = settings;
   const key = findKey(await readPrivateFile(serverKeyFile, `${prefix}RELAY_SERVER_KEY_FILE`));
   if (key === undefined) {
     throw new ConfigurationError([
-      `The file ${serverKeyFile} holds no key: write into it the key alone, as waxwing-relay servers add printed it.`,
+      `The file ${serverKeyFile} contains no key: write only the key into it, as printed by waxwing-relay servers add.`,
     ]);
   }
   return { kind, url, serverId, serverKey: new Secret(key) };

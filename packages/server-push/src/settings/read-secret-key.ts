@@ -21,9 +21,9 @@ export async function readSecretKey(
   const purpose = settingOf(names);
   const text = (await readPrivateFile(path, purpose)).trim();
   if (!/^[0-9a-f]{64}$/i.test(text)) {
-    const remedy = `restore it from a backup, or name the right file in ${purpose}`;
+    const remedy = `restore it from a backup, or set the correct file in ${purpose}`;
     throw new ConfigurationError([
-      `The file ${path} (${purpose}) holds no key of 64 hexadecimal digits: ${remedy}.`,
+      `The file ${path} (${purpose}) contains no key of 64 hexadecimal digits: ${remedy}.`,
     ]);
   }
   return new Secret(new Uint8Array(Buffer.from(text, 'hex')));
@@ -52,7 +52,7 @@ function requirePath(keyFile: string | undefined, names: AdminNames): string {
   if (keyFile !== undefined) return keyFile;
   const what = `${settingOf(names)} is not set, so the key of the relay account cannot be encrypted`;
   throw new ConfigurationError([
-    `${what}: name a file, the same on each machine of this server, that ${names.push} enable may create.`,
+    `${what}: set it to a file that ${names.push} enable can create, and use the same file on each machine of this server.`,
   ]);
 }
 

@@ -42,7 +42,7 @@ export class RelayAccountWatch {
     return watch;
   }
 
-  /** Reads the account now. @throws ConfigurationError if it cannot be used; the former stays in use. */
+  /** Reads the account now. @throws ConfigurationError if it cannot be used; the previous account stays in use. */
   read(): Promise<void> {
     const { settings, names, database, serverPush } = this.#options;
     // Reads are serialized: an earlier, slower read must not restore a former account.
@@ -67,7 +67,7 @@ export class RelayAccountWatch {
     } catch (err) {
       const detail = err instanceof ConfigurationError ? { problems: err.problems } : { err };
       this.#troubleLog.begin(String(err), () =>
-        log.error(detail, 'the relay account cannot be read: the former one stays in use'),
+        log.error(detail, 'the relay account cannot be read: the previous one stays in use'),
       );
     }
   }

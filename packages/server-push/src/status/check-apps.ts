@@ -16,7 +16,7 @@ export async function checkApps(link: Pick<RelayLink, 'fetchApps'>): Promise<Pus
   const { has_credentials: hasCredentials, apps } = outcome.answer;
   if (!hasCredentials) {
     const remedy = "Ask the relay's operator to set RELAY_APPS_FILE to a file with the app's credentials.";
-    return [failed('apps', 'The relay has no credentials of any app, so it delivers nothing.', remedy)];
+    return [failed('apps', 'The relay has no credentials for any app, so it delivers nothing.', remedy)];
   }
   if (apps.length === 0) {
     return [
@@ -40,7 +40,7 @@ function checkApp({ vendor, ios_app_id: iosAppId, devices, trouble }: RelayApp):
   }
   const statusPage = vendor === 'webpush' ? 'the push service' : vendors[vendor];
   const remedy = `Wait: the relay retries automatically. The status page of ${statusPage} may say more.`;
-  return failed('apps', `${vendors[vendor]} takes no notifications for ${whose} at present.`, remedy);
+  return failed('apps', `${vendors[vendor]} currently accepts no notifications for ${whose}.`, remedy);
 }
 
 function appOf(vendor: RelayApp['vendor'], iosAppId: string | undefined): string {

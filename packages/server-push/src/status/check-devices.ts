@@ -32,7 +32,7 @@ async function commonestError(db: Kysely<ServerPushTables>): Promise<string> {
 
 function remedyOf(code: string): string {
   if (code === 'INVALID_BOUNCER_PUBLIC_KEY') {
-    return 'The app seals for a key that this relay does not have: use a build of the app that is made for this relay, or its key list.';
+    return 'The app seals for a key that this relay does not have: use an app build with the key of this relay, or let the app follow its key list.';
   }
   if (code === 'REQUEST_EXPIRED') {
     return 'The registrations reached the relay more than a day late: check the clocks of phones and servers, then open the app again.';

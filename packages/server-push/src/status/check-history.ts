@@ -7,8 +7,8 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Reports the last result that the running server had with the relay. If the relay `answersNow`, an old failure is no
- * fault: the server sends its next request only when there is something to send.
+ * Reports the running server's last result from the relay. If the relay `answersNow`, an old failure is not a fault,
+ * because the server sends its next request only when it has something to send.
  */
 export async function checkHistory(
   db: Kysely<ServerPushTables>,
@@ -29,7 +29,7 @@ function checkExchange(
   if (state === 'failing') {
     const cause = `The server has failed at the relay since ${instant(failingSince)}: ${lastError?.reason}`;
     if (answersNow) return passed('last exchange', `${sentenceOf(cause)} It answers now.`);
-    const remedy = 'The server retries automatically; fix the cause that this check or another one names.';
+    const remedy = 'The server retries automatically; fix the cause that this or another check reports.';
     return failed('last exchange', sentenceOf(cause), remedy);
   }
   if (lastSuccessAt === undefined) {

@@ -44,7 +44,7 @@ function checkQueue(
   }
   const reason = ofPush.find((job) => job.reason !== undefined)?.reason;
   if (reason === undefined) return passed('jobs', `${count(ofPush.length, 'wait')} for the relay.`);
-  const remedy = 'The server retries automatically; fix the cause that this check or another one names.';
+  const remedy = 'The server retries automatically; fix the cause that this or another check reports.';
   return failed('jobs', `${count(ofPush.length, 'wait')} for the relay, since ${reason}.`, remedy);
 }
 
@@ -53,7 +53,7 @@ function checkDead(dead: Listed, { program }: AdminNames, now: number): PushChec
   const newest = dead.toSorted((one, other) => other.at - one.at)[0];
   if (newest === undefined) return passed('given-up jobs', 'No job was given up.');
   const at = new Date(newest.at).toISOString();
-  const cause = `${dead.length} ${dead.length === 1 ? 'job was' : 'jobs were'} given up, the last at ${at}: ${newest.reason ?? 'its time was over'}.`;
+  const cause = `${dead.length} ${dead.length === 1 ? 'job was' : 'jobs were'} given up, the last at ${at}: ${newest.reason ?? 'it expired'}.`;
   if (now - newest.at > dayMilliseconds) return passed('given-up jobs', cause);
   return failed(
     'given-up jobs',

@@ -46,7 +46,7 @@ function checkList(answer: KeyListAnswer, { sodium, now }: KeyListCheckOptions):
   return passed('key list', `The relay's key list is valid until ${until}.`);
 }
 
-/** Checks who signed the list. Works for a list of any age, because even an expired list shows its signer. */
+/** Checks which key signed the list. Accepts expired lists, because they also show their signer. */
 function checkSigner(answer: KeyListAnswer, { sodium, pinned, names }: KeyListCheckOptions): PushCheck {
   const signer = `The relay signs with ${answer.signing_public_key}`;
   if (pinned === undefined) return passed('signing key', `${signer}; no key is pinned.`);
@@ -57,7 +57,7 @@ function checkSigner(answer: KeyListAnswer, { sodium, pinned, names }: KeyListCh
   if (verified.kind === 'verified') return passed('signing key', `${signer}, as pinned.`);
   return failed(
     'signing key',
-    `${signer}, which the pinned key ${pinned} does not lead to.`,
+    `${signer}, which has no chain of endorsements from the pinned key ${pinned}.`,
     `Ask the operator whether the key was replaced. If so, run ${names.push} disable --forget and ${names.push} enable again; if not, another relay answers in its place.`,
   );
 }

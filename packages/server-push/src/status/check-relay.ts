@@ -89,14 +89,14 @@ function notARelay(options: CheckRelayOptions, status: number): PushCheck {
     names: { push, prefix },
   } = options;
   if (status >= 500) {
-    const cause = `${url} answers ${status}, but not like a relay: it may be a proxy whose relay is down.`;
+    const cause = `${url} answers ${status}, but is not a relay: it may be a proxy whose relay is down.`;
     return failed('relay', cause, "Ask the relay's operator whether the relay runs.");
   }
-  const detail = status >= 300 && status < 400 ? ', a redirection, which is not followed' : '';
+  const detail = status >= 300 && status < 400 ? ', a redirect, which is not followed' : '';
   const remedy = isFromSettings
     ? `Set ${prefix}RELAY_URL to the address of the relay, without a path.`
     : `Run ${push} enable --relay with the address of the relay, without a path.`;
-  return failed('relay', `${url} answers ${status}${detail}, but not like a relay.`, remedy);
+  return failed('relay', `${url} answers ${status}${detail}, but is not a relay.`, remedy);
 }
 
 function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptions): PushCheck[] {
@@ -127,13 +127,16 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
     const isMissing = body.code === 'MISSING_REMOTE_REALM';
     const remedy = isMissing
       ? `${isFromSettings ? 'Ask' : `Run ${push} enable again, or ask`} the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
-      : "Ask the relay's operator which server holds this organization, and to remove it there.";
-    const whose = isMissing ? 'does not know' : "counts as another server's";
-    return [accepted, active, failed('realm', `The relay ${whose} the organization ${realmUuid}.`, remedy)];
+      : "Ask the relay's operator which server has registered this organization, and to remove it there.";
+
+    const cause = isMissing
+      ? `The relay does not know the organization ${realmUuid}.`
+      : `The organization ${realmUuid} belongs to another server at the relay.`;
+    return [accepted, active, failed('realm', cause, remedy)];
   }
   if (status === 429 || check === 'quota') {
     const remedy =
-      'Wait a minute. If it comes back, ask the operator for a larger quota (RELAY_SERVER_NOTIFICATIONS_PER_MINUTE).';
+      'Wait a minute. If the problem recurs, ask the operator for a larger quota (RELAY_SERVER_NOTIFICATIONS_PER_MINUTE).';
     return [accepted, active, failed('quota', "This server's quota at the relay is used up.", remedy)];
   }
   if (check === 'permission') {
@@ -152,7 +155,7 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
 
 /** What an admin should do if the relay has switched push off. */
 export const offRemedy =
-  "Ask the relay's operator why, or look at this server's plan there. The server asks every five minutes, and sends again once the relay allows it.";
+  "Ask the relay's operator why, or look at this server's plan there. The server checks every five minutes, and resumes sending once the relay allows it.";
 
 function checkPermission(answer: RelayNotifyAnyAnswer): PushCheck {
   const { canPush, endTimestamp } = realmPushStatusOf(answer);
@@ -173,7 +176,10 @@ function instantOf(seconds: number): string {
   return Number.isNaN(instant.getTime()) ? `Unix second ${seconds}` : instant.toISOString();
 }
 
-/** Says how to fix refused credentials. Names only what is in use: the settings, or the account that `enable` created. */
+/**
+ * Says how to fix refused credentials. Mentions only the source in use: the settings, or the account that `enable`
+ * created.
+ */
 function remedyOfCredentials({
   relay: { url, serverId },
   isFromSettings,
@@ -189,14 +195,14 @@ function remedyIfRefused(
   state: string,
   { relay: { serverId }, isFromSettings, names: { push } }: CheckRelayOptions,
 ): string {
-  const resume = `ask the relay's operator to let this server in again: waxwing-relay servers resume ${serverId}.`;
+  const resume = `ask the relay's operator to reactivate this server: waxwing-relay servers resume ${serverId}.`;
   if (state !== 'deactivated' || isFromSettings) return sentenceOf(resume);
   return `Run ${push} enable again; if that does not help, ${resume}`;
 }
 
 function checkClock({ date }: ProbeAnswer, now: number): PushCheck {
   const theirs = Date.parse(date ?? '');
-  if (Number.isNaN(theirs)) return passed('clock', 'The relay does not say what time it is.');
+  if (Number.isNaN(theirs)) return passed('clock', 'The relay does not report its time.');
   const seconds = Math.round(Math.abs(theirs - now) / 1000);
   if (seconds * 1000 <= maximumClockErrorMilliseconds) {
     return passed('clock', "This server's clock and the relay's agree.");

@@ -27,7 +27,7 @@ export const failed = (check: string, cause: string, remedy: string): PushCheck 
   remedy,
 });
 
-/** Makes a sentence of a clause. */
+/** Turns a clause into a sentence. */
 export function sentenceOf(text: string): string {
   return `${capitalized(text)}${text.endsWith('.') ? '' : '.'}`;
 }

@@ -239,7 +239,7 @@ eachBackend((backend) => {
       await server.activeDevice(ada, 'token');
       await fill({ pending_encrypted_registration: 'sealed', pending_push_token_id: tokenIdOf('x') });
       expect(await server.ask(ada, 'register_client_device')).toBe(
-        'This user has 1000 devices with push tokens, which is the most; removing one makes room',
+        'This user has 1000 devices with push tokens, which is the maximum; removing one makes room',
       );
     });
   });
