@@ -39,7 +39,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
 
   it('thaws frozen deletions after asking', async () => {
     const { page, relay } = dashboard;
-    const reason = '40 of the last 100 tokens were called dead';
+    const reason = '40 of the last 100 tokens were reported dead';
     const at = Date.now() + longerThanKept;
     await new BreakerStore(relay.database).open({ app: 'fcm:our-app', kind: 'deletion', reason, at });
     await page.reload();

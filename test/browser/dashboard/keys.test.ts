@@ -52,7 +52,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await dashboard.signIn();
     await dashboard.show('Keys');
     await page.getByRole('button', { name: /^Retire key/ }).click();
-    await dialog().getByText('No phone needs it any more.').waitFor();
+    await dialog().getByText('No phone needs it anymore.').waitFor();
     await dialog().getByRole('button', { name: 'Retire' }).click();
     await page.getByRole('status').getByText('is retired.').waitFor();
     await expect.poll(states).toEqual(['primary', 'retired']);

@@ -37,7 +37,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     const { page } = dashboard;
     await page.route('**/admin/api/session', (route) => route.abort());
     await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByText('The relay does not answer. Check that it runs, and try again.').waitFor();
+    await page.getByText('The relay does not answer. Check that it is running, and try again.').waitFor();
     expect(await page.getByRole('heading', { level: 1, name: 'Overview' }).count()).toBe(1);
     await page.unroute('**/admin/api/session');
   });

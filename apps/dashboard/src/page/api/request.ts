@@ -60,7 +60,7 @@ async function send<Answer>(
     response = await fetch(apiPath + path, options);
   } catch (error) {
     if (signal?.aborted === true) throw error;
-    throw new ApiError(`The ${program} does not answer. Check that it runs, and try again.`, 0);
+    throw new ApiError(`The ${program} does not answer. Check that it is running, and try again.`, 0);
   }
   if (response.ok) return response.status === 204 ? (undefined as Answer) : await response.json();
   if (response.status === 401) onSignedOut();
@@ -72,7 +72,7 @@ async function refusal(response: Response): Promise<ApiError> {
   const message =
     hasText(body, 'explanation') ??
     hasText(body, 'msg') ??
-    `The ${program} answered with status ${response.status}. Its log says more.`;
+    `The ${program} answered with status ${response.status}. See its log for details.`;
   const seconds = Number(response.headers.get('retry-after'));
   return new ApiError(message, response.status, seconds > 0 ? seconds : undefined);
 }

@@ -48,7 +48,8 @@ export class Resource<Answer> {
 
 /** Returns the message of a failure for the operator. */
 export function sentenceOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'This page has a fault. Load it again; if it remains, report it.';
+  if (!(error instanceof ApiError))
+    return 'This page has a bug. Reload it; if the problem persists, report it.';
   const { retryAfterSeconds: seconds } = error;
   return seconds === undefined ? error.message : `${error.message} Try again in ${seconds} s.`;
 }

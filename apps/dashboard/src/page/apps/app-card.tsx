@@ -18,10 +18,10 @@ const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; read
   open: { tone: 'bad', text: 'held back' },
 };
 
-/** Badge of an app to which the relay sends while the vendor accepts nothing. */
-const troubled = { tone: 'caution', text: 'not taken now' } as const;
+/** Badge of an app whose notifications the vendor currently does not accept, although the relay sends them. */
+const troubled = { tone: 'caution', text: 'not accepted now' } as const;
 
-/** One app at a vendor: whether deliveries go out, the last success, and a check of its credential. */
+/** One app at a vendor: its delivery state, the last success, and a check of its credential. */
 export function AppCard({ app, now }: { readonly app: RelayApp; readonly now: number }) {
   const checked = useSignal<CheckAnswer | undefined>(undefined);
   const isTroubled = app.breaker === 'closed' && app.last_error !== undefined;

@@ -16,7 +16,7 @@ interface ConfirmDialogProps {
   readonly children: ComponentChildren;
 }
 
-/** Asks for confirmation before an action that cannot be undone or that needs input. */
+/** Requests confirmation before an action that cannot be undone or that needs input. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, verb, isDanger = false, isDisabled = false, act, close, children } = props;
   const { isBusy, error, submit } = useSubmission(async () => {

@@ -17,7 +17,7 @@ interface DeadRow {
 interface DeadTableProps<Row extends DeadRow> {
   readonly label: string;
   readonly rows: readonly Row[];
-  /** Whether there is a column for the server of each job. */
+  /** Whether to show a column with the server of each job. */
   readonly hasServers: boolean;
   /** Unix milliseconds. */
   readonly now: number;

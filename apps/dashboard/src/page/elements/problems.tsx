@@ -9,7 +9,7 @@ interface ProblemsProps {
   readonly pages: Readonly<Record<string, { readonly link: string; readonly name: string }>>;
 }
 
-/** Lists failed checks, each with its remedy first. If all checks pass, says so. */
+/** Lists failed checks, each with its remedy first. Shows a message if all checks pass. */
 export function Problems({ checks, pages }: ProblemsProps) {
   const wrong = checks.filter(({ ok }) => !ok);
   const fine = checks.length - wrong.length;

@@ -75,7 +75,7 @@ function SafetyAnswer({ retirement }: { readonly retirement: Retirement }) {
   return (
     <div class={`answer ${retirement.safe ? 'good' : 'bad'}`} role="status">
       <p>
-        <b>{retirement.safe ? 'No phone needs it any more.' : 'Phones still need it.'}</b>
+        <b>{retirement.safe ? 'No phone needs it anymore.' : 'Phones still need it.'}</b>
       </p>
       <p>{retirement.explanation}</p>
     </div>
@@ -90,7 +90,7 @@ function Acceptance({ isAccepted }: { readonly isAccepted: Signal<boolean> }) {
         checked={isAccepted.value}
         onChange={(event) => (isAccepted.value = event.currentTarget.checked)}
       />
-      Retire it all the same: those phones get no notifications until they register again.
+      Retire it anyway: those phones get no notifications until they register again.
     </label>
   );
 }

@@ -14,7 +14,7 @@ export const stateTones: Readonly<Record<KeyState, Tone>> = {
 
 export const stateMeanings: Readonly<Record<KeyState, string>> = {
   primary: 'Phones seal new registrations to it.',
-  open: 'Phones no longer seal to it; the relay still opens registrations that are.',
+  open: 'Phones no longer seal to it, but the relay still opens registrations that are sealed to it.',
   retired: 'Its private half is destroyed.',
   revoked: 'Refused, because its private half may be stolen.',
 };
@@ -36,8 +36,8 @@ function startOf(key: RingKey): number {
 }
 
 /**
- * Returns the periods of a key: first primary, until the next key becomes primary, then open, until it is closed, retired
- * or revoked. The ring does not store since when a former key was primary, so this uses the time of its creation.
+ * Returns the periods of a key: first primary, until the next key becomes primary, then open, until it is closed,
+ * retired or revoked. The ring does not store when a former key became primary, so its creation time is used instead.
  */
 export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   const start = startOf(key);

@@ -14,7 +14,7 @@ export function InvitationCode({ code }: { readonly code: string }) {
       result.value = 'Copied.';
     } catch {
       // Browsers allow access to the clipboard only over HTTPS or on localhost.
-      result.value = 'The browser does not allow it. The code is selected: copy it with the keyboard.';
+      result.value = 'The browser does not allow copying. The code is selected: copy it with the keyboard.';
     }
   }
 

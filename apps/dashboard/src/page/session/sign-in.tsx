@@ -4,7 +4,7 @@ import { type Session, signIn } from './session.js';
 
 const tokenSetting = `${program.toUpperCase()}_ADMIN_TOKEN_FILE`;
 
-/** The form that asks for the admin token. */
+/** The form for the admin token. */
 export function SignIn({ session }: { readonly session: Session & { readonly kind: 'signed-out' } }) {
   const { isBusy, error, submit } = useSubmission(async (form) => {
     // Selects the token, so that typing replaces it if it is wrong.

@@ -11,7 +11,7 @@ export interface Attention {
 export interface PageEntry {
   readonly title: string;
   readonly View: FunctionComponent;
-  /** Returns what needs attention on the page, according to the last overview. */
+  /** Returns the number of items that need attention on the page, according to the last overview. */
   readonly attention?: () => Attention | undefined;
 }
 

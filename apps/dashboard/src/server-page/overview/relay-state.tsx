@@ -14,7 +14,7 @@ interface RelayStateProps {
   readonly now: number;
 }
 
-/** Shows what the server knows about its relay from the requests that it has sent. */
+/** Shows the state of the relay, as known from the requests that the server has sent. */
 export function RelayState({ link, now }: RelayStateProps) {
   const { tone, text } = states[link.state];
   return (

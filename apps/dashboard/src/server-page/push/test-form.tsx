@@ -19,7 +19,7 @@ export function TestForm() {
         <label for="email">E-mail address of the user</label>
         <input id="email" name="email" type="email" required maxLength={320} aria-describedby="test-hint" />
         <p id="test-hint" class="hint">
-          All phones of this user show a test notification. The result takes up to five seconds.
+          All phones of this user show a test notification. The result appears within five seconds.
         </p>
         <Fault sentence={error.value} />
         <p role="status">{result.value}</p>
