@@ -20,7 +20,7 @@ const highestPort = 65_535;
 const listenerCount = 4;
 
 /**
- * Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, as usual on a command line.
+ * Parses the flags of `waxwing-vendors`. Prints help or usage errors and exits, like other command-line programs.
  * @throws CommandError if an argument looks like a secret.
  */
 export function readFlags(argv: readonly string[]): CommandLineFlags {
@@ -72,20 +72,24 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
-  // Loaded lazily: `--help` must not wait for it.
+  // Loaded lazily, so that `--help` stays fast.
   const { startVendors } = await import('./start-vendors.js');
   try {
     return await startVendors({ dataDir, host, log, ...ports });
   } catch (error) {
     const { code, path, port } = error as NodeJS.ErrnoException & { port?: number };
     if (code === 'EEXIST' || code === 'ENOTDIR') {
-      throw new Error(`${dataDir} is a file or lies in one: name a folder with --data-dir`, { cause: error });
+      throw new Error(`${dataDir} is a file, or its path contains a file: set a folder with --data-dir`, {
+        cause: error,
+      });
     }
     if (code === 'EADDRINUSE') {
-      throw new Error(`port ${port} on ${host} is in use: choose others with --port-base`, { cause: error });
+      throw new Error(`port ${port} on ${host} is in use: choose other ports with --port-base`, {
+        cause: error,
+      });
     }
     if (path !== undefined) {
-      throw new Error(`${path} cannot be used: ${fileTrouble(error)}; --data-dir names another folder`, {
+      throw new Error(`${path} cannot be used: ${fileTrouble(error)}; set another folder with --data-dir`, {
         cause: error,
       });
     }
@@ -102,7 +106,7 @@ export function describeVendors({ urls, credentials }: Vendors, { json }: Comman
 function formatForPeople({ urls, credentials }: Pick<Vendors, 'urls' | 'credentials'>): string {
   return `The stand-ins for FCM, APNs and a push service are ready.
 
-Give these to whatever sends your notifications:
+Give these to the program that sends your notifications:
 
   FCM
     base URL (for https://fcm.googleapis.com)         ${urls.fcm}

@@ -52,6 +52,6 @@ function answerUnknownPath({ method, url }: IncomingMessage, response: ServerRes
   answerError(
     response,
     404,
-    `there is nothing at ${method} ${url}; there is POST /v1/projects/{project}/messages:send, POST /token, /deliveries, /faults and /stats`,
+    `there is nothing at ${method} ${url}; the endpoints are POST /v1/projects/{project}/messages:send, POST /token, /deliveries, /faults and /stats`,
   );
 }

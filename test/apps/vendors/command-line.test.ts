@@ -99,7 +99,7 @@ describe('waxwing-vendors', () => {
       const { code, err } = await run('--port-base', '0', '--data-dir', '/proc/x/y').exit;
       expect([code, err]).toEqual([
         1,
-        'waxwing-vendors: The folder /proc/x cannot be made: no folders can be made in /proc; name another place.\n',
+        'waxwing-vendors: The folder /proc/x cannot be created: no folders can be created in /proc; use another location.\n',
       ]);
     },
   );
@@ -110,7 +110,7 @@ describe('waxwing-vendors', () => {
     const { code, err } = await run('--port-base', '0', '--data-dir', file).exit;
     expect([code, err]).toEqual([
       1,
-      `waxwing-vendors: ${file} is a file or lies in one: name a folder with --data-dir\n`,
+      `waxwing-vendors: ${file} is a file, or its path contains a file: set a folder with --data-dir\n`,
     ]);
   });
 
@@ -124,7 +124,7 @@ describe('waxwing-vendors', () => {
     expect(code).toBe(1);
     expect(out).toBe('');
     expect(err).toBe(
-      `waxwing-vendors: port ${port} on 127.0.0.1 is in use: choose others with --port-base\n`,
+      `waxwing-vendors: port ${port} on 127.0.0.1 is in use: choose other ports with --port-base\n`,
     );
   });
 
@@ -132,7 +132,7 @@ describe('waxwing-vendors', () => {
     [['--port-base', '65534'], /must be a port from 0 to 65532/],
     [['--port-base', 'x'], /must be a port/],
     [['--port'], /there is no option --port/],
-    [['extra'], /too many arguments \(1, and it takes 0\)/],
+    [['extra'], /too many arguments \(1, and the maximum is 0\)/],
   ])('refuses the flags %j', async (flags, message) => {
     const { code, err } = await run(...flags).exit;
     expect(code).toBe(1);

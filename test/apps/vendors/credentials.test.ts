@@ -137,7 +137,9 @@ describe("the vendors' credentials", () => {
   it('are not replaced when they cannot be read', async () => {
     await stop(await start());
     await writeFile(join(dataDir, 'vendors.json'), '{"fcm":');
-    await expect(start()).rejects.toThrow(/vendors\.json does not hold the vendors' credentials: delete it/);
+    await expect(start()).rejects.toThrow(
+      /vendors\.json does not contain the vendors' credentials: delete it/,
+    );
     expect(await readFile(join(dataDir, 'vendors.json'), 'utf8')).toBe('{"fcm":');
   });
 

@@ -47,7 +47,7 @@ export function handleAdminRequest(
     route(request, response, context);
   } else {
     const allowed = Object.keys(methods).join(', ');
-    answerError(response, 405, `${path} takes ${allowed}, not ${request.method}`, { allow: allowed });
+    answerError(response, 405, `${path} accepts ${allowed}, not ${request.method}`, { allow: allowed });
   }
   return true;
 }
@@ -67,7 +67,7 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
   response.writeHead(200, { 'content-type': 'application/json; charset=UTF-8' });
   const pages = Readable.from(formatPages(deliveries));
   pipeline(pages, response).catch((error: Error) =>
-    context.log(`/deliveries was broken off: ${error.message}`),
+    context.log(`/deliveries was interrupted: ${error.message}`),
   );
 }
 

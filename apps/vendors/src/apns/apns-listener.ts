@@ -86,6 +86,6 @@ export class ApnsListener {
 function stopReading(socket: Socket | undefined): void {
   const handle = (socket as SocketWithHandle | undefined)?._handle;
   if (!handle?.readStop)
-    throw new Error('This version of Node does not let a socket stop reading: use Node 20 to 24.');
+    throw new Error('This version of Node cannot stop reading from a socket: use Node 20 to 24.');
   handle.readStop();
 }

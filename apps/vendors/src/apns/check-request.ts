@@ -84,7 +84,7 @@ function findRepeatedHeader(
   if (rawHeaders.length === Object.keys(headers).length * 2) return undefined;
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  return refuse('DuplicateHeaders', `the header ${repeated} is there more than once`);
+  return refuse('DuplicateHeaders', `the header ${repeated} occurs more than once`);
 }
 
 function checkHeaders(headers: IncomingHttpHeaders): Refusal | undefined {
@@ -129,7 +129,7 @@ function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Re
   try {
     const payload: unknown = JSON.parse(text);
     if (isObject(payload) && (payload.aps === undefined || isObject(payload.aps))) return text;
-    return refuse('PayloadEmpty', 'the payload is not a JSON object whose aps is one too');
+    return refuse('PayloadEmpty', 'the payload is not a JSON object with an object aps');
   } catch (error) {
     if (error instanceof SyntaxError) return refuse('PayloadEmpty', 'the payload is not JSON');
     throw error;

@@ -82,7 +82,7 @@ export class ProviderTokens {
     if (
       !verify('sha256', Buffer.from(signedText), { key: publicKey, dsaEncoding: 'ieee-p1363' }, signature)
     ) {
-      return refuse('InvalidProviderToken', "the token's signature is not by the key");
+      return refuse('InvalidProviderToken', "the token's signature does not match the key");
     }
     return claims.iat as number;
   }
@@ -105,7 +105,7 @@ export class ProviderTokens {
     if (elapsedSeconds >= intervalSeconds) return undefined;
     return refuse(
       'TooManyProviderTokenUpdates',
-      `a new provider token came ${Math.floor(elapsedSeconds)} s after the last, sooner than ${intervalSeconds} s`,
+      `a new provider token arrived ${Math.floor(elapsedSeconds)} s after the last one, less than ${intervalSeconds} s`,
     );
   }
 

@@ -14,7 +14,7 @@ import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
-/** What the vendors know of each credential: the issued ids, and the public keys that verify clients. */
+/** The vendors' data about each credential: the issued ids, and the public keys that verify clients. */
 export interface VendorCredentials {
   readonly fcm: {
     readonly projectId: string;
@@ -92,7 +92,7 @@ export class CredentialStore {
       identity = { ...identity, tls: await makeTlsIdentity(certificateHosts(host)) };
       await replaceCredentialFile(path, formatJson(identity));
     }
-    if (identity === undefined) throw new Error(`${path} vanished while it was read: start again.`);
+    if (identity === undefined) throw new Error(`${path} disappeared while it was being read: start again.`);
     return new CredentialStore(dataDir, identity);
   }
 
@@ -125,7 +125,7 @@ async function readIdentity(path: string): Promise<StoredIdentity | undefined> {
     new X509Certificate(identity.tls.certificate);
     return identity;
   } catch (error) {
-    throw new Error(`${path} does not hold the vendors' credentials: delete it to have new ones made.`, {
+    throw new Error(`${path} does not contain the vendors' credentials: delete it to create new ones.`, {
       cause: error,
     });
   }

@@ -39,7 +39,7 @@ export interface GoawayFault {
   readonly reason: string | undefined;
 }
 
-/** One validated fault rule. A missing selector matches every request, and a missing effect does nothing. */
+/** One validated fault rule. A missing selector matches every request. A missing effect has no effect. */
 export interface FaultRule {
   readonly vendor: FaultVendor;
   readonly token?: string;

@@ -42,7 +42,7 @@ export class Faults {
     return this.#script;
   }
 
-  /** How often each rule was applied, in script order. */
+  /** The number of times that each rule was applied, in script order. */
   get fired(): number[] {
     return this.#active.map(({ fired }) => fired);
   }

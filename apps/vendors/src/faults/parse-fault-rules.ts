@@ -47,9 +47,7 @@ export function parseFaultScript(body: unknown): FaultScript {
     throw new FaultScriptError(['the body must be a JSON object with an array "rules"']);
   }
   const { rules, seed, ...unknown } = body;
-  const problems = Object.keys(unknown).map(
-    (name) => `${name} is not known; the body has "rules" and "seed"`,
-  );
+  const problems = Object.keys(unknown).map((name) => `${name} is unknown; the body has "rules" and "seed"`);
   if (seed !== undefined && !Number.isSafeInteger(seed)) problems.push('seed must be an integer');
   const parsed: FaultRule[] = [];
   for (const [index, source] of (rules as unknown[]).entries()) {
@@ -77,7 +75,7 @@ function findProblems(path: string, rule: WireRule): string[] {
     problems.push(
       ...answerFields
         .filter((name) => rule[name] !== undefined)
-        .map((name) => `${path}.${name} needs a status or a reason to go with`),
+        .map((name) => `${path}.${name} requires a status or a reason`),
     );
   } else {
     problems.push(...findAnswerProblems(path, rule));
@@ -94,16 +92,17 @@ function findProblems(path: string, rule: WireRule): string[] {
       ...(['token', 'topic', 'rate'] as const)
         .filter((name) => rule[name] !== undefined)
         .map(
-          (name) => `${path}.${name} selects requests, but the rule is about connections: make it two rules`,
+          (name) =>
+            `${path}.${name} selects requests, but the rule affects connections: split it into two rules`,
         ),
     );
   }
   if (rule.times !== undefined) problems.push(...findTimesProblems(path, rule, isForRequests));
   if (rule.mint_interval_seconds !== undefined && rule.environment !== undefined) {
-    problems.push(`${path}.environment does not go with mint_interval_seconds, which counts for both`);
+    problems.push(`${path}.environment cannot be combined with mint_interval_seconds, which applies to both`);
   }
   if (rule.goaway_every === undefined && (rule.goaway_json ?? rule.goaway_code) !== undefined) {
-    problems.push(`${path}.goaway_json and goaway_code need goaway_every to go with`);
+    problems.push(`${path}.goaway_json and goaway_code require goaway_every`);
   }
   return problems;
 }
@@ -116,8 +115,9 @@ function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean)
   const counted = `${path}.times counts requests or GOAWAYs, and not`;
   const problems = connectionFields
     .filter((name) => name !== 'goaway_every' && rule[name] !== undefined)
-    .map((name) => `${counted} what ${name} does: make it two rules`);
-  if (isForRequests && rule.goaway_every !== undefined) problems.push(`${counted} both: make it two rules`);
+    .map((name) => `${counted} the effect of ${name}: split it into two rules`);
+  if (isForRequests && rule.goaway_every !== undefined)
+    problems.push(`${counted} both: split it into two rules`);
   return problems;
 }
 
@@ -126,12 +126,14 @@ function findAnswerProblems(path: string, rule: WireRule): string[] {
   const { status, reason } = completeAnswer(rule);
   if (status === undefined) {
     const known = [...statusesByReason[rule.vendor].keys()].join(', ');
-    problems.push(`${path}.reason "${rule.reason}" is not one of ${known}: give its status too, or mend it`);
+    problems.push(
+      `${path}.reason "${rule.reason}" is not one of ${known}: also set its status, or correct it`,
+    );
   } else if (reason === undefined && rule.body === undefined) {
-    problems.push(`${path}.status ${status} has no usual reason: give a reason or a body too`);
+    problems.push(`${path}.status ${status} has no default reason: also set a reason or a body`);
   }
   if (rule.timestamp !== undefined && status !== 410) {
-    problems.push(`${path}.timestamp goes only with status 410`);
+    problems.push(`${path}.timestamp requires status 410`);
   }
   return problems;
 }

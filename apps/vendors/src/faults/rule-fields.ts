@@ -52,7 +52,7 @@ const wireRule = z.strictObject({
   expires_in: field(['oauth'], integer(1, 3600).optional()),
 });
 
-/** A rule whose fields are valid one by one. Their combination is not checked yet. */
+/** A rule whose fields are valid individually. Their combination is not checked yet. */
 export type WireRule = Readonly<z.infer<typeof wireRule>>;
 
 /** All field names of a rule, each with the vendors that support it. */
@@ -75,7 +75,7 @@ export function readWireRule(
   const foreign = Object.keys(parsed.data).flatMap((name) => {
     const vendors = ruleFields[name]?.vendors ?? [];
     if (vendors.includes(vendor)) return [];
-    return [`${path}.${name} does not go with vendor "${vendor}", only with ${vendors.join(' and ')}`];
+    return [`${path}.${name} is not supported for vendor "${vendor}", only for ${vendors.join(' and ')}`];
   });
   return foreign.length > 0 ? { problems: foreign } : { rule: parsed.data };
 }
@@ -83,7 +83,7 @@ export function readWireRule(
 function describe(path: string, issue: z.core.$ZodIssue): string[] {
   if (issue.code === 'unrecognized_keys') {
     const known = Object.keys(ruleFields).join(', ');
-    return issue.keys.map((name) => `${path}.${name} is not a field of a rule; those are ${known}`);
+    return issue.keys.map((name) => `${path}.${name} is not a field of a rule; the fields are ${known}`);
   }
   const [name] = issue.path;
   return name === undefined ? [`${path} must be an object`] : [`${path}.${String(name)} ${issue.message}`];

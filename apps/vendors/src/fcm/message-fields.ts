@@ -4,9 +4,7 @@ import { isObject } from '../json-web-token.js';
 export interface MessageProblem {
   readonly message: string;
   readonly field: string;
-  /**
-   * Whether FCM itself detects the problem, and not the JSON parser in front of FCM. If so, the answer has an FcmError.
-   */
+  /** Whether FCM itself detects the problem, not the JSON parser in front of it. If so, the answer has an FcmError. */
   readonly isFcmError: boolean;
 }
 

@@ -3,7 +3,7 @@ import type { AnswerFault } from '../faults/fault-rule.js';
 import type { Verdict } from '../faults/faults.js';
 import type { RequestCounts } from '../statistics.js';
 
-/** A valid request to an HTTP/1.1 endpoint, and the endpoint's callbacks for it. */
+/** A valid request to an HTTP/1.1 endpoint, with the endpoint's callbacks. */
 export interface FaultableExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

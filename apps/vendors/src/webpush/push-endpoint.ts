@@ -84,7 +84,7 @@ function checkRequest(
   body: Buffer | undefined,
   { subscriptions, clock }: PushEndpointContext,
 ): Refusal | undefined {
-  if (method !== 'POST') return { reason: 'MethodNotAllowed', problem: 'a push is a POST' };
+  if (method !== 'POST') return { reason: 'MethodNotAllowed', problem: 'a push must be a POST request' };
   if (!subscriptionPath.test(url)) return { reason: 'NotFound', problem: `there is no subscription ${url}` };
   const origin = `https://${headers.host}`;
   const vapid = verifyVapid(headers.authorization, { origin, nowMilliseconds: clock() });
@@ -102,9 +102,7 @@ function checkRequest(
     return { reason: 'BadRequest', problem: 'TTL must be seconds' };
   const isKnown = urgencies.has(headers.urgency);
   const isTopic = headers.topic === undefined || topicForm.test(String(headers.topic));
-  return isKnown && isTopic
-    ? undefined
-    : { reason: 'BadRequest', problem: 'Urgency or Topic has a wrong form' };
+  return isKnown && isTopic ? undefined : { reason: 'BadRequest', problem: 'Urgency or Topic is malformed' };
 }
 
 function answerRefusal(

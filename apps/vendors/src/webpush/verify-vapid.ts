@@ -32,7 +32,7 @@ export function verifyVapid(
   if (claims.aud !== origin) return { problem: `aud must be ${origin}` };
   const secondsLeft = Number(claims.exp) - nowMilliseconds / 1000;
   if (!(secondsLeft > 0 && secondsLeft <= maximumLifetimeSeconds)) {
-    return { problem: 'exp must lie in the next 24 hours' };
+    return { problem: 'exp must be within the next 24 hours' };
   }
   if (!/^(?:mailto:|https:\/\/)/.test(String(claims.sub))) {
     return { problem: 'sub must be a mailto: or https: URL' };
