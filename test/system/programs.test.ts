@@ -52,7 +52,7 @@ describe('the programs', () => {
   it.runIf(existsSync('/dev/full'))('say in one sentence that a result cannot be written', () => {
     const script = `${process.execPath} ${bin('relay')} completion zsh > /dev/full`;
     const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
-    const sentence = 'waxwing-relay: The result cannot be written: the disk is full; make room.\n';
+    const sentence = 'waxwing-relay: The result cannot be written: the disk is full; free some space.\n';
     expect([status, stderr]).toEqual([1, sentence]);
   });
 
@@ -64,7 +64,7 @@ describe('the programs', () => {
       expect([status, stdout, stderr]).toEqual([
         1,
         '',
-        `waxwing-${program} needs Node 20.19 or newer, and this is Node 20.18.3: install a newer one.\n`,
+        `waxwing-${program} needs Node 20.19 or newer, but this is Node 20.18.3: install a newer version.\n`,
       ]);
     },
   );

@@ -43,7 +43,7 @@ describe('SIGHUP', () => {
       { env: world.relayEnv },
     );
     writeFileSync(keyFile, serverKey);
-    await hangUp(server, 'credentials were read again');
+    await hangUp(server, 'credentials were reloaded');
     const ada = await world.addUser('ada');
     const { registrar } = await world.phone(ada, { tokenKind: 'fcm', token: 'token-of-ada' });
     expect(await registrar.sync()).toMatchObject({ code: 'active' });
@@ -60,7 +60,7 @@ describe('SIGHUP', () => {
     await expect.poll(() => relay.output).toContain('set RELAY_CA_FILE to its PEM file');
 
     writeFileSync(caFile, readFileSync(world.vendors.credentials.caFile));
-    await hangUp(relay, 'credentials were read again');
+    await hangUp(relay, 'credentials were reloaded');
     await askRelay('test_notification', test);
     expect(await world.deliveriesTo(token)).not.toEqual([]);
   });
@@ -71,7 +71,7 @@ describe('SIGHUP', () => {
     writeFileSync(appsFile, '{}');
     expect(await hangUp(relay, 'cannot be read again')).toContain('lists no app');
     writeFileSync(appsFile, apps);
-    await hangUp(relay, 'credentials were read again');
+    await hangUp(relay, 'credentials were reloaded');
     expect(await relay.end()).toBe(0);
   });
 });

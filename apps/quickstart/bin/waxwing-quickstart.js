@@ -6,7 +6,7 @@
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
 var running = /(\d+)\.(\d+)/.exec(process.versions.node);
-var tooOld = '%s needs Node %s or newer, and this is Node %s: install a newer one.';
+var tooOld = '%s needs Node %s or newer, but this is Node %s: install a newer version.';
 
 if ((running[1] - least[1] || running[2] - least[2]) < 0) {
   console.error(tooOld, Object.keys(self.bin)[0], least[0], running.input);

@@ -46,7 +46,7 @@ import { ReportedCounts } from './servers/stock/reported-counts.js';
 import { watchBusiestServers } from './servers/watch-busiest-servers.js';
 import type { RelayDatabase } from './tables.js';
 
-/** Dependencies that production takes from the environment and tests replace. */
+/** Dependencies with production defaults, which tests replace. */
 export interface RelayOverrides {
   /** Default: standard output at the configured level. */
   readonly log?: Log;
@@ -58,7 +58,10 @@ export interface RelayOverrides {
   readonly timings?: DeliveryTimings;
   /** Network access to the hosts of joining servers. */
   readonly hostNetwork?: HostNetwork;
-  /** Module of the registration worker thread. Tests run from sources, where the built module is missing. */
+  /**
+   * Module of the registration worker thread. Tests set it, because they run from sources, where the built module is
+   * missing.
+   */
   readonly registrationThread?: URL;
   /** Folder of the dashboard's built page. */
   readonly pageFolder?: string;
@@ -117,7 +120,7 @@ async function assemble(
   return { app, context, metrics, readiness, forOperators, reloadCredentials };
 }
 
-/** Opens what all other parts depend on: log, clocks, encryption and the database. */
+/** Opens the parts that all others depend on: log, clocks, encryption and the database. */
 async function openMachine(configuration: RelayConfiguration, overrides: RelayOverrides, closers: Closers) {
   const { log = createLogger('waxwing-relay', configuration.logLevel), clock = systemClock } = overrides;
   const { monotonic = () => performance.now(), random = Math.random } = overrides;

@@ -64,7 +64,7 @@ export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOp
 /** Metadata of the relay's OpenAPI document. */
 export const relayApi = {
   title: 'Waxwing relay',
-  description: 'Takes sealed push registrations and encrypted notifications from servers, for one app.',
+  description: 'Accepts sealed push registrations and encrypted notifications from servers, for one app.',
   version: '1',
   // Servers treat a 429 as final, and retry after a 503.
   statuses: { RATE_LIMIT_HIT: 503 },
@@ -74,7 +74,7 @@ export const relayApi = {
 export const relayAdminApi = {
   title: 'Waxwing relay, administration',
   description:
-    'Requests of commands to the relay that runs on the same machine, over its Unix socket (RELAY_KEY_ADMIN_SOCKET) only.',
+    'Requests that commands send to the relay on the same machine, only over its Unix socket (RELAY_KEY_ADMIN_SOCKET).',
   version: '1',
 };
 

@@ -25,12 +25,10 @@ const minuteMilliseconds = 60_000;
 const hourMilliseconds = 60 * minuteMilliseconds;
 const dayMilliseconds = 24 * hourMilliseconds;
 
-/** How long an expired device keeps its id: a registration within this time restores it. */
+/** Retention of the ids of expired devices: a registration within this time restores the device. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
-/**
- * Phones register every 30 days. A device that has not registered for this long is taken to be out of use.
- */
+/** Phones register every 30 days. A device that has not registered for this long is considered unused. */
 export const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**

@@ -3,7 +3,7 @@ import type { RelayDatabase } from './tables.js';
 
 /** Remedy for a missing database, as the end of a sentence. */
 export const remedyIfMissing =
-  'name the database of the relay in RELAY_DATABASE, or the file with its settings in --env-file; "waxwing-relay db migrate" creates a new database';
+  'set RELAY_DATABASE to the database of the relay, or --env-file to the file with its settings; "waxwing-relay db migrate" creates a new database';
 
 /**
  * Opens the relay's database, runs a command's `work` on it, and closes it. A relay may use it at the same time.
@@ -14,7 +14,7 @@ export async function withRelayDatabase<Result>(
   work: (database: RelayDatabase) => Promise<Result>,
   { mayCreate = false }: { readonly mayCreate?: boolean } = {},
 ): Promise<Result> {
-  // Lazy import: `--help` must not wait for it.
+  // Lazy import, so that `--help` stays fast.
   const { readDatabaseEnvironment } = await import('./configuration.js');
   const { openRelayDatabase } = await import('./open-database.js');
   const database = await openRelayDatabase({

@@ -102,7 +102,7 @@ it.each([
     'file/ring.age',
     /^waxwing-relay: \S+ cannot be used: a file is where a folder is expected; check its path\.$/,
   ],
-  ['.', /^waxwing-relay: The key ring \S+ is a folder: name a file in it in RELAY_KEY_RING\.$/],
+  ['.', /^waxwing-relay: The key ring \S+ is a folder: set RELAY_KEY_RING to a file in it\.$/],
 ])('reports in one sentence that the key ring cannot be at %s', async (place, sentence) => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-places-'));
   writeFileSync(join(folder, 'file'), '');

@@ -54,7 +54,9 @@ eachBackend((backend) => {
     expect(stderr).toMatch(
       path === undefined ? /^waxwing-relay: The PostgreSQL database .* is empty: / : path,
     );
-    expect(stderr).toContain('RELAY_DATABASE, or the file with its settings in --env-file');
+    expect(stderr).toContain(
+      'set RELAY_DATABASE to the database of the relay, or --env-file to the file with its settings',
+    );
     if (path !== undefined) expect(existsSync(path)).toBe(false);
   });
 
@@ -87,5 +89,5 @@ it('a database file that is empty is refused', async () => {
   const path = join(folder, 'relay.sqlite');
   writeFileSync(path, '', { mode: 0o600 });
   const { status, stderr } = await runRelayCommand(['servers', 'list'], { environment });
-  expect([status, stderr]).toEqual([1, expect.stringContaining(`${path} is empty: name the database`)]);
+  expect([status, stderr]).toEqual([1, expect.stringContaining(`${path} is empty: set RELAY_DATABASE`)]);
 });

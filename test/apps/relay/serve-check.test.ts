@@ -59,10 +59,10 @@ eachBackend((backend) => {
     const { status, stdout, stderr } = await check();
     expect([status, stderr]).toEqual([
       1,
-      'waxwing-relay: The start would fail: correct what is named above.',
+      'waxwing-relay: The start would fail: fix the problems listed above.',
     ]);
     expect(stdout).toMatch(
-      /^FAILED {2}key-ring: There is no key ring in .*: make one with waxwing-relay keys init\.$/m,
+      /^FAILED {2}key-ring: There is no key ring in .*: create one with waxwing-relay keys init\.$/m,
     );
     const state =
       backend.name === 'sqlite' ? /there is no file .* yet, and the start creates it/ : /the start applies /;
@@ -80,7 +80,7 @@ eachBackend((backend) => {
     const first = await check();
     expect(first.status).toBe(1);
     expect(first.stdout).toMatch(/^FAILED {2}apps: .*apps\.json .* has mode 0644/m);
-    expect(first.stdout).toMatch(/^FAILED {2}authorities: RELAY_CA_FILE: .* holds no certificate/m);
+    expect(first.stdout).toMatch(/^FAILED {2}authorities: RELAY_CA_FILE: .* contains no PEM certificate/m);
     expect(first.stdout).toMatch(/^FAILED {2}key-ring: .*identity.* cannot be read: there is no such file/m);
     chmodSync(join(folder, 'apps.json'), 0o600);
     write('key.p8', '{"project_info": {}, "client": []}');

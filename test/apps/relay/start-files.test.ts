@@ -60,7 +60,7 @@ it('a running relay warns once about files without which it could not start agai
     expect(more).toEqual([]);
     expect(line?.level).toBe('warn');
     expect(line?.msg).toMatch(/^ready, but the next start would fail: .*key\.p8 .*there is no such file/);
-    expect(line?.msg).toMatch(/RELAY_CA_FILE: .* name one that begins with -----BEGIN CERTIFICATE-----/);
+    expect(line?.msg).toMatch(/RELAY_CA_FILE: .* use one that begins with -----BEGIN CERTIFICATE-----/);
     renameSync(join(folder, 'former.p8'), join(folder, 'key.p8'));
     write('ca.pem', rootCertificates[0] ?? '');
     expect(await aMinuteLater()).toEqual({ files: 'ok', wrong: [] });

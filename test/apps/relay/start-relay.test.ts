@@ -145,7 +145,7 @@ describe('a running relay', () => {
 
   const spoilings: [string, (path: string) => void, RegExp][] = [
     ['cut off', (path) => truncateSync(path, 100), /restore the ring from a backup/],
-    ['gone', (path) => rmSync(path), /is gone: restore it from a backup/],
+    ['gone', (path) => rmSync(path), /is missing: restore it from a backup/],
     [
       'open to others',
       (path) => chmodSync(path, 0o644),
@@ -242,7 +242,7 @@ describe('a relay that cannot start', () => {
 
   it('says how to make a key ring when there is none', async () => {
     const place = join(folder, 'no-such-ring.age');
-    await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('make one with waxwing-relay keys init');
+    await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('create one with waxwing-relay keys init');
   });
 
   it('exits with status 1 and every problem on standard error', async () => {

@@ -203,7 +203,7 @@ eachBackend((backend) => {
         const why =
           "Google, Apple or the push service refuses the relay's credentials: InvalidProviderToken (ask the relay's operator)";
         expect(held.printed).toContain(`1 sent, 1 waiting at the relay: ${why}.`);
-        expect(server.logged.text()).toContain('a notification is held at the relay');
+        expect(server.logged.text()).toContain('a notification is queued at the relay');
         expect((await push(['status'])).printed).toContain(why);
       });
 

@@ -53,7 +53,7 @@ describe('the link to the relay', () => {
     await test.settle();
     await expect
       .poll(() => test.logged.text())
-      .toContain('pending jobs for the relay could not be brought forward; each runs at its own time');
+      .toContain('pending jobs for the relay could not be rescheduled; each runs at its original time');
     expect(test.logged.text()).not.toContain('could not be stored');
     expect((await status()).state).toBe('working');
     expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });

@@ -71,10 +71,12 @@ eachBackend((backend) => {
     });
     expect([status, stderr]).toEqual([
       1,
-      'waxwing-server: The start would fail: correct what is named above.',
+      'waxwing-server: The start would fail: fix the problems listed above.',
     ]);
     expect(stdout).toMatch(/^FAILED {2}relay-key: .*none\.key .*there is no such file/m);
-    expect(stdout).toMatch(/^FAILED {2}relay-authorities: SERVER_RELAY_CA_FILE: .* holds no certificate/m);
+    expect(stdout).toMatch(
+      /^FAILED {2}relay-authorities: SERVER_RELAY_CA_FILE: .* contains no PEM certificate/m,
+    );
     expect(stdout).toMatch(/^FAILED {2}uploads: /m);
     const before = readdirSync(folder).sort();
     const uploads = async (place: string) => {

@@ -78,7 +78,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     name: 'a key list that is not renewed',
     alert: 'WaxwingKeyListExpires',
     check: 'key list',
-    cause: /The signed key list ends at .*Phones then refuse it/,
+    cause: /The signed key list expires at .*Phones then refuse it/,
     async begin(relay) {
       const end = lose(relay.ring.path);
       await relay.passUntil(relay.keyListExpiresAt() - 3_600_000);
@@ -273,7 +273,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     name: 'a key ring older than the database',
     alert: 'WaxwingTokensUnreadable',
     check: 'keys',
-    cause: /the key ring cannot open 1 of the stored tokens/,
+    cause: /the key ring cannot open 1 of the checked stored tokens/,
     async begin(relay) {
       const id = await relay.addApns(apnsToken());
       const { token_lookup } = await relay.device(id);

@@ -84,10 +84,10 @@ describe.runIf(process.geteuid?.() === 0)('a program that does not run as root',
       expect.stringMatching(
         /^The file .*\/key \(a key\) has mode 0444, which lets others use it: run chmod 440 /,
       ),
-      `The file ${foreign} (a key) belongs to user ${other}, who is neither root nor the user of this program (${user}): run this as the owner, or run chown ${user} ${foreign} and ask who may have read or changed it.`,
+      `The file ${foreign} (a key) belongs to user ${other}, who is neither root nor the user of this program (${user}): run this program as the owner, or run chown ${user} ${foreign} and ask who may have read or changed it.`,
       `The file ${group} (a key) has mode 0640, which lets others use it: run chmod 600 ${group}.`,
-      `The file ${link} (a key) is reached by the link ${link} of user ${other}, who is neither root nor the user of this program (${user}): name the file that it leads to.`,
-      `The file ${closed} (a key) cannot be read: this user may not; check its permissions and those of its folders.`,
+      `The file ${link} (a key) is reached by the link ${link} of user ${other}, who is neither root nor the user of this program (${user}): use the path of its target.`,
+      `The file ${closed} (a key) cannot be read: permission denied; check its permissions and those of its folders.`,
     ]);
   });
 });

@@ -145,14 +145,14 @@ const refusedLinksOfForeigners: Record<string, Refusal> = {
       putLink(path, content);
       lchownSync(path, foreigner, 0);
     },
-    `of user ${foreigner}, who is neither root nor the user of this program (0): name the file that it leads to`,
+    `of user ${foreigner}, who is neither root nor the user of this program (0): use the path of its target`,
   ],
   "a link of root's in another user's folder": [
     (path, content) => {
       putLink(path, content);
       chownSync(dirname(path), foreigner, 0);
     },
-    `which user ${foreigner} can replace as the owner of its folder: name the file that it leads to`,
+    `which user ${foreigner} can replace as the owner of its folder: use the path of its target`,
   ],
   'a folder of the path that is a link of another user': [
     (path, content) => {
@@ -162,7 +162,7 @@ const refusedLinksOfForeigners: Record<string, Refusal> = {
       symlinkSync(target, dirname(path));
       lchownSync(dirname(path), foreigner, 0);
     },
-    `of user ${foreigner}, who is neither root nor the user of this program (0): name the file that it leads to`,
+    `of user ${foreigner}, who is neither root nor the user of this program (0): use the path of its target`,
   ],
   "a link to another user's file": [
     (path, content) => chownSync(putLink(path, content), foreigner, 0),

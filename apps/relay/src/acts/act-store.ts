@@ -14,7 +14,7 @@ export async function listActs(
   return await query.orderBy('id', 'desc').limit(limit).execute();
 }
 
-/** Deletes all but the last 10,000 acts. Returns how many it deleted. */
+/** Deletes all but the last 10,000 acts. Returns the number of deleted acts. */
 export async function forgetOldActs(database: RelayDatabase): Promise<number> {
   const { numDeletedRows } = await database.write(({ db }) =>
     db

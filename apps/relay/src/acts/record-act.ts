@@ -16,8 +16,8 @@ export interface Act {
 const maximumCharacters = 500;
 
 /**
- * Adds an act to the audit log, in the caller's transaction. Cuts texts at 500 characters, and replaces characters that a
- * database cannot store.
+ * Adds an act to the audit log, in the caller's transaction. Truncates texts to 500 characters, and replaces characters
+ * that a database cannot store.
  */
 export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void> {
   const { at, actor, action, subject, detail = '' } = act;
@@ -30,7 +30,7 @@ export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void>
 }
 
 function storable(text: string): string {
-  // The job queue has a pattern for this, but importing it would load the database, which `--help` must not wait for.
+  // The job queue has a pattern for this, but importing it would load the database, which would slow down `--help`.
   return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 

@@ -94,9 +94,9 @@ function connectOnce(socket: Socket): buildConnector.connector {
 function refusalSentence(status: number, { msg }: JsonObject): string {
   switch (status) {
     case 500:
-      return 'The relay could not do it: see its log.';
+      return 'The relay failed to run the command: see its log.';
     case 503:
-      return `The relay could not do it now (${msg}): see its log, then try again.`;
+      return `The relay cannot run the command now (${msg}): see its log, then try again.`;
     case 408:
       return wentAway;
     case 404:

@@ -88,7 +88,7 @@ export function requireSocketPath(path: string): void {
   if (there === undefined) return;
   if (there.socket?.isSocket() === false) {
     throw new ConfigurationError([
-      `${path} is the path of the relay's socket, but it is not a socket: name another path in RELAY_KEY_ADMIN_SOCKET.`,
+      `${path} is the path of the relay's socket, but it is not a socket: set another path in RELAY_KEY_ADMIN_SOCKET.`,
     ]);
   }
   // Refuse a folder that others can write to, because commands would refuse a socket in it.

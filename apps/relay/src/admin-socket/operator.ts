@@ -19,7 +19,7 @@ const maximumNameCharacters = 100;
 export const operator: ActorKind<unknown, Operator> = {
   name: 'operator',
   description:
-    'The name of the operator, percent-encoded, for the audit log. A user who may open the socket may send every request.',
+    'The name of the operator, percent-encoded, for the audit log. A user with access to the socket may send every request.',
   header: operatorHeader,
   codes: ['UNAUTHORIZED'],
   async authenticate(_context, head) {

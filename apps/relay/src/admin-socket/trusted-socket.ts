@@ -37,14 +37,14 @@ export function describeDistrust(
   return describeOpenFolder(path, folder, uid);
 }
 
-/** Checks the folder alone, before a relay listens there. Returns a sentence as {@link describeDistrust} does. */
+/** Checks only the folder, before a relay listens there. Returns a sentence as {@link describeDistrust} does. */
 export function describeOpenFolder(path: string, folder: FileFacts, uid: number): string | undefined {
   const name = dirname(path);
   if (!isTrustedOwner(folder, uid)) {
-    return `The folder ${name} of the relay's socket belongs to user ${folder.uid}, who could put another in its place: give it to the relay's user, or name a folder of that user's in RELAY_KEY_ADMIN_SOCKET.`;
+    return `The folder ${name} of the relay's socket belongs to user ${folder.uid}, who could replace the socket: make the relay's user its owner, or set RELAY_KEY_ADMIN_SOCKET to a path in a folder of that user.`;
   }
   if (letsOthersReplace(folder)) {
-    return `The folder ${name} of the relay's socket has mode ${shownMode(folder)}, which lets others put another in its place: run chmod go-w ${name}, or name another folder in RELAY_KEY_ADMIN_SOCKET.`;
+    return `The folder ${name} of the relay's socket has mode ${shownMode(folder)}, which lets others replace the socket: run chmod go-w ${name}, or set RELAY_KEY_ADMIN_SOCKET to a path in another folder.`;
   }
   return undefined;
 }

@@ -6,5 +6,5 @@ export const storableText = z
   .string()
   .refine(
     (text) => text.search(unstorableCharacters) < 0,
-    'must not contain the character U+0000 or half of a surrogate pair',
+    'must not contain the character U+0000 or an unpaired surrogate',
   );

@@ -70,7 +70,7 @@ export interface Deliveries
   describeApps(): AppState[];
   /** Number of push services (Web Push) in each state. */
   pushServices(): PushServiceCounts;
-  /** Asks the vendor about one app; see {@link checkOneApp}. */
+  /** Checks one app's credential at the vendor; see {@link checkOneApp}. */
   checkApp(appId: string): Promise<AppCheck | undefined>;
   /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
   frozenDeaths(appId: string): number;

@@ -42,9 +42,7 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
   }
   for (const name of ['APNS_PRODUCTION_URL', 'APNS_SANDBOX_URL'] as const) {
     if (vendorUrls[name]?.startsWith('http://')) {
-      reader.problem(
-        `RELAY_${name} is "${vendorUrls[name]}": APNs is spoken over TLS alone, so write https://.`,
-      );
+      reader.problem(`RELAY_${name} is "${vendorUrls[name]}": APNs requires TLS, so write https://.`);
     }
   }
   return {
@@ -73,7 +71,7 @@ export function readDeliveriesEnvironment(reader: EnvironmentReader): Deliveries
 }
 
 /**
- * Reads RELAY_APPS_FILE alone, for a command.
+ * Reads only RELAY_APPS_FILE, for a command.
  * @throws ConfigurationError if the value is a secret instead of a path.
  */
 export function readAppsFileSetting({ RELAY_APPS_FILE }: Environment): string | undefined {
@@ -94,7 +92,7 @@ function readPrivateHosts(reader: EnvironmentReader): ReadonlySet<string> {
       const [, host, port = '443'] = privateHost.exec(text) ?? [];
       if (host === undefined || Number(port) > 65_535) {
         reader.problem(
-          `RELAY_WEB_PUSH_PRIVATE_HOSTS has "${text}", which is no host: write hosts in small letters, with a port other than 443 after a colon, separated by commas.`,
+          `RELAY_WEB_PUSH_PRIVATE_HOSTS has "${text}", which is not a host: write hosts in lower case, with a port other than 443 after a colon, separated by commas.`,
         );
       }
       return `${host}:${port}`;

@@ -40,7 +40,7 @@ export class DeliveryMetrics {
       [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600, 3600, 86_400],
     );
     this.#queued = metrics.gauge('waxwing_deliveries_queued', 'Notifications stored for a later attempt');
-    this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications held in memory');
+    this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications in memory');
     this.#breakers = metrics.gauge(
       'waxwing_app_breaker_open',
       'Apps whose credential is refused (1), and in how many of their realms, servers and in all deletions are frozen',

@@ -21,7 +21,7 @@ export interface DeliveryTables {
     updated_at: number;
     /** Attempts that may have been delivered. */
     doubts: number;
-    /** Earliest time of the queued try. Set if the first try ended after its request and asks for a longer delay. */
+    /** Earliest time of the queued try. Set if the first try ended after its request and requires a longer delay. */
     not_before: number | null;
   };
   /** APNs provider tokens. All processes share them, because Apple limits how often they are renewed. */
@@ -101,7 +101,8 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Adds the account to the receipts' primary key. Creates a new table, since SQLite cannot change a primary key. An old
- * receipt gets its device's account, so that its queued notification still finds it, or 0 if the device is gone.
+ * receipt gets its device's account, so that its queued notification still finds the receipt, or 0 if the device no
+ * longer exists.
  */
 async function keyReceiptsByAccount(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('delivery_receipts_age').execute();

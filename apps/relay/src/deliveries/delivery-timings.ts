@@ -7,7 +7,7 @@ export interface DeliveryTimings {
    * timeout of 15 s.
    */
   readonly requestBudgetMilliseconds: number;
-  /** Timeout of one request to FCM. Google asks for at least ten seconds. */
+  /** Timeout of one request to FCM. Google recommends at least ten seconds. */
   readonly fcmTimeoutMilliseconds: number;
   /** Timeout of one request to a push service, answer included. */
   readonly webPushTimeoutMilliseconds: number;

@@ -48,7 +48,7 @@ export class DeliveryUpkeep {
       this.#countingLog.end(() => log.info('the queue can be counted again'));
     } catch (err) {
       this.#countingLog.begin('count', () =>
-        log[levelOf(err)]({ err }, 'the queue could not be counted; its last known length counts'),
+        log[levelOf(err)]({ err }, 'the queue could not be counted; its last known length is used'),
       );
     }
   }

@@ -21,7 +21,10 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly realmUuid: string;
   /** UUID, lowercase. Sent to APNs as `apns-id`. */
   readonly notificationId: string;
-  /** The phone's key in the newer generation, an unsigned 32-bit integer. The older generation names the account. */
+  /**
+   * Id of the phone's key in the newer generation, an unsigned 32-bit integer. The older generation names the account
+   * instead.
+   */
   readonly pushKeyId?: number;
   /** Canonical base64. */
   readonly encryptedData: string;
@@ -71,16 +74,17 @@ export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, '
 }
 
 /**
- * Whether a notification addresses the vendor that issued the device's token. Servers address Web Push in FCM's form.
+ * Whether a notification addresses the vendor that issued the device's token. Servers address Web Push devices in FCM's
+ * format.
  */
 export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotification): boolean {
   return (target.tokenKind === 'apns') === (urgency.vendor === 'apns');
 }
 
 /**
- * Derives the collapse id for vendors: 43 characters, of which push services get 32; Apple allows 64 bytes. A vendor
- * compares collapse ids of one app on one phone. With the server's own id, two organizations on one phone could replace
- * each other's notifications.
+ * Derives the collapse id for vendors: 43 characters, truncated to 32 for push services; Apple allows 64 bytes. Vendors
+ * compare collapse ids within one app on one phone, so with the servers' own ids, two organizations on one phone could
+ * replace each other's notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
   const { relayDeviceId, addressee, collapseId } = notification;

@@ -16,7 +16,7 @@ export function watchKeys(
   );
   const primary = metrics.gauge(
     'waxwing_primary_key_timestamp_seconds',
-    'When the primary key became it, in Unix seconds',
+    'When the current primary key became primary, in Unix seconds',
   );
   metrics.beforeScrape(async () => {
     const { issuedAt, expiresAt } = keyRing.publishedKeyList();

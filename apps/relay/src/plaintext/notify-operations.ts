@@ -40,7 +40,7 @@ const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.
 /**
  * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers an unencrypted notification to all
  * devices of a user. The answer lists tokens of the request that the relay does not store, so that the server deletes
- * them. While `RELAY_PLAINTEXT_DEVICES` is off, it lists all of the tokens. An error instead would keep the server from
+ * them. While `RELAY_PLAINTEXT_DEVICES` is off, it lists all of the tokens. An error would prevent the server from
  * sending the sealed notification.
  */
 export const notifyPlaintext = operation({

@@ -53,14 +53,14 @@ function fcmData(payload: JsonObject): JsonObject {
   return Object.fromEntries(entries.map(([name, value]) => [name, toText(value)]));
 }
 
-/** Converts a value to text as a stock relay does, with True, False and None. Apps expect this form. */
+/** Converts a value to text as a stock relay does, with True, False and None. Apps expect this format. */
 function toText(value: JsonValue): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Returns the urgency for FCM. If the server sets no priority, only messages are urgent. */
+/** Returns the urgency for FCM. If the server sets no priority, only messages have high priority. */
 function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
   return { vendor: 'fcm', priority: gcmPriority ?? (gcm.event === 'message' ? 'high' : 'normal') };
 }

@@ -10,7 +10,7 @@ import {
 } from '@waxwing/protocol';
 import type { UserAddressee } from '../registrations/store/addressee.js';
 
-/** A user as a server identifies it: by UUID, or by the server's own user id. */
+/** A user, identified by UUID or by the server's own user id. */
 export interface PlaintextUser {
   /** The name under which the relay stores the user's devices. */
   readonly name: UserAddressee;

@@ -39,7 +39,7 @@ export const registerPlaintext = operation({
   charge,
   async handle({ clock, plaintextDevices, servers }: Context, { actor: { serverId }, parameters }) {
     if (!plaintextDevices.isOn) {
-      throw refused('This relay takes sealed push registrations only: update the app.');
+      throw refused('This relay accepts only sealed push registrations: update the app.');
     }
     const token = readPlaintextToken(parameters);
     const iosAppId = readIosAppId(token, parameters.ios_app_id);

@@ -17,7 +17,9 @@ export const loadProblems = [
   'write-ahead log',
 ] as const;
 
-/** A load problem of the last minutes. `cause` contains no number that changes, so that the problem is logged once. */
+/**
+ * A load problem of the last minutes. `cause` contains no changing numbers, so that the problem is logged only once.
+ */
 export interface LoadProblem {
   readonly name: (typeof loadProblems)[number];
   readonly cause: string;
@@ -105,7 +107,7 @@ export class LoadWatch {
     return {
       name: 'quotas',
       cause: `The quota is used up, and notifications are refused: server ${names.join(', ')}.`,
-      remedy: 'Look at the server on the page "Servers", and suspend it if it floods.',
+      remedy: 'Look at the server on the page "Servers", and suspend it if it sends too much.',
     };
   }
 
@@ -120,14 +122,13 @@ export class LoadWatch {
     return {
       name: 'refusals',
       cause: `More than one request a second is refused because of a limit: ${reasons.join(', ')}.`,
-      remedy:
-        'Look in the log for its client. If all clients are yours, add a relay process or raise the limit.',
+      remedy: 'Find the client in the log. If all clients are yours, add a relay process or raise the limit.',
     };
   }
 
   async #findLateJobs(): Promise<LoadProblem | undefined> {
     const { clock, oldestDueAt } = this.#options;
-    // A failed read is no load problem: readiness has its own check of the database.
+    // A failed read is not a load problem: readiness has its own check of the database.
     const reading = oldestDueAt().catch(() => undefined);
     const dueAt = await answerWithin(patienceMilliseconds, reading, undefined);
     if (dueAt === undefined || clock() - dueAt < lateMilliseconds) return undefined;
@@ -155,7 +156,7 @@ export class LoadWatch {
     return {
       name: 'rejections',
       cause: `More than a fifth of the notifications to ${vendorNames[vendor]} are rejected.`,
-      remedy: 'Look for the reason in the log, and in docs/deliveries.md for what it means.',
+      remedy: 'Look for the reason in the log, and for its meaning in docs/deliveries.md.',
     };
   }
 
@@ -168,7 +169,7 @@ export class LoadWatch {
 const heldBack: LoadProblem = {
   name: 'push services',
   cause: 'Most push services of Web Push have stopped answering, and their notifications are held back.',
-  remedy: 'Look at the way out of this machine: its network, name servers and proxy.',
+  remedy: 'Check the outgoing connections of this machine: its network, name servers and proxy.',
 };
 
 const largeLog: LoadProblem = {

@@ -21,7 +21,7 @@ interface PendingWrite {
   reject(reason: unknown): void;
 }
 
-/** Number of registrations in one event-loop tick from which a thread is worth its memory. */
+/** Number of registrations in one event-loop tick that justifies a thread's memory. */
 const manyRegistrations = 16;
 /** Maximum number of orders per commit. It limits a commit to about ten milliseconds. */
 const maximumOrdersAtOnce = 8;
@@ -145,7 +145,7 @@ export class ThreadedWriter implements RegistrationWriter {
 
   #receive(answer: ThreadAnswer): void {
     if (answer === 'ready') this.#isReady = !this.#isOver;
-    else if ('trouble' in answer) this.#complain(answer.trouble, 'a connection to the database had trouble');
+    else if ('trouble' in answer) this.#complain(answer.trouble, 'a connection to the database failed');
     else this.#answered?.resolve(answer);
   }
 
@@ -153,7 +153,7 @@ export class ThreadedWriter implements RegistrationWriter {
     const wasOver = this.#isOver;
     this.#isOver = true;
     this.#isReady = false;
-    const sentence = 'It is not known whether the registration was kept: the thread that wrote it has ended.';
+    const sentence = 'It is unknown whether the registration was stored: the thread that wrote it has ended.';
     this.#answered?.reject(new DatabaseUnavailableError(sentence, { cause: error }));
     if (!wasOver)
       this.#complain(
@@ -169,7 +169,7 @@ export class ThreadedWriter implements RegistrationWriter {
 
 function settle({ resolve, reject }: PendingWrite, answer: WriteAnswer | undefined): void {
   if (answer === undefined)
-    reject(new Error('the thread that writes registrations did not answer for one of them'));
+    reject(new Error('the registration thread did not return a result for one of the registrations'));
   else if ('outcomes' in answer) resolve(answer.outcomes);
   else reject(answer.isUnavailable ? unavailable(answer.error) : answer.error);
 }

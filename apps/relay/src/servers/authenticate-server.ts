@@ -11,7 +11,7 @@ export interface AuthenticatedServer {
 /** Actor kind of the operations that servers call. */
 export const server: ActorKind<{ readonly servers: ServerDirectory }, AuthenticatedServer> = {
   name: 'server',
-  description: 'The UUID of a server and the key that the relay gave it.',
+  description: 'The UUID of a server and the key that the relay issued to it.',
   codes: ['BAD_REQUEST', 'UNAUTHORIZED'],
   authenticate: ({ servers }, head) => authenticateServer(head, servers),
 };

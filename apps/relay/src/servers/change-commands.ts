@@ -14,7 +14,7 @@ import { withRelayDatabase } from '../with-database.js';
 import { printCredentials } from './print-credentials.js';
 import { readUuid } from './read-uuid.js';
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 const manage = () => import('./manage-servers.js');
 
 /** Adds the commands that change one server. */
@@ -48,7 +48,7 @@ function addSuspending(servers: Command, terminal: Terminal): void {
     .description('refuse all requests of a server; its realms and devices are kept')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
-      const question = `No user of the server ${serverId} gets notifications any more. Go on?`;
+      const question = `No user of the server ${serverId} gets notifications any more. Continue?`;
       const changed = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
         (await manage()).suspendServer(
           recordingCommand(database, terminal, { action: 'servers suspend', subject: serverId }),
@@ -77,13 +77,15 @@ function addSuspending(servers: Command, terminal: Terminal): void {
 
 function addRotating(servers: Command, terminal: Terminal): void {
   withYes(withJson(servers.command('rotate-key')))
-    .description('give a server a new key, printed this once; the old one is accepted for ten minutes more')
+    .description(
+      'give a server a new key, which is printed only once; the old one is accepted for ten more minutes',
+    )
     .argument('<server-id>', 'the server', readUuid)
-    .option('--now', 'end the old key at once, such as one that was stolen')
+    .option('--now', 'end the old key at once, for example because it was stolen')
     .action(
       async (serverId: string, { json, yes, now = false }: ConsentFlags & { readonly now?: boolean }) => {
         const from = now ? 'at once' : 'in ten minutes';
-        const question = `The server ${serverId} is refused ${from}, until it has the new key. Go on?`;
+        const question = `The server ${serverId} is refused ${from}, until it has the new key. Continue?`;
         const rotated = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
           (await manage()).rotateServerKey(
             recordingCommand(database, terminal, { action: 'servers rotate-key', subject: serverId }),
@@ -103,7 +105,7 @@ function addRemoving(servers: Command, terminal: Terminal): void {
     )
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json, yes }: ConsentFlags) => {
-      const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Go on?`;
+      const question = `All data of the server ${serverId} is deleted, and its phones must register again elsewhere. Continue?`;
       const devices = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
         (await import('./remove-server.js')).removeServer(database, {
           serverId,

@@ -40,7 +40,7 @@ export async function addServer(
       .executeTakeFirstOrThrow();
     if (numInsertedOrUpdatedRows !== 1n) {
       throw new CommandError(
-        `The server ${serverId} exists already: use "servers add-realm" to give it more realms, or leave --server-id out.`,
+        `The server ${serverId} already exists: use "servers add-realm" to give it more realms, or omit --server-id.`,
       );
     }
     await insertRealms(db, { serverId, realmUuids, now });
@@ -172,7 +172,7 @@ async function insertRealms(
       .executeTakeFirstOrThrow();
     if (realm.server_id !== serverId) {
       throw new CommandError(
-        `The realm ${uuid} belongs to the server ${realm.server_id} already: check the UUID, since a realm has one server.`,
+        `The realm ${uuid} already belongs to the server ${realm.server_id}: check the UUID, because a realm has only one server.`,
       );
     }
   }

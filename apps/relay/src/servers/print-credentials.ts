@@ -30,8 +30,8 @@ export function printCredentials(
 function settingsOf(serverId: string, key: string): string[] {
   return [
     '',
-    'Settings of a Waxwing server, such as in server.env; write the key alone into that file of mode 0600,',
-    'and replace the address by that of this relay:',
+    'Settings of a Waxwing server, such as in server.env; write only the key into that file, with mode 0600,',
+    'and replace the address with that of this relay:',
     '',
     'SERVER_RELAY_URL=https://relay.example.com',
     `SERVER_RELAY_SERVER_ID=${serverId}`,

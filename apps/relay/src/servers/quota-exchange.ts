@@ -75,7 +75,7 @@ export class QuotaExchange {
       this.#troubleLog.begin('away', () => {
         log.warn(
           { err },
-          "servers' quotas cannot be shared: each relay counts alone until the database answers",
+          "servers' quotas cannot be shared: each relay counts separately until the database answers",
         );
       });
     }

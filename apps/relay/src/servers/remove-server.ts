@@ -6,7 +6,7 @@ import { requireServer, suspend } from './manage-servers.js';
 /**
  * Removes a server and all its data at the relay: realms, devices, receipts, counts and invitations. First suspends the
  * server, so that it adds no data meanwhile, and records the act in the same transaction. Then deletes 500 devices per
- * transaction. After an interruption, call it again to remove the rest. Returns how many devices it removed.
+ * transaction. After an interruption, call it again to remove the rest. Returns the number of removed devices.
  * @throws CommandError for an unknown server.
  */
 export async function removeServer(

@@ -66,8 +66,8 @@ async function addRows(
 }
 
 /**
- * Deletes counts older than a day, and counts of removed servers. Keeps each server's last row, because it says when the
- * server was last seen. Returns how many rows it deleted.
+ * Deletes counts older than a day, and counts of removed servers. Keeps each server's last row, because it records when
+ * the server was last seen. Returns the number of deleted rows.
  */
 export async function forgetOldActivity(database: RelayDatabase, now: number): Promise<number> {
   const { numDeletedRows } = await database.writeStatement((db) =>

@@ -16,8 +16,8 @@ export interface ServerActivityOptions {
 }
 
 /**
- * Records for operators when servers were last seen and how their notifications ended. Counts in memory and writes once
- * a minute, so that no request waits for the database. A process that is killed loses the last minute.
+ * Records when servers were last seen and the outcomes of their notifications, for operators. Counts in memory and
+ * writes once a minute, so that no request waits for the database. A process that is killed loses the last minute.
  */
 export class ServerActivity {
   readonly #options: ServerActivityOptions;
@@ -37,7 +37,7 @@ export class ServerActivity {
       log: options.log,
       write: () => this.#write(),
       sentences: {
-        failing: 'the activity of servers cannot be recorded: "servers list" misses what happens meanwhile',
+        failing: 'the activity of servers cannot be recorded: "servers list" omits the current activity',
         recovered: 'the activity of servers is recorded again',
       },
     });

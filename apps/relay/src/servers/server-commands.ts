@@ -9,7 +9,7 @@ import { printCredentials } from './print-credentials.js';
 import { readUuid } from './read-uuid.js';
 import { addShowing } from './show-commands.js';
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 const manage = () => import('./manage-servers.js');
 
 interface RealmFlags extends OutputFlags {

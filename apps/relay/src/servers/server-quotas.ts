@@ -20,7 +20,7 @@ export interface UsedQuota {
 export const unknownAddress = 'unknown';
 
 const minuteMilliseconds = 60_000;
-/** Cost of reading a request body, whatever its content. It counts as the first item of the request. */
+/** Cost of reading a request body, regardless of its content. It counts as the first item of the request. */
 export const costOfBody = 1;
 /** Maximum number of servers in memory. The least recently used one is evicted and starts again with a full quota. */
 export const maximumServers = 10_000;
@@ -91,9 +91,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Lowers each server's remaining quota to what all processes together left. `used` is the total usage at `readAt`,
-   * without this process's uncollected part. Never raises the remaining quota: reports of other processes cannot give a
-   * server more than one process alone would.
+   * Lowers each server's remaining quota to the amount that all processes together have left. `used` is the total usage
+   * at `readAt`, without this process's uncollected part. Never raises the remaining quota: reports of other processes
+   * cannot give a server more quota than a single process would.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();

@@ -14,7 +14,8 @@ export function stateOf(
 // A stock server shows these texts to its administrator. Other clients get them only for the transfer of a hostname, in
 // which the relay reveals anyway whether that hostname is registered.
 const refusals = {
-  suspended: 'The operator of this push notification service has suspended your server: ask there why',
+  suspended:
+    'The operator of this push notification service has suspended your server: ask the operator for the reason',
   deactivated: 'The mobile push notification service registration for your server has been deactivated',
 } as const;
 

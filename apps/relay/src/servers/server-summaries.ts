@@ -7,7 +7,7 @@ import { type DeviceCounts, generationOfDevice, noDevices } from './device-count
 import { hourOf } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
 
-/** A server as `servers list` and `servers show` print it. Instants in Unix milliseconds. */
+/** The data about a server that `servers list` and `servers show` print. Instants in Unix milliseconds. */
 export interface ServerSummary {
   readonly serverId: string;
   readonly name: string;

@@ -13,11 +13,11 @@ export interface RelayServerTables {
     /** SHA-256 of the server key. */
     key_hash: string;
     created_at: number;
-    /** When the server left by itself. */
+    /** When the server deactivated itself. */
     deactivated_at: number | null;
     /** When an operator suspended it. */
     suspended_at: number | null;
-    /** Host and port in the spelling of URLs, unique. Null for a server that never registered itself. */
+    /** Host and port as URLs spell them; unique. Null for a server that never registered itself. */
     hostname: string | null;
     contact_email: string | null;
     /** SHA-256 of the key before the last rotation, which is accepted until `previous_key_until`. */
@@ -62,7 +62,7 @@ export interface RelayServerTables {
     /** 0 if it was never seen. */
     last_seen_at: number;
   };
-  /** Secrets that hosts must show; see `createChallenge`. */
+  /** Secrets that hosts must publish; see `createChallenge`. */
   server_challenges: {
     /** SHA-256 of the secret. */
     secret_hash: string;

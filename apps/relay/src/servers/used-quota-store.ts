@@ -4,8 +4,8 @@ import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
 /**
- * Tolerated clock difference between processes. Rows from further ahead are ignored. Within the tolerance, the clock
- * that is ahead determines how a quota refills.
+ * Tolerated clock difference between processes. Rows from further ahead are ignored. Within the tolerance, a quota
+ * refills according to the clock that is ahead.
  */
 const clockDifferenceMilliseconds = 10_000;
 const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
@@ -48,7 +48,7 @@ export class UsedQuotaStore {
   }
 }
 
-/** Deletes the rows of quotas that are full at `now`. Returns how many it deleted. */
+/** Deletes the rows of quotas that are full at `now`. Returns the number of deleted rows. */
 export function forgetFullQuotas(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {

@@ -7,7 +7,7 @@ const shownServers = 10;
 export function watchBusiestServers(metrics: Metrics, quotas: ServerQuotas): void {
   const used = metrics.gauge(
     'waxwing_server_quota_used_ratio',
-    'Used part of the quota of the ten servers that use most: 1 if it is used up',
+    'Used fraction of the quota of the ten busiest servers: 1 if it is used up',
     ['server'],
   );
   metrics.beforeScrape(async () => {

@@ -236,11 +236,15 @@ describe('a command with a failing relay', () => {
   });
 
   it.each([
-    [500, '{"result":"error","msg":"x","code":"INTERNAL_SERVER_ERROR"}', 'could not do it: see its log'],
+    [
+      500,
+      '{"result":"error","msg":"x","code":"INTERNAL_SERVER_ERROR"}',
+      'failed to run the command: see its log',
+    ],
     [
       503,
       '{"msg":"Service temporarily unavailable"}',
-      'could not do it now (Service temporarily unavailable)',
+      'cannot run the command now (Service temporarily unavailable)',
     ],
     [404, '{"msg":"No such operation"}', 'does not know this command: restart it'],
     [405, '{"msg":"Method not allowed"}', 'does not know this command: restart it'],

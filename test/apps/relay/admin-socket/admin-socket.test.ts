@@ -34,7 +34,7 @@ describe('the path of the admin socket', () => {
     const path = join(freshFolder(), 'ring.age');
     writeFileSync(path, 'precious');
     await expect(open(path)).rejects.toThrow(ConfigurationError);
-    await expect(open(path)).rejects.toThrow('is not a socket: name another path in RELAY_KEY_ADMIN_SOCKET');
+    await expect(open(path)).rejects.toThrow('is not a socket: set another path in RELAY_KEY_ADMIN_SOCKET');
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
@@ -68,7 +68,9 @@ describe('the path of the admin socket', () => {
   ])('must differ from those of ring, identity and audit log: %o', (overlap) => {
     const environment = { RELAY_KEY_RING: 'ring.age', RELAY_KEY_RING_IDENTITY_FILE: 'id' };
     expect(() => readKeyRingEnvironmentAlone(environment)).not.toThrow();
-    expect(() => readKeyRingEnvironmentAlone({ ...environment, ...overlap })).toThrow('name one file twice');
+    expect(() => readKeyRingEnvironmentAlone({ ...environment, ...overlap })).toThrow(
+      'name the same file twice',
+    );
   });
 });
 
@@ -188,7 +190,7 @@ describe('a command', () => {
     [{ socket: { ...mine, uid: 1001 }, folder }, 'belongs to user 1001, not to you or root'],
     [
       { socket: mine, folder: { ...folder, uid: 1001 } },
-      'belongs to user 1001, who could put another in its place',
+      'belongs to user 1001, who could replace the socket',
     ],
     [{ socket: mine, folder: { uid: 1001, mode: 0o41777 } }, 'belongs to user 1001'],
     [{ socket: mine, folder: { uid: 0, mode: 0o40777 } }, 'has mode 0777'],

@@ -62,7 +62,7 @@ eachBackend((backend) => {
     const again = await post('dead/102/retry');
     expect([again.statusCode, again.json().msg]).toEqual([
       409,
-      'There is no dead letter 102: it was brought back or dropped already.',
+      'There is no dead letter 102: it was already retried or dropped.',
     ]);
   });
 

@@ -80,7 +80,7 @@ eachBackend((backend) => {
     expect(others.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
     const ninth = await follow();
     expect([ninth.status, ninth.headers.get('retry-after')]).toEqual([503, '30']);
-    expect((await ninth.json()).msg).toBe('The dashboard is open in 8 places already: close one of them');
+    expect((await ninth.json()).msg).toBe('The dashboard is open in 8 windows already: close one of them');
     expect((await fetch(url)).status).toBe(401);
     expect(first.status).toBe(200);
     leaving.abort();
@@ -141,7 +141,7 @@ describe('the open streams', () => {
     const outputs = fillWith(streams, ending.signal);
     for (let count = 0; count < events; count++) await streams.send();
     expect(outputs.map(({ writableNeedDrain }) => writableNeedDrain)).toEqual(outputs.map(() => isFull));
-    expect(() => fillWith(streams, ending.signal)).toThrow('open in 8 places already');
+    expect(() => fillWith(streams, ending.signal)).toThrow('open in 8 windows already');
     const closed = outputs.map((output) => once(output, 'close'));
     ending.abort();
     await Promise.all(closed);

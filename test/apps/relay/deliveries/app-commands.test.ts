@@ -26,7 +26,7 @@ async function openBreakers(): Promise<void> {
     app,
     kind: 'deletion',
     scope: 'realm one',
-    reason: '21 of the last 30 tokens were called dead',
+    reason: '21 of the last 30 tokens were reported dead',
     at: clock(),
   });
   await store.open({ app, kind: 'credential', reason: 'the key was refused', at: clock() });
@@ -99,7 +99,7 @@ describe('waxwing-relay apps', () => {
 
   it.each([
     ['is not set', () => undefined, 'RELAY_APPS_FILE is not set here'],
-    ['is missing', () => join(dir, 'none.json'), 'is not there'],
+    ['is missing', () => join(dir, 'none.json'), 'does not exist'],
     ['is damaged', async () => write('damaged.json', '{'), 'damaged.json'],
     ['may be read by others', async () => write('open.json', '{}', 0o644), 'chmod 600'],
     [
@@ -112,7 +112,7 @@ describe('waxwing-relay apps', () => {
     const file = await makeFile();
     const given = file === undefined ? environment : { ...environment, RELAY_APPS_FILE: file };
     const { status, stdout, stderr } = await runRelayCommand(['apps', 'status'], { environment: given });
-    expect([status, stdout]).toEqual([1, 'The database names nothing that is held back.']);
+    expect([status, stdout]).toEqual([1, 'The database records nothing that is held back.']);
     expect(stderr).toContain(sentence);
     const json = await runRelayCommand(['apps', 'status', '--json'], { environment: given });
     expect(JSON.parse(json.stdout)).toEqual({ apps: [], unchecked: expect.stringContaining(sentence) });

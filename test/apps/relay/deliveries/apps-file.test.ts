@@ -131,7 +131,7 @@ describe('the apps file', () => {
   it('may be missing if the setting is unset', async () => {
     const path = join(dir, 'nowhere.json');
     await expect(readAppsFile(path)).rejects.toThrow(
-      `The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`,
+      `The apps file ${path} does not exist: create it, or unset RELAY_APPS_FILE to deliver nothing.`,
     );
   });
 
@@ -233,8 +233,8 @@ describe('the apps file', () => {
 describe('the settings of deliveries', () => {
   it.each([
     [{ RELAY_FCM_BASE_URL: 'http://127.0.0.1:1' }, 'RELAY_FCM_BASE_URL is set but RELAY_APPS_FILE is not'],
-    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan, https://a' }, 'HOSTS has "https://a", which is no host'],
-    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan:99999' }, 'HOSTS has "push.lan:99999", which is no host'],
+    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan, https://a' }, 'HOSTS has "https://a", which is not a host'],
+    [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan:99999' }, 'HOSTS has "push.lan:99999", which is not a host'],
     [{ RELAY_APNS_CA_FILE: 'ca.pem' }, 'RELAY_APNS_CA_FILE is set but RELAY_APPS_FILE is not'],
     [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs is spoken over TLS alone'],
   ])('are refused as incomplete: %j', (environment, problem) => {

@@ -39,7 +39,7 @@ describe("the file of APNs' certificate authorities", () => {
     'is refused with the remedy: %j',
     async (text) => {
       await expect(read(text)).rejects.toThrow(
-        `RELAY_APNS_CA_FILE: the file ${file} holds no certificate in PEM: name one that begins with -----BEGIN CERTIFICATE-----.`,
+        `RELAY_APNS_CA_FILE: the file ${file} contains no PEM certificate: use one that begins with -----BEGIN CERTIFICATE-----.`,
       );
     },
   );

@@ -142,7 +142,7 @@ describe('waxwing-relay apps check', () => {
       { ok: false, reason: 'OAUTH_REFUSED', sentence: expect.stringContaining(accountFile) },
       { ok: false, reason: 'InvalidProviderToken', sentence: expect.stringContaining(keyFile) },
     ]);
-    expect(text).toContain('make a new');
+    expect(text).toContain('create a new');
     for (const key of [rsa, ec]) expect(text).not.toContain(key.split('\n')[1]);
     expect(text).not.toMatch(/bearer|eyJ/i);
   });
@@ -169,7 +169,7 @@ describe('waxwing-relay apps check', () => {
       { app: 'fcm:some-other-project', ok: false, reason: 'PERMISSION_DENIED' },
       { app: apnsName, ok: false, reason: 'TopicDisallowed' },
     ]);
-    expect(apps[0]?.sentence).toContain('mend "project"');
+    expect(apps[0]?.sentence).toContain('correct "project"');
     expect(apps[1]?.sentence).toContain(`may not send to ${topic}`);
   });
 
@@ -217,7 +217,7 @@ describe('waxwing-relay apps check', () => {
       expect(status).toBe(1);
       for (const { ok, sentence } of apps) {
         expect(ok).toBe(false);
-        expect(sentence).toContain("see that the address is the vendor's");
+        expect(sentence).toContain("check that the address is the vendor's");
       }
       expect(apps).toHaveLength(2);
     } finally {

@@ -130,7 +130,7 @@ const withItsLabel = ({ lines }: { lines: string }) => lines !== 'its base64 alo
 
 describe('a key with a passphrase', () => {
   const sentence =
-    'has a passphrase, which the relay cannot ask for: write it without one, with openssl pkcs8 -topk8 -nocrypt.';
+    'has a passphrase, which the relay cannot request: remove the passphrase with openssl pkcs8 -topk8 -nocrypt.';
 
   it.each(combinations({ 'PKCS #8': locked(ec, 'pkcs8'), 'SEC 1': locked(ec, 'sec1') }).filter(withItsLabel))(
     "is named in the refusal if it is Apple's ($form, $encoding, with $lines)",
@@ -200,8 +200,8 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
     'const firebaseConfig = {\n  apiKey: "x",\n  projectId: "z"\n};',
     "a web app's own Firebase configuration",
   ],
-  [JSON.stringify({ installed: { client_id: 'x' } }), 'the file of an OAuth client'],
-  [JSON.stringify({ web: { client_id: 'x' } }), 'the file of an OAuth client'],
+  [JSON.stringify({ installed: { client_id: 'x' } }), 'an OAuth client file'],
+  [JSON.stringify({ web: { client_id: 'x' } }), 'an OAuth client file'],
   [JSON.stringify({ type: 'authorized_user' }), 'the login of a person (application default credentials)'],
   [JSON.stringify({ type: 'external_account' }), 'a configuration of workload identity federation'],
   [JSON.stringify({ apns: [] }), 'an apps file'],
@@ -217,13 +217,13 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
     ]),
     'a provisioning profile',
   ],
-  ['-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ\n-----END PGP PRIVATE KEY BLOCK-----', 'a file of OpenPGP'],
-  ['-----BEGIN PGP MESSAGE-----\n\nhQ\n-----END PGP MESSAGE-----', 'a file of OpenPGP'],
+  ['-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ\n-----END PGP PRIVATE KEY BLOCK-----', 'an OpenPGP file'],
+  ['-----BEGIN PGP MESSAGE-----\n\nhQ\n-----END PGP MESSAGE-----', 'an OpenPGP file'],
   ['PuTTY-User-Key-File-3: ecdsa-sha2-nistp256\nEncryption: none', 'an SSH key'],
   ['-----BEGIN PKCS7-----\nMIIB\n-----END PKCS7-----', 'a chain of certificates'],
   ['<!doctype html><title>Sign in</title>', 'a web page'],
-  ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a document of a word processor'],
-  ['AAAAx1:APA91bF-x_y', "a key of FCM's former interface"],
+  ['{\\rtf1\\ansi -----BEGIN PRIVATE KEY-----}', 'a word processor document'],
+  ['AAAAx1:APA91bF-x_y', "a key of FCM's legacy API"],
   // Keys in base64, as in the manifest of a Kubernetes secret.
   ...[
     pemOf(ec, 'pkcs8'),
@@ -247,7 +247,7 @@ describe('another file', () => {
     },
   );
 
-  it.each([...wrongFiles, [pemOf(ec, 'pkcs8'), 'a private key alone'] as const])(
+  it.each([...wrongFiles, [pemOf(ec, 'pkcs8'), 'only a private key'] as const])(
     'instead of a service account is named: %j is %s',
     async (content, name) => {
       expect(await ofGoogle(content)).toBe(

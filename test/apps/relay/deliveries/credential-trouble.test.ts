@@ -127,7 +127,7 @@ describe('an apps file that becomes invalid while the relay runs', () => {
     writeApps({ apns: 'nonsense' });
     const { body } = await notify([apnsRequest(await addApns(apnsToken()))]);
     expect(await settled(body.results[0]?.notification_id)).toMatchObject({ status: 'sent' });
-    expect(log.text().split('the former one stays in force')).toHaveLength(2);
+    expect(log.text().split('the previous one stays in use')).toHaveLength(2);
   });
 });
 

@@ -224,7 +224,7 @@ describe('a push service that misbehaves', () => {
     const signer = { publicKeyOf: () => undefined, sign: () => undefined };
     const sender = newSender({ ca: tls.ca, privateHosts, signer });
     for (let tries = 0; tries < 4; tries += 1) {
-      await expect(send(sender, endpoint)).rejects.toThrow('the key ring has no VAPID key of web');
+      await expect(send(sender, endpoint)).rejects.toThrow('the key ring has no VAPID key for web');
     }
     expect(connections()).toBe(0);
   });

@@ -56,7 +56,7 @@ describe('a stored token that cannot be read', () => {
     const { ready, checks } = await relay.ready();
     expect([ready, checks.keys]).toEqual([
       true,
-      expect.stringContaining('cannot open 1 of the stored tokens'),
+      expect.stringContaining('cannot open 1 of the checked stored tokens'),
     ]);
     const text = await relay.metrics.text();
     expect(text).toContain('waxwing_unreadable_tokens 1');

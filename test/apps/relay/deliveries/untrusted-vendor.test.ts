@@ -60,7 +60,7 @@ describe('a vendor whose TLS handshake fails', () => {
     };
     expect(await outcome()).toBe('queued');
     writeFileSync(file, 'no certificate');
-    await expect(deliveries.reloadCredentials()).rejects.toThrow('holds no certificate');
+    await expect(deliveries.reloadCredentials()).rejects.toThrow('contains no PEM certificate');
     trust(vendors.credentials.caFile);
     await deliveries.reloadCredentials();
     expect(await outcome()).toBe('sent');

@@ -97,7 +97,7 @@ describe('a ring that was made without a recovery key', () => {
     await terminal.run('init');
     await terminal.run('add-recovery-key', join(terminal.folder, 'first'));
     const second = join(terminal.folder, 'second');
-    expect((await terminal.run('add-recovery-key', second)).error).toContain('already, which phones trust');
+    expect((await terminal.run('add-recovery-key', second)).error).toContain(', which phones trust');
     expect(existsSync(second)).toBe(false);
   });
 });

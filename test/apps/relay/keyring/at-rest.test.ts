@@ -99,23 +99,21 @@ describe('the ring on the disk', () => {
     writeFileSync(nowhere.path, '');
     const { unlinkSync } = await import('node:fs');
     unlinkSync(nowhere.path);
-    expect(await refusal(nowhere.keeper.read())).toContain('make one with waxwing-relay keys init');
+    expect(await refusal(nowhere.keeper.read())).toContain('create one with waxwing-relay keys init');
   });
 
   it('never starts with a plaintext ring', async () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     await writePrivateFile(disk.path, encodeKeyRing(ring));
-    expect(await refusal(disk.keeper.read())).toContain(
-      'take these keys over with waxwing-relay keys import',
-    );
+    expect(await refusal(disk.keeper.read())).toContain('import these keys with waxwing-relay keys import');
   });
 });
 
 describe('an invalid ring prevents the start', () => {
   const exampleFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../../../keys.example'), 'utf8'));
   const unsound: [string, (ring: KeyRing) => KeyRing, RegExp][] = [
-    ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: make one/],
+    ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: create one/],
     [
       'with two primaries',
       (ring) => ({ ...ring, bouncerKeys: [...ring.bouncerKeys, ...newKeyRing(sodium, 1).bouncerKeys] }),
@@ -199,7 +197,7 @@ describe('an invalid ring prevents the start', () => {
     const disk = await ringOnDisk();
     await store(disk, text);
     const said = await refusal(disk.keeper.read());
-    expect(said).toContain('has a wrong form');
+    expect(said).toContain('is invalid');
     expect(said).not.toContain('not JSON {');
   });
 

@@ -62,9 +62,9 @@ describe('the end of a token key rotation', () => {
 describe('a key that is destroyed', () => {
   it('is retired or revoked once', () => {
     const { ring, retired, compromised } = ringWithEnds();
-    expect(() => retire(ring, retired, startedAt)).toThrow('is retired already');
-    expect(() => retire(ring, compromised, startedAt)).toThrow('is compromised already');
-    expect(() => revoke(ring, compromised, context)).toThrow('is compromised already');
+    expect(() => retire(ring, retired, startedAt)).toThrow('is already retired');
+    expect(() => retire(ring, compromised, startedAt)).toThrow('is already compromised');
+    expect(() => revoke(ring, compromised, context)).toThrow('is already compromised');
   });
 
   it('can still be marked as compromised after it was retired, without a new primary', () => {
@@ -87,7 +87,7 @@ describe('a key that is destroyed', () => {
         createdAt: undefined,
         acceptedUntil: undefined,
       };
-      expect(() => importKeys(ring, [key], context)).toThrow(`is ${state} in this ring and cannot come back`);
+      expect(() => importKeys(ring, [key], context)).toThrow(`is ${state} in this ring and cannot return`);
     }
   });
 });
@@ -98,7 +98,9 @@ describe('a change that would make the ring invalid', () => {
     const before = readFileSync(disk.path);
     const spoil = (ring: KeyRing) => ({ ...ring, bouncerKeys: [...ring.bouncerKeys, ...ring.bouncerKeys] });
     const change = { actor: 'test', action: 'spoil' };
-    await expect(disk.keeper.change(spoil, change)).rejects.toThrow('The change would spoil the key ring');
+    await expect(disk.keeper.change(spoil, change)).rejects.toThrow(
+      'The change would make the key ring invalid',
+    );
     expect(readFileSync(disk.path)).toEqual(before);
   });
 });
@@ -107,7 +109,7 @@ describe('a public key', () => {
   it('is refused if it has low order, because any client could open its boxes', () => {
     const publicKey = Buffer.from(new Uint8Array(32).fill(1, 0, 1)).toString('base64');
     expect(checkKeyPair({ publicKey, privateKey: new Uint8Array(32) }, sodium)).toContain(
-      'is no usable X25519 public key',
+      'is not a usable X25519 public key',
     );
   });
 });
@@ -117,7 +119,7 @@ describe('keys init', () => {
     const terminal = keyTerminal();
     const [identity, recovery] = [join(terminal.folder, 'identity'), join(terminal.folder, 'recovery')];
     writeFileSync(recovery, 'precious', { mode: 0o600 });
-    expect((await terminal.run('init', '--recovery-key', recovery)).error).toContain('exists already');
+    expect((await terminal.run('init', '--recovery-key', recovery)).error).toContain('already exists');
     expect(readFileSync(recovery, 'utf8')).toBe('precious');
     const made = readFileSync(identity, 'utf8');
     await terminal.json('init');

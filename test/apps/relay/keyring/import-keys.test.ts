@@ -29,7 +29,7 @@ describe('keys import and export-stock', () => {
     await terminal.json('export-stock', '--to', to, '--yes');
     expect(statSync(to).mode & 0o777).toBe(0o600);
     expect(JSON.parse(readFileSync(to, 'utf8'))).toMatchObject(pairs);
-    expect((await terminal.run('export-stock', '--to', to, '--yes')).error).toContain('exists already');
+    expect((await terminal.run('export-stock', '--to', to, '--yes')).error).toContain('already exists');
   });
 
   it('creates a ring from a file if there is none, provided that the primary key is known', async () => {
@@ -78,7 +78,7 @@ describe('keys import and export-stock', () => {
   it.each([
     ['rubbish', 'The file is not JSON'],
     ['[]', 'not a JSON object'],
-    ['{}', 'The file holds no key'],
+    ['{}', 'The file contains no key'],
     ['{"keys":[],"version":1}', 'at least one key'],
     [`{"${'A'.repeat(43)}=":"secret-looking"}`, 'must be 32 bytes'],
   ])('refuses %s without quoting it', async (text, sentence) => {
@@ -99,8 +99,6 @@ describe('keys import and export-stock', () => {
     writeFileSync(file, JSON.stringify(pairs));
     await terminal.run('import', file);
     await terminal.run('retire', one, '--yes');
-    expect((await terminal.run('import', file)).error).toContain(
-      'is retired in this ring and cannot come back',
-    );
+    expect((await terminal.run('import', file)).error).toContain('is retired in this ring and cannot return');
   });
 });

@@ -110,7 +110,7 @@ describe('the operations on the key ring', () => {
     });
     expect(await ask('POST', '/admin/api/keys/revoke', { key: 'no such key' })).toMatchObject({
       code: 'BAD_REQUEST',
-      msg: 'The key ring has no key "no such key": name one by its id or its public key.',
+      msg: 'The key ring has no key "no such key": use the id or the public key of one of its keys.',
     });
     expect(await ask('POST', '/admin/api/keys/retire')).toMatchObject({ code: 'REQUEST_VARIABLE_MISSING' });
     const addRecoveryKey = (text: string) =>
@@ -122,7 +122,7 @@ describe('the operations on the key ring', () => {
     expect(await addRecoveryKey(Buffer.alloc(32, 'r').toString('base64'))).toMatchObject({ changed: true });
     expect(await addRecoveryKey(Buffer.alloc(32, 's').toString('base64'))).toMatchObject({
       code: 'BAD_REQUEST',
-      msg: expect.stringContaining('has a recovery key already'),
+      msg: expect.stringContaining('already has a recovery key'),
     });
   });
 });

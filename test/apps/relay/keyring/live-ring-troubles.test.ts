@@ -41,7 +41,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     await live.keyRing.refresh();
     await live.keyRing.refresh();
     expect(complaints()).toHaveLength(1);
-    expect(complaints()[0]?.msg).toContain('the key ring in use is not the one that is stored');
+    expect(complaints()[0]?.msg).toContain('the key ring in use is not the stored one');
     expect(live.keyRing.find(key)).toBeDefined();
     expect(live.keyRing.describe().problem).toContain('restore the ring from a backup');
     here.time.now += 60_000;
@@ -67,7 +67,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(await ready()).toBeUndefined();
     rmSync(identity);
     here.time.now += 10_000;
-    expect(await ready()).toContain('neither changed nor opened at the next start');
+    expect(await ready()).toContain('cannot be changed, or opened at the next start');
     expect(await ready()).toContain(`${identity} (the key ring's identity) cannot be read`);
     expect(complaints()).toHaveLength(1);
     await writePrivateFile(identity, `${await generateX25519Identity()}\n`);
@@ -135,7 +135,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     const { unlinkSync } = await import('node:fs');
     unlinkSync(path);
     await live.keyRing.refresh();
-    expect(live.keyRing.describe().problem).toContain('is gone');
+    expect(live.keyRing.describe().problem).toContain('is missing');
     await writePrivateFile(path, good);
     await live.keyRing.refresh();
     expect(live.keyRing.describe().problem).toBeUndefined();

@@ -35,10 +35,10 @@ describe('a move of the ring', () => {
     await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('to elsewhere: set RELAY_KEY_RING=elsewhere');
     const target = join(disk.folder, 'new.age');
     write(`moved to ${target}\n`);
-    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('but is no longer there: restore it');
     // A move marker is not a ring.
     writeFileSync(target, 'moved to elsewhere\n', { mode: 0o600 });
-    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('where it is no longer: restore it');
+    await expect(moveKeyRing(optionsFor(disk))).rejects.toThrow('but is no longer there: restore it');
     writeFileSync(target, ring, { mode: 0o600 });
     expect(await moveKeyRing(optionsFor(disk))).toBe(false);
     expect([readFileSync(target, 'utf8'), movesOf(disk)]).toEqual([ring, []]);
@@ -81,7 +81,7 @@ describe('a move of the ring', () => {
     const target = keyRingFile(join(disk.folder, 'new.age'));
     const forgetful: KeyRingStore = { ...target, replace: async () => true };
     const options = optionsFor(disk, { to: forgetful });
-    await expect(moveKeyRing(options)).rejects.toThrow('does not read back');
+    await expect(moveKeyRing(options)).rejects.toThrow('differs from the text that was written to it');
     expect(readFileSync(disk.path, 'utf8')).toBe(before);
   });
 
@@ -89,7 +89,9 @@ describe('a move of the ring', () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
-    await expect(moveKeyRing(optionsFor(disk, { copy }))).rejects.toThrow('does not read back');
+    await expect(moveKeyRing(optionsFor(disk, { copy }))).rejects.toThrow(
+      'differs from the text that was written to it',
+    );
     expect(readFileSync(disk.path, 'utf8')).toBe(before);
     expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
   });
@@ -173,14 +175,14 @@ describe('the copy that a move has kept', () => {
     const copyPath = `${disk.path}-moved`;
     const ring = readFileSync(copyPath, 'utf8');
     const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
-    await expect(removeMovedKeyRing(itself)).rejects.toThrow('name another file');
-    await expect(moveKeyRing(itself)).rejects.toThrow('name another file');
+    await expect(removeMovedKeyRing(itself)).rejects.toThrow('use another file');
+    await expect(moveKeyRing(itself)).rejects.toThrow('use another file');
     // A second name for the copy, as on a case-insensitive file system.
     const otherName = join(disk.folder, 'RING.AGE-MOVED');
     linkSync(copyPath, otherName);
     const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];
     const renamed = { ...moved, copy, to: { ...moved.to, store } };
-    await expect(removeMovedKeyRing(renamed)).rejects.toThrow('name another file');
+    await expect(removeMovedKeyRing(renamed)).rejects.toThrow('use another file');
     expect(readFileSync(copyPath, 'utf8')).toBe(ring);
   });
 

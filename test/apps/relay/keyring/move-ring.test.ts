@@ -30,7 +30,7 @@ eachBackend((backend) => {
     expect((await terminal.run('list')).error).toContain(
       `was moved from the file ${fileOf(terminal)} to database: set RELAY_KEY_RING=database`,
     );
-    expect((await terminal.run('init')).error).toContain('already: nothing was changed');
+    expect((await terminal.run('init')).error).toContain('nothing was changed');
     inDatabase(terminal);
     expect(await keysOf(terminal)).toEqual(keys);
     await terminal.json('rotate');
@@ -69,14 +69,14 @@ eachBackend((backend) => {
     const theirs = readFileSync(other, 'utf8');
     const toFile = await terminal.run('move', '--to', `file:${other}`);
     expect(toFile.error).toContain(
-      `another key ring in the file ${other} than in the file ${fileOf(terminal)}`,
+      `The key rings in the file ${other} and the file ${fileOf(terminal)} differ`,
     );
     await withDatabase(terminal, ({ db }) =>
       db.insertInto('key_rings').values({ name: 'relay', encrypted: theirs }).execute(),
     );
     const toDatabase = await terminal.run('move', '--to', 'database');
     expect(toDatabase.error).toContain(
-      `another key ring in the relay's database than in the file ${fileOf(terminal)}: nothing was changed`,
+      `The key rings in the relay's database and the file ${fileOf(terminal)} differ: nothing was changed`,
     );
     expect([readFileSync(fileOf(terminal), 'utf8'), readFileSync(other, 'utf8')]).toEqual([mine, theirs]);
     expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
@@ -111,7 +111,7 @@ describe('keys move', () => {
   it('refuses an invalid location, reports if the ring is already there, and prints the changes with --dry-run', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
-    expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('say database, or file:PATH');
+    expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('use database, or file:PATH');
     const here = await terminal.run('move', '--to', `file:${fileOf(terminal)}`);
     expect(here.error).toContain('there is nothing to move');
     expect(await terminal.json('move', '--to', 'database', '--dry-run')).toMatchObject({ moved: false });
@@ -131,7 +131,7 @@ describe('keys move', () => {
       for (let step = 0; step < 2; step += 1) {
         const { error } = await terminal.run('move', '--to', place, ...flags.split(' ').filter(Boolean));
         expect(error ?? 'not refused').toContain(
-          'where the copy is kept that --remove-old destroys: name another file',
+          'because --remove-old destroys the copy there: use another file',
         );
         expect(existsSync(`${fileOf(terminal)}-moved`)).toBe(false);
         expect(readFileSync(fileOf(terminal), 'utf8')).toBe(text);
@@ -145,7 +145,7 @@ describe('keys move', () => {
       renameSync(fileOf(terminal), there);
       writeFileSync(fileOf(terminal), `moved to ${there}\n`, { mode: 0o600 });
       const { error } = await terminal.run('move', '--to', `file:${there}`, '--remove-old', '--yes');
-      expect(error ?? 'not refused').toContain('name another file');
+      expect(error ?? 'not refused').toContain('use another file');
       terminal.environment.RELAY_KEY_RING = there;
       expect(await keysOf(terminal)).toEqual(keys);
     });

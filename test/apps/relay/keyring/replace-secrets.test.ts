@@ -56,7 +56,7 @@ describe('the signing key', () => {
       const file = join(terminal.folder, 'other');
       writeFileSync(file, text, { mode: 0o600 });
       expect((await terminal.run('rotate-signing-key', '--recovery-key', file, '--yes')).error).toContain(
-        'does not hold the recovery key of this ring',
+        'does not contain the recovery key of this ring',
       );
     }
   });
@@ -72,7 +72,7 @@ describe('a recovery file that is damaged', () => {
     writeFileSync(recovery, `${bytes.toString('base64')}\n`);
     const before = readFileSync(join(terminal.folder, 'ring.age'));
     const { error } = await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes');
-    expect(error).toContain('is damaged, so that no phone would trust what it signs');
+    expect(error).toContain('is damaged, so no phone would trust its signatures');
     expect(error).toContain('nothing was changed');
     expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
   });
@@ -85,7 +85,7 @@ describe('a recovery file that is damaged', () => {
     const damaged = damage === 'too long' ? Buffer.concat([bytes, bytes]) : bytes.subarray(0, 63);
     writeFileSync(recovery, damaged.toString('base64'));
     expect((await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes')).error).toContain(
-      'does not hold the recovery key of this ring',
+      'does not contain the recovery key of this ring',
     );
   });
 });

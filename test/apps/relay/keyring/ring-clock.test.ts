@@ -60,7 +60,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     terminal.now += 10 * year;
     const { error } = await terminal.run(...argv);
     expect(error).toContain(
-      'The clock says 2036-02-27T00:00:00.000Z, 3650 days after anything last happened to the key ring: set the clock right or',
+      'The clock says 2036-02-27T00:00:00.000Z, 3650 days after the last change of the key ring: correct the clock or',
     );
     expect(error).toContain('RELAY_KEY_TODAY=YYYY-MM-DD');
     terminal.now -= 10 * year;
@@ -71,7 +71,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     const terminal = await terminalWithRing();
     const { published } = await ringOf(terminal);
     terminal.now = Number(published?.issuedAt) + 90 * day + 1;
-    expect((await terminal.run('verify')).error).toContain('90 days after anything last happened');
+    expect((await terminal.run('verify')).error).toContain('90 days after the last change');
     terminal.environment.RELAY_KEY_TODAY = '2026-05-20';
     expect((await terminal.run('rotate')).error).toContain('90 days after');
     expect((await confirmed(terminal, 'rotate')).error).toBeUndefined();
@@ -139,10 +139,10 @@ describe('keys mend-dates', () => {
     const { terminal, right, seen } = await spoiltRing();
     expect(await phoneFollows(terminal, seen)).toBe('issued-in-the-future');
     const refused = await terminal.run('rotate');
-    expect(refused.error).toContain('3650 days later: set the clock right or');
+    expect(refused.error).toContain('3650 days later: correct the clock or');
     expect(refused.error).toContain('keys mend-dates --today YYYY-MM-DD');
     const mended = await terminal.run('mend-dates', '--today', dayOf(right));
-    expect(mended.printed).toContain('dated again');
+    expect(mended.printed).toContain('new dates');
     expect(await phoneFollows(terminal, seen)).toBe(right);
     const { bouncerKeys, published } = await ringOf(terminal);
     expect(bouncerKeys).toMatchObject([
@@ -244,9 +244,9 @@ describe('keys mend-dates', () => {
     const { terminal, right } = await spoiltRing();
     const spoilt = await ringOf(terminal);
     for (const [now, today, complaint] of [
-      [right - 3 * year, dayOf(right), 'and you say that today is'],
-      [right, dayOf(right + 3 * day), 'and you say that today is'],
-      [right, dayOf(right - 3 * day), 'and you say that today is'],
+      [right - 3 * year, dayOf(right), 'but you say that today is'],
+      [right, dayOf(right + 3 * day), 'but you say that today is'],
+      [right, dayOf(right - 3 * day), 'but you say that today is'],
       [right, 'today', '--today must be a day'],
     ] as const) {
       terminal.now = now;

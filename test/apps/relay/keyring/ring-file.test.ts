@@ -34,7 +34,9 @@ describe('a ring under another name', () => {
     const before = readFileSync(target);
     for (const attempt of [() => disk.keeper.read(), () => rotateOnce(disk)]) {
       await expect(attempt()).rejects.toThrow(ConfigurationError);
-      await expect(attempt()).rejects.toThrow('is a symbolic link: name the file that it leads to');
+      await expect(attempt()).rejects.toThrow(
+        'is a symbolic link: set RELAY_KEY_RING to the path of its target',
+      );
     }
     expect(lstatSync(disk.path).isSymbolicLink()).toBe(true);
     expect(readFileSync(target)).toEqual(before);

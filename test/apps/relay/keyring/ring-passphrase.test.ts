@@ -86,13 +86,13 @@ describe('a passphrase', () => {
     const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     await writePrivateFile(path, 'fifteen letters\n');
     expect(await refusal((await open()).encrypt(bytesOf('ring')))).toMatch(
-      /has 15 characters, which can be guessed: use at least 16/,
+      /has 15 characters and can be guessed: use at least 16/,
     );
     await writePrivateFile(path, 'sixteen letters!\n');
     const ring = await (await open()).encrypt(bytesOf('ring'));
     for (const cut of ['', ring.slice(0, 60), ring.slice(0, -20)]) {
       expect(await refusal((await open()).decrypt(cut))).toContain(
-        'perhaps damaged, since its end is missing',
+        'may be damaged, because its end is missing',
       );
     }
   });

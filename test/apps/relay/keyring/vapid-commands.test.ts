@@ -33,7 +33,7 @@ it('the commands for VAPID keys print the public halves, check that an app has o
   expect((await run(['vapid'])).stdout).toContain('The key ring has no VAPID key');
   const missing = await run(['check']);
   expect(missing.status).toBe(1);
-  expect(missing.stdout).toContain('webpush:web: the key ring has no VAPID key of it');
+  expect(missing.stdout).toContain('webpush:web: the key ring has no VAPID key for it');
 
   const change = { actor: 'test', action: 'add' };
   const changed = await ring.keeper.change((found) => addVapidKeys(found, ['web'], commandClock()), change);
@@ -49,7 +49,7 @@ it('the commands for VAPID keys print the public halves, check that an app has o
   expect(stdout).not.toContain(Buffer.from(key?.privateKey.reveal() ?? []).toString('base64url'));
   expect((await run(['check'])).stdout).toContain('ok      webpush:web');
 
-  expect((await run(['remove-vapid', 'other'], true)).stderr).toContain('no VAPID key of "other"');
+  expect((await run(['remove-vapid', 'other'], true)).stderr).toContain('no VAPID key for "other"');
   await run(['remove-vapid', 'web'], false);
   expect((await ring.keeper.read()).ring.vapidKeys).toHaveLength(1);
   const removed = await run(['remove-vapid', 'web'], true);

@@ -57,7 +57,7 @@ describe('a VAPID key pair', () => {
     const swapped = { ...ring, vapidKeys: [{ ...one, privateKey: two?.privateKey } as never] };
     expect(checkKeyRing(swapped, sodium)).toContain('The VAPID key of web does not belong');
     const twice = { ...ring, vapidKeys: [one, one] as never };
-    expect(checkKeyRing(twice, sodium)).toContain('two VAPID keys of one app');
+    expect(checkKeyRing(twice, sodium)).toContain('two VAPID keys for one app');
   });
 
   it('is named in the changes of the ring', () => {

@@ -43,13 +43,13 @@ eachBackend((backend) => {
 
   it('no new ring is created beside devices whose tokens it could not open, unless forced', async () => {
     const { terminal } = here;
-    expect((await terminal.run('init')).error).toContain("The relay's database holds devices");
+    expect((await terminal.run('init')).error).toContain("The relay's database contains devices");
     expect((await terminal.run('init', '--dry-run')).error).toContain('--yes-lose-devices');
     const { publicKey, privateKey } = sodium.generateKeyPair();
     const stock = join(terminal.folder, 'stock.json');
     const [name, value] = [publicKey, privateKey].map((key) => Buffer.from(key).toString('base64'));
     writeFileSync(stock, JSON.stringify({ [name as string]: value }), { mode: 0o600 });
-    expect((await terminal.run('import', stock)).error).toContain("The relay's database holds devices");
+    expect((await terminal.run('import', stock)).error).toContain("The relay's database contains devices");
     expect((await terminal.run('init', '--yes-lose-devices')).error).toBeUndefined();
     expect(await keysOf(terminal)).toHaveLength(1);
   });

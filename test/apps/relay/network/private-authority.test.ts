@@ -18,7 +18,7 @@ import { startRelayUnderTest } from '../relay-under-test.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-private-authority-'));
 const caFile = join(dir, 'ca.pem');
-const remedy = 'for an authority of your own, set RELAY_CA_FILE to its PEM file';
+const remedy = 'for a private certificate authority, set RELAY_CA_FILE to its PEM file';
 let identity: TlsIdentity;
 let otherCa: string;
 let vendors: Vendors;

@@ -176,7 +176,7 @@ eachBackend((backend) => {
     const failed = { code: 'INTERNAL_SERVER_ERROR' };
     expect(body.results).toMatchObject([failed, { code: 'INVALID_BOUNCER_PUBLIC_KEY' }, failed]);
     const lines = relay.logged().split('\n');
-    const told = lines.filter((line) => line.includes('could not be kept'));
+    const told = lines.filter((line) => line.includes('could not be stored'));
     expect(told).toHaveLength(1);
     expect(JSON.parse(told[0] ?? '')).toMatchObject({ count: 2, err: { message: 'the disk is broken' } });
   });

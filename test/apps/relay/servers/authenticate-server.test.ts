@@ -54,7 +54,7 @@ eachBackend((backend) => {
       status: 401,
       body: {
         code: 'UNAUTHORIZED',
-        msg: 'The operator of this push notification service has suspended your server: ask there why',
+        msg: 'The operator of this push notification service has suspended your server: ask the operator for the reason',
       },
       headers: { 'www-authenticate': 'Basic realm="zulip"' },
     });

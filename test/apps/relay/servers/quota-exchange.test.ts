@@ -215,7 +215,7 @@ describe('the quota of several processes on one database', () => {
       expect(passed).toBeGreaterThan(0.97 * perMinute * 2);
       expect(passed).toBeLessThanOrEqual(perMinute * 2);
       expect(one.said('warn').map(({ msg }) => msg)).toEqual([
-        "servers' quotas cannot be shared: each relay counts alone until the database answers",
+        "servers' quotas cannot be shared: each relay counts separately until the database answers",
       ]);
     });
   });

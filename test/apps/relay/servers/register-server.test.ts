@@ -274,7 +274,9 @@ eachBackend((backend) => {
     });
     try {
       const { body } = await relay.join(newServer({ invitation: await relay.invite() }));
-      expect(body.msg).toBe('This relay takes no new servers by itself: ask its operator to add yours.');
+      expect(body.msg).toBe(
+        'This relay accepts no new servers automatically: ask its operator to add yours.',
+      );
       const { serverId, serverKey } = relay.otherServer;
       const form = newServer({ zulip_org_id: serverId, zulip_org_key: serverKey.reveal() });
       expect((await relay.join({ ...form, new_org_key: newKey() })).body).toEqual(updated);

@@ -81,10 +81,10 @@ eachBackend((backend) => {
       const before = await storedServers();
       const sameId = await run(['servers', 'add', '--realm', otherRealm, '--server-id', serverId]);
       expect(sameId).toMatchObject({ status: 1, stdout: '' });
-      expect(sameId.stderr).toContain(`The server ${serverId} exists already`);
+      expect(sameId.stderr).toContain(`The server ${serverId} already exists`);
       const sameRealm = await run(['servers', 'add', '--realm', otherRealm, '--realm', realm]);
       expect(sameRealm).toMatchObject({ status: 1, stdout: '' });
-      expect(sameRealm.stderr).toContain(`The realm ${realm} belongs to the server ${serverId} already`);
+      expect(sameRealm.stderr).toContain(`The realm ${realm} already belongs to the server ${serverId}`);
       expect(await storedServers()).toEqual(before);
       expect((await runJson(['servers', 'list'])).servers).toMatchObject([{ realms: [realm] }]);
     });
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       [['servers', 'add'], 'the option --realm <uuid> is missing'],
       [['servers', 'add', '--realm', 'zulip'], 'it must be a UUID'],
       [['servers', 'add', '--realm', realm, '--server-id', 'x'], 'it must be a UUID'],
-      [['servers', 'add', '--realm', realm, 'more'], 'too many arguments (1, and it takes 0)'],
+      [['servers', 'add', '--realm', realm, 'more'], 'too many arguments (1, and the maximum is 0)'],
       [['servers', 'add', '--realm', realm, '--nonsense'], 'there is no option --nonsense'],
       [['servers', 'suspend'], '<server-id> is missing'],
       [['nonsense'], 'there is no command "nonsense"'],
@@ -190,7 +190,7 @@ eachBackend((backend) => {
   describe.each(['rotate-key', 'suspend', 'remove'])('servers %s', (command) => {
     it.each([
       ['the answer is no', false, 'Nothing was changed.'],
-      ['there is nobody to ask', undefined, 'add --yes if you mean it'],
+      ['there is nobody to ask', undefined, 'add --yes to confirm'],
     ])('changes nothing when %s', async (_when, answer, sentence) => {
       await addOne();
       const before = await storedServers();

@@ -95,7 +95,7 @@ eachBackend((backend) => {
       });
       expect([status, body.msg]).toEqual([
         400,
-        'Invalid subscriptions: must not contain U+0000, half of a character, or the name __proto__',
+        'Invalid subscriptions: must not contain U+0000, an unpaired surrogate, or the name __proto__',
       ]);
     }
   });

@@ -55,7 +55,7 @@ describe('the key file of the server’s relay account', () => {
   ])('is refused without a key, or with two, and not repeated: %j', async (content) => {
     const refused = read(content);
     await expect(refused).rejects.toThrow(
-      'holds no key: write into it the key alone, as waxwing-relay servers add printed it',
+      'contains no key: write only the key into it, as printed by waxwing-relay servers add',
     );
     if (content.trim() !== '') await expect(refused).rejects.not.toThrow(content.slice(0, 20));
   });

@@ -55,7 +55,7 @@ export const checkApp = operation({
   async handle({ relay: { deliveries } }: DashboardContext, { parameters: { app_id: app } }) {
     const check = await deliveries.checkApp(app);
     if (check === undefined) {
-      const message = `The app ${app} cannot be checked: the relay checks those of its apps file, and Apple's in production only.`;
+      const message = `The app ${app} cannot be checked: the relay checks only apps in its apps file, and Apple's only in production.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }
     return check.ok ? { ok: true } : { ok: false, cause: check.sentence };

@@ -20,11 +20,14 @@ const deadLetter = z.object({
   died_at: count,
 });
 
-/** Returns the dead letters, oldest first. A dead letter is a job that the queue gave up; the answer says why. */
+/**
+ * Returns the dead letters, oldest first. A dead letter is a job that the queue gave up; the answer contains the
+ * reason.
+ */
 export const listDeadLetters = operation({
   method: 'GET',
   path,
-  summary: 'Lists dead letters, with the reason of each.',
+  summary: 'Lists dead letters with their reasons.',
   actor: administrator,
   parameters: z.object({ after: positionParameter, limit: limitParameter }),
   answer: z.object({ dead: z.array(deadLetter), next: z.string().optional(), total: count }),
@@ -67,7 +70,7 @@ export const retryDeadLetter = operation({
     const act = { actor, action: 'queue retry', subject: id, at: clock() } as const;
     const isDead = (await jobs.show(id))?.state === 'dead';
     if (!isDead || !(await jobs.retry(id, (transaction) => recordAct(transaction, act)))) {
-      const message = `There is no dead letter ${id}: it was brought back or dropped already.`;
+      const message = `There is no dead letter ${id}: it was already retried or dropped.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }
     return new RawAnswer(204, { 'cache-control': 'no-store' }, undefined);

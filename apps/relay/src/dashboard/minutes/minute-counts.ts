@@ -19,9 +19,9 @@ const latencyCells = latencyBounds.map((bound) => indexOf('', `within ${bound}`)
 const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns'), webpush: cellsOf('webpush') };
 
 /**
- * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that no
- * request waits for the database. A process that is killed loses the last minute. The database holds the sums over all
- * processes.
+ * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that
+ * no request waits for the database. A process that is killed loses the last minute. The database contains the sums
+ * over all processes.
  */
 export class MinuteCounts {
   readonly #options: MinuteCountsOptions;
@@ -34,7 +34,7 @@ export class MinuteCounts {
       log: options.log,
       write: () => this.#write(),
       sentences: {
-        failing: 'the figures of the dashboard cannot be recorded: it misses what happens meanwhile',
+        failing: 'the figures of the dashboard cannot be recorded: the current figures are lost',
         recovered: 'the figures of the dashboard are recorded again',
       },
     });

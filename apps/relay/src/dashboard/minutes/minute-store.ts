@@ -66,7 +66,7 @@ export async function readMinutes(
   return minutes;
 }
 
-/** Deletes figures older than seven days. Returns how many rows it deleted. */
+/** Deletes figures older than seven days. Returns the number of deleted rows. */
 export function forgetOldMinutes(database: RelayDatabase, now: number, signal: AbortSignal): Promise<number> {
   const first = minuteOf(now) - keptMinutes;
   const forgetSome = (limit: number) =>

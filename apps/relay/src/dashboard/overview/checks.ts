@@ -24,7 +24,7 @@ const remedies: Readonly<Record<string, string>> = {
     'Check that the database runs and has disk space and free connections, end transactions that block others, and read the log of the relay.',
   keys: 'Restore what is missing from your backup, then run "waxwing-relay keys verify".',
   files: 'Correct the file, or the setting that names it: the next start would fail.',
-  vendors: 'Check the app with the button in its row: the answer says what to do.',
+  vendors: 'Check the app with the button in its row: the result says what to do.',
 };
 
 /** Returns all checks, failed checks first. */
@@ -52,15 +52,15 @@ function describeLoad({ load }: CheckedFacts): DashboardCheck[] {
 
 function checkClock({ clockProblem }: CheckedFacts): DashboardCheck {
   if (clockProblem === undefined) return { name: 'clock', ok: true };
-  return failedCheck('clock', clockProblem, 'Set the clock of this machine right.');
+  return failedCheck('clock', clockProblem, 'Correct the clock of this machine.');
 }
 
 function checkKeyList({ keyListExpiresAt, now }: CheckedFacts): DashboardCheck {
   const name = 'key list';
   if (keyListExpiresAt - now > expiryNoticeMilliseconds) return { name, ok: true };
   const when = new Date(keyListExpiresAt).toISOString();
-  const remedy = 'The relay could not sign it again: look at its log, and whether it can write the key ring.';
-  return failedCheck(name, `The signed key list ends at ${when}. Phones then refuse it.`, remedy);
+  const remedy = 'The relay could not sign it again: read its log, and check that it can write the key ring.';
+  return failedCheck(name, `The signed key list expires at ${when}. Phones then refuse it.`, remedy);
 }
 
 function checkApps({ isDeliveryConfigured }: CheckedFacts): DashboardCheck {
@@ -75,7 +75,7 @@ function checkDeletions({ breakers }: CheckedFacts): DashboardCheck {
   if (frozen.length === 0) return { name, ok: true };
   const apps = [...new Set(frozen.map(({ app }) => app))].join(', ');
   const remedy =
-    'Look for an app with a wrong project or team. If the tokens are really dead, thaw the deletions.';
+    'Look for an app with a wrong project or team. If the tokens are really dead, confirm the deletions.';
   return failedCheck(name, `Unusually many tokens are dead: deletions are frozen for ${apps}.`, remedy);
 }
 

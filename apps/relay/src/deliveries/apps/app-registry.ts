@@ -22,7 +22,7 @@ import { type App, describeCredential, identify } from './credential-names.js';
 import type { AppSet } from './read-apps-file.js';
 import { readConfiguredApps } from './read-configured-apps.js';
 
-/** How the relay sends the notifications of one app: the vendor, the credential and its sender. */
+/** The route for the notifications of one app: the vendor, the credential and its sender. */
 export interface AppRoute {
   /**
    * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`. Identifies the app in breakers and metrics. A
@@ -168,7 +168,7 @@ export class AppRegistry {
       if (!(error instanceof ConfigurationError)) throw error;
       const { problems } = error;
       this.#reloadLog.begin(problems.join(), () =>
-        log.error({ problems }, 'the apps file cannot be used: the former one stays in force'),
+        log.error({ problems }, 'the apps file cannot be used: the previous one stays in use'),
       );
     }
   }

@@ -71,10 +71,10 @@ function namesOf(app: App): string[] {
 function checkWebPush({ name }: WebPushApp, apps: CheckAppsOptions['apps']): AppCheck {
   const app = `webpush:${name}`;
   if (apps.vapidKeyOf(name) !== undefined) {
-    const sentence = 'the key ring has its VAPID key; the push service of each phone judges it.';
+    const sentence = 'the key ring has its VAPID key; the push service of each phone checks it.';
     return { app, ok: true, reason: null, sentence };
   }
-  const sentence = 'the key ring has no VAPID key of it: start the relay, or let it reload its apps file.';
+  const sentence = 'the key ring has no VAPID key for it: start the relay, or make it reload its apps file.';
   return { app, ok: false, reason: null, sentence };
 }
 

@@ -16,7 +16,7 @@ export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
     .description('check the credential of each app at Google or Apple, without notifying a phone')
     .option('--topic <bundle-id>', 'the bundle id to check for an entry with "topics": "*"')
     .action(async ({ topic, json }: CheckFlags) => {
-      // Lazy import: `--help` must not wait for it.
+      // Lazy import, so that `--help` stays fast.
       const { checkConfiguredApps } = await import('./check-configured-apps.js');
       const checks = await checkConfiguredApps(terminal, topic);
       printResult(
@@ -31,6 +31,6 @@ export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
       );
       const wrong = checks.filter(({ ok }) => !ok).map(({ app }) => app);
       if (wrong.length > 0)
-        throw new CommandError(`Not every credential is known to be good: see ${wrong.join(', ')}.`);
+        throw new CommandError(`Not all credentials are known to work: see ${wrong.join(', ')}.`);
     });
 }

@@ -19,7 +19,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
   const { deliveries: configuration, keyRing, caFile } = readRelayEnvironment(terminal.environment);
   if (configuration.apps.kind === 'not-configured') {
     throw new CommandError(
-      'RELAY_APPS_FILE is not set, so there is no app to check: set it as the relay has it.',
+      'RELAY_APPS_FILE is not set, so there is no app to check: set it to the value that the relay uses.',
     );
   }
   const { clock } = terminal;

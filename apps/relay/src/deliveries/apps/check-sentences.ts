@@ -17,7 +17,7 @@ export interface CheckedApns {
   readonly url: string;
 }
 
-const busy = 'the vendor cannot judge the credential now, so ask again in a few minutes';
+const busy = 'the vendor cannot check the credential now, so try again in a few minutes';
 
 /**
  * Explains from FCM's answer what is wrong with a Firebase project's credential, and what to do. Returns `undefined` if
@@ -34,17 +34,17 @@ export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | u
     case 'UNREGISTERED':
       return httpStatus === 404 ? undefined : foreign(url, httpStatus, reason);
     case 'OAUTH_REFUSED':
-      return `${app.tokenUri} refuses the service account in ${file} (HTTP ${httpStatus}): see that this machine's clock is right, then make a new key of the service account and put it there.`;
+      return `${app.tokenUri} refuses the service account in ${file} (HTTP ${httpStatus}): check that this machine's clock is correct, then create a new key for the service account and save it there.`;
     case 'OAUTH_UNAVAILABLE':
-      return `${app.tokenUri} gives no access token: see that this machine can reach it and that no proxy answers in its place, then ask again.`;
+      return `${app.tokenUri} returns no access token: check that this machine can reach it and that no proxy answers in its place, then try again.`;
     case 'UNAUTHENTICATED':
-      return `FCM refuses the access token of ${file}: make a new key of the service account and put it there.`;
+      return `FCM refuses the access token of ${file}: create a new key for the service account and save it there.`;
     case 'PERMISSION_DENIED':
-      return `the service account in ${file} may not send for the project ${projectId}: enable the Firebase Cloud Messaging API there and give the account the role "Firebase Cloud Messaging API Admin", or mend "project".`;
+      return `the service account in ${file} may not send for the project ${projectId}: enable the Firebase Cloud Messaging API there and give the account the role "Firebase Cloud Messaging API Admin", or correct "project".`;
     case 'NOT_FOUND':
-      return `FCM knows no project ${projectId}: mend "project" in the apps file.`;
+      return `FCM does not know the project ${projectId}: correct "project" in the apps file.`;
     case 'INVALID_ARGUMENT':
-      return `FCM does not blame the token but the message (INVALID_ARGUMENT): see that "address_by" says what this project's phones register with.`;
+      return `FCM rejects the message, not the token (INVALID_ARGUMENT): check that "address_by" matches the kind of id that this project's phones register.`;
     case 'QUOTA_EXCEEDED':
     case 'RESOURCE_EXHAUSTED':
     case 'INTERNAL':
@@ -70,21 +70,21 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
       // Names the clock, because Apple refuses a token that is dated in the future with the same reason.
-      return `Apple refuses ${key} with ${reason}: see that this machine's clock is right, that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
+      return `Apple refuses ${key} with ${reason}: check that this machine's clock is correct, that key_id, team_id and file belong together and that the key is not revoked, or create a new key.`;
     case 'MissingProviderToken':
     case 'Forbidden':
-      return `Apple refuses ${key} with ${reason}: see that key_id, team_id and file belong together and that the key is not revoked, or make a new one.`;
+      return `Apple refuses ${key} with ${reason}: check that key_id, team_id and file belong together and that the key is not revoked, or create a new key.`;
     case 'ExpiredProviderToken':
-      return `Apple calls a token that ${key} has just signed too old: set this machine's clock, which is behind.`;
+      return `Apple rejects a token that was just signed with ${key} as too old: correct this machine's clock, which is behind.`;
     case 'BadEnvironmentKeyIdInToken':
     case 'BadCertificateEnvironment':
-      return `${key} is not made for production: make one for both of Apple's systems.`;
+      return `${key} is not valid for production: create one for both of Apple's environments.`;
     case 'TopicDisallowed':
     case 'BadTopic':
     case 'UnrelatedKeyIdInToken':
-      return `${key} may not send to ${topic} (${reason}): see that it is a bundle id of that team with push notifications enabled and that the key is not restricted to others.`;
+      return `${key} may not send to ${topic} (${reason}): check that it is a bundle id of that team with push notifications enabled and that the key is not restricted to others.`;
     case 'TooManyProviderTokenUpdates':
-      return `Apple has received too many new tokens of ${key}: see that no other program signs with it, and ask again in 20 minutes.`;
+      return `Apple has received too many new tokens of ${key}: check that no other program signs with it, and try again in 20 minutes.`;
     case 'TooManyRequests':
     case 'InternalServerError':
     case 'ServiceUnavailable':
@@ -97,14 +97,14 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
 }
 
 function tookImpossibleToken(url: string): string {
-  return `${url} takes a message for a token that no phone has, which the vendor does not do: see that the address is the vendor's and that no proxy answers in its place.`;
+  return `${url} accepts a message for a token that no phone has, which the vendor would not do: check that the address is the vendor's and that no proxy answers in its place.`;
 }
 
 function foreign(url: string, httpStatus: number, reason: string): string {
-  const named = reason === 'UNKNOWN' ? 'without a reason of the vendor' : reason;
-  return `${url} answers HTTP ${httpStatus} ${named}: see that the address is the vendor's and that no proxy answers in its place.`;
+  const named = reason === 'UNKNOWN' ? 'without a reason from the vendor' : reason;
+  return `${url} answers HTTP ${httpStatus} ${named}: check that the address is the vendor's and that no proxy answers in its place.`;
 }
 
 function unanswered(url: string, why: string): string {
-  return `${url} gives no answer (${why}): see that this machine can reach it and trusts its certificate, then ask again.`;
+  return `${url} gives no answer (${why}): check that this machine can reach it and trusts its certificate, then try again.`;
 }

@@ -48,7 +48,7 @@ const pushHost = z
   .string()
   .regex(
     /^(?:\*\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*(?::[1-9]\d{0,4})?$/,
-    'must be a host in small letters such as push.example, *.push.example or push.example:8443',
+    'must be a host in lower case such as push.example, *.push.example or push.example:8443',
   );
 const webPushEntry = z.strictObject({
   name: z.string().regex(webPushAppName, 'must be 1 to 64 letters, digits, dots, dashes and underscores'),
@@ -115,7 +115,7 @@ async function readText(path: string): Promise<string> {
     if ((cause as NodeJS.ErrnoException | undefined)?.code !== 'ENOENT' || !isPrintablePath(path))
       throw error;
     throw new ConfigurationError(
-      [`The apps file ${path} is not there: write it, or unset RELAY_APPS_FILE to deliver nothing.`],
+      [`The apps file ${path} does not exist: create it, or unset RELAY_APPS_FILE to deliver nothing.`],
       { cause },
     );
   }

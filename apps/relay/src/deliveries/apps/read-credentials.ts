@@ -109,7 +109,7 @@ async function readKey(
     throw new ConfigurationError([`${subject} ${found.problem}: ${found.remedy ?? remedy}.`]);
   }
   const foreign = recognizeFile(text);
-  const problem = foreign === undefined ? 'holds no private key' : `is ${foreign}, not ${wanted}`;
+  const problem = foreign === undefined ? 'contains no private key' : `is ${foreign}, not ${wanted}`;
   throw new ConfigurationError([`${subject} ${problem}: ${remedy}.`]);
 }
 

@@ -17,8 +17,8 @@ const jsonFiles: readonly Recognize<JsonObject>[] = [
   [hasType('authorized_user'), 'the login of a person (application default credentials)'],
   [hasType('external_account'), 'a configuration of workload identity federation'],
   [hasFields('project_info', 'client'), "the Android app's own google-services.json"],
-  [hasFields('installed'), 'the file of an OAuth client'],
-  [hasFields('web'), 'the file of an OAuth client'],
+  [hasFields('installed'), 'an OAuth client file'],
+  [hasFields('web'), 'an OAuth client file'],
   [hasFields('apiKey', 'projectId'), "a web app's own Firebase configuration"],
   [hasFields('fcm'), listOfApps],
   [hasFields('apns'), listOfApps],
@@ -30,7 +30,7 @@ const hasPem = (label: string) => contains(new RegExp(`^["']?\\s*-----BEGIN (?:$
 
 const textFiles: readonly Recognize<string>[] = [
   [hasPem('OPENSSH PRIVATE KEY'), 'an SSH key'],
-  [hasPem('[A-Z ]*PRIVATE KEY'), 'a private key alone'],
+  [hasPem('[A-Z ]*PRIVATE KEY'), 'only a private key'],
   [hasPem('(?:NEW )?CERTIFICATE REQUEST'), 'a certificate request'],
   [hasPem('(?:TRUSTED )?CERTIFICATE'), 'a certificate'],
   [hasPem('[A-Z ]*PUBLIC KEY'), 'a public key'],
@@ -38,10 +38,10 @@ const textFiles: readonly Recognize<string>[] = [
   [contains(/[\0\ufffd][\s\S]*<plist/), 'a provisioning profile'],
   [contains(/<plist/), "a property list such as the iOS app's own GoogleService-Info.plist"],
   [contains(/^<(?:!doctype|html)/i), 'a web page'],
-  [contains(/^\{\\rtf/), 'a document of a word processor'],
+  [contains(/^\{\\rtf/), 'a word processor document'],
   [contains(/\bapiKey\b[\s\S]*\bprojectId\b/), "a web app's own Firebase configuration"],
-  [contains(/:APA91/), "a key of FCM's former interface"],
-  [hasPem('PGP [A-Z ]+'), 'a file of OpenPGP'],
+  [contains(/:APA91/), "a key of FCM's legacy API"],
+  [hasPem('PGP [A-Z ]+'), 'an OpenPGP file'],
   [contains(/^PuTTY-User-Key-File/), 'an SSH key'],
   // Begins with the base64 form of `-----BEGIN` (PEM) or of `{` (JSON).
   [

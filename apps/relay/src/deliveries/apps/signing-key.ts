@@ -13,21 +13,21 @@ export interface SigningKey {
 /** Why a key cannot be used, and the remedy. The reason completes "the key …". */
 export interface UnusableKey {
   readonly problem: string;
-  /** Default: the caller's remedy, which is to get the key again. */
+  /** Default: the caller's remedy, for example to download the key again. */
   readonly remedy?: string;
 }
 
 const pemBlock = /-----BEGIN ([A-Z0-9 ]+)-----([\s\S]*?)-----END \1-----/g;
 const protectedKey: UnusableKey = {
-  problem: 'has a passphrase, which the relay cannot ask for',
-  remedy: 'write it without one, with openssl pkcs8 -topk8 -nocrypt',
+  problem: 'has a passphrase, which the relay cannot request',
+  remedy: 'remove the passphrase with openssl pkcs8 -topk8 -nocrypt',
 };
 const damaged: UnusableKey = { problem: 'is damaged' };
 const minimumRsaBits = 2048;
 
 /**
- * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM. Accepts the damage that editors, shells and environment
- * variables do: line breaks that are missing or replaced by blanks or `\n`, quotes, and base64 without the PEM lines.
+ * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM. Tolerates damage by editors, shells and environment
+ * variables: line breaks that are missing or replaced by blanks or `\n`, quotes, and base64 without the PEM lines.
  * Returns `undefined` if the text contains no key.
  */
 export async function readSigningKey(

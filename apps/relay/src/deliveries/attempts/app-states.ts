@@ -4,14 +4,14 @@ import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { Vendor } from '../delivery.js';
 import type { VendorOutages } from './vendor-outages.js';
 
-/** An app of the apps file, and how its vendor has treated it since this process started. */
+/** An app of the apps file, with its delivery state at the vendor since this process started. */
 export interface AppState {
   /** The app's id, as in `AppRoute`. */
   readonly appId: string;
   readonly vendor: Vendor;
   /** Apple's environment; `undefined` for other vendors. */
   readonly environment: ApnsEnvironment | undefined;
-  /** When the vendor last judged a notification of its credential, in Unix milliseconds; `undefined` if never. */
+  /** When the vendor last accepted its credential, in Unix milliseconds; `undefined` if never. */
   readonly lastSuccessAt: number | undefined;
   /** State of the credential's circuit breaker. */
   readonly breaker: 'closed' | 'open' | 'half-open';

@@ -57,7 +57,7 @@ interface Answered {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly answer: VendorAnswer;
-  /** Whether one of Apple's environments rejected the token and the other could not be asked. */
+  /** Whether one of Apple's environments rejected the token and the other could not be queried. */
   readonly isInDoubt?: boolean;
 }
 
@@ -138,7 +138,7 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Holds a queued notification for a device with an unreadable token, until the key ring can read the token or the
+   * Keeps a queued notification for a device with an unreadable token until the key ring can decrypt the token or the
    * notification expires.
    */
   holdUnreadable({ id, unreadable }: UnreadableRelayDevice): Outcome {
@@ -185,8 +185,8 @@ export class DeliveryAttempts {
   }
 
   /**
-   * Asks Apple's other environment. A token is dead only if both reject it; if the other cannot be asked, the answer is
-   * in doubt.
+   * Tries Apple's other environment. A token is dead only if both environments reject it. If the other environment
+   * cannot be tried, the answer is in doubt.
    */
   async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
     const environment = question.environment === 'production' ? 'sandbox' : 'production';

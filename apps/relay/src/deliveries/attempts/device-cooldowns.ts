@@ -10,9 +10,8 @@ interface Cooldown {
 }
 
 /**
- * Cool-downs of devices that APNs or a push service throttles. During a cool-down, further notifications would be
- * refused too.
- * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
+ * Cool-downs of devices that APNs or a push service throttles. During a cool-down, the vendor would also refuse further
+ * notifications. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceCooldowns {
   readonly #cooldowns = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });

@@ -55,10 +55,10 @@ export class StoredOutages {
       for (const [app, { since, sentence }] of this.#current) {
         await store.open({ app, kind: 'outage', reason: sentence, at: since });
       }
-      this.#troubleLog.end(() => log.info('"apps status" shows the outages of vendors again'));
+      this.#troubleLog.end(() => log.info('"apps status" shows vendor outages again'));
     } catch (err) {
       this.#troubleLog.begin('stored', () =>
-        log.warn({ err }, '"apps status" does not show all outages of vendors: they cannot be stored'),
+        log.warn({ err }, '"apps status" does not show all vendor outages: they cannot be stored'),
       );
     }
   }

@@ -44,7 +44,7 @@ export class VendorOutages {
     this.#options = options;
   }
 
-  /** Records a notification of this app that the vendor did not accept but may accept later. */
+  /** Records that the vendor did not accept a notification of this app, but may accept it later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     this.#forgetIfOld(app, now);
@@ -72,13 +72,10 @@ export class VendorOutages {
     this.#options.onChange(app, troubleOf(app, outage));
     const { reason } = outage;
     const since = new Date(outage.since).toISOString();
-    this.#options.log.warn(
-      { app, reason, since },
-      `${describe(app, outage)}; they are stored and tried again`,
-    );
+    this.#options.log.warn({ app, reason, since }, `${describe(app, outage)}; they are stored and retried`);
   }
 
-  /** Records that the vendor judged a notification of this app. */
+  /** Records that the vendor accepted the app's credential and processed a notification. */
   worked({ appId: app, credential }: AppRoute): void {
     this.#workedAt.set(credential, this.#options.clock());
     const outage = this.#outages.get(app);
@@ -89,12 +86,12 @@ export class VendorOutages {
     this.#options.log.info({ app }, `the vendor accepts notifications of ${app} again`);
   }
 
-  /** Whether the vendor judged any notification of this credential after `instant` (Unix milliseconds). */
+  /** Whether the vendor accepted this credential after `instant` (Unix milliseconds). */
   hasWorkedSince(credential: string, instant: number): boolean {
     return (this.#workedAt.get(credential) ?? Number.NEGATIVE_INFINITY) > instant;
   }
 
-  /** When the vendor last judged a notification of this credential, in Unix milliseconds; `undefined` if never. */
+  /** When the vendor last accepted this credential, in Unix milliseconds; `undefined` if never. */
   lastWorkedAt(credential: string): number | undefined {
     return this.#workedAt.get(credential);
   }

@@ -17,7 +17,7 @@ import { recordingCommand } from '../../acts/record-command.js';
 import { withRelayDatabase } from '../../with-database.js';
 import type { StoredBreaker } from './breaker-store.js';
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 const stores = () => import('./breaker-store.js');
 
 /** Adds the `apps` commands, which show refused credentials and frozen deletions, and confirm deletions. */
@@ -55,7 +55,7 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
           throw new CommandError(`The deletions of "${app}" are not frozen: "apps status" shows which are.`);
         }
         const reasons = frozen.map((breaker) => `${whoseOf(breaker)}: ${breaker.reason}`).join('; ');
-        const question = `${reasons}. Devices with dead tokens are deleted and must register again. Go on?`;
+        const question = `${reasons}. Devices with dead tokens are deleted and must register again. Continue?`;
         await requireConsent(terminal, question, yes);
         await store.confirm(app, terminal.clock());
       });
@@ -85,7 +85,7 @@ async function describeUncheckedApps(environment: Environment): Promise<string |
   try {
     const file = readAppsFileSetting(environment);
     if (file === undefined) {
-      return 'RELAY_APPS_FILE is not set here, so it is not known whether any app can be delivered to: set it as the relay has it.';
+      return 'RELAY_APPS_FILE is not set here, so this command cannot check the apps: set it to the value that the relay uses.';
     }
     const { readAppsFile } = await import('../apps/read-apps-file.js');
     await readAppsFile(file);

@@ -2,7 +2,7 @@ import { matchingRows, type RowFilter, readPages } from '@waxwing/storage';
 import { type Selectable, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 
-/** An `outage` holds no notifications back. It is stored only for `apps status`. */
+/** An `outage` does not hold back notifications. It is stored only for `apps status`. */
 export type BreakerKind = 'credential' | 'deletion' | 'outage';
 
 const kinds: readonly BreakerKind[] = ['credential', 'deletion', 'outage'];

@@ -49,9 +49,9 @@ const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
 /**
- * Circuit breaker per app credential. While the vendor refuses the credential, holds the app's notifications, except
- * for one probe per `probeMilliseconds`. Resumes when the vendor accepts a probe or rejects it for a reason other than
- * the credential. A refused credential never counts against tokens.
+ * Circuit breaker per app credential. While the vendor refuses the credential, holds back the app's notifications,
+ * except for one probe per `probeMilliseconds`. Resumes when the vendor accepts a probe or rejects it for a reason
+ * other than the credential. A refused credential never counts against tokens.
  */
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
@@ -75,7 +75,7 @@ export class CredentialBreakers {
     const now = clock();
     const probeAt = this.#mayProveOtherwise(appId, device, breaker)
       ? now
-      : // A suspect device waits longer: a refusal of it would prove nothing, so another device should probe first.
+      : // A suspect device waits longer: a refusal for it would prove nothing, so another device should probe first.
         breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;
@@ -181,7 +181,7 @@ export class CredentialBreakers {
     return known.probeAt;
   }
 
-  /** Closes the breaker: the vendor judged a notification itself, so the credential works. */
+  /** Closes the breaker: the vendor answered about a notification itself, so the credential works. */
   async worked(appId: string): Promise<void> {
     const { store, log, onChange } = this.#options;
     this.#suspicions.excuse(appId);

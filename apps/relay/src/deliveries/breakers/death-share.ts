@@ -25,7 +25,7 @@ const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
 
-/** How many dead tokens one realm or server added, and at which outcome it last added one. */
+/** The number of dead tokens that one realm or server added, and the outcome at which it last added one. */
 interface Contribution {
   readonly dead: number;
   readonly outcomes: number;
@@ -34,7 +34,7 @@ interface Contribution {
 /**
  * Detects an unusual share of dead tokens, in an exponentially decayed window of about 100 outcomes. A share is unusual
  * if more than 20 tokens are dead, and these are more than a fifth of the outcomes and more than five times the usual
- * share. More than 20 dead tokens in a row are unusual too. One silent hour counts as 100 outcomes.
+ * share. More than 20 dead tokens in a row are also unusual. An hour without outcomes counts as 100 outcomes.
  */
 export class DeathShare {
   /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
@@ -91,7 +91,7 @@ export class DeathShare {
   describe(): string {
     const percent = (share: number) => `${Math.round(share * 1000) / 10} %`;
     const share = this.#dead / (this.#sent + this.#dead);
-    return `${percent(share)} of the last tokens were called dead, usually ${percent(this.#usualShare)}`;
+    return `${percent(share)} of the last tokens were reported dead, usually ${percent(this.#usualShare)}`;
   }
 
   /** Resets everything except the usual share. */

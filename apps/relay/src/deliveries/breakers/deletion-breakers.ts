@@ -27,12 +27,12 @@ const maximumApps = 10_000;
 const maximumThawed = 10_000;
 /** Used for scopes without outcomes since the start of this process. */
 const unansweredShare = new DeathShare();
-/** An owner takes two entries per scope: the account and the phone. */
+/** An owner has two entries per scope: the account and the phone. */
 const maximumNames = 60_000;
 
 /**
  * Circuit breaker for deletions of devices. Freezes deletions when a vendor suddenly reports far more dead tokens than
- * usual: a vendor fault or a wrong configuration looks exactly like that, and a deletion cannot be undone. Deliveries
+ * usual: a vendor fault or a wrong configuration has the same symptom, and a deletion cannot be undone. Deliveries
  * continue.
  *
  * Freezes the deletions of one realm; of a server if several of its realms are affected; of the whole app if several

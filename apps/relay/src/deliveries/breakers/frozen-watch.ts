@@ -57,7 +57,7 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether at most `share` of the answers were about dead tokens, or too few of them to matter. */
+  /** Whether at most `share` of the answers reported dead tokens, or too few for the share to matter. */
   wasUsual(share: number): boolean {
     return this.#dead < fewestDead || this.#share <= share;
   }

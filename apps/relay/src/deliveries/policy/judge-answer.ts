@@ -8,7 +8,7 @@ import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-polic
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** How long after a registration the relay retries an installation that Google does not know. */
+/** Time after a registration during which the relay retries an installation that Google does not know. */
 const newInstallationMilliseconds = 24 * 60 * 60_000;
 
 /** Outcome of one delivery: stored as a receipt and reported to its server. */
@@ -54,7 +54,7 @@ interface RejectedOutcome {
 /** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */
 export type CredentialVerdict =
   /**
-   * The vendor refused the credential, so the answer says nothing about this notification. The relay holds it until the
+   * The vendor refused the credential, so the answer does not concern this notification. The relay holds it until the
    * credential works again.
    */
   | {
@@ -177,8 +177,8 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
 }
 
 /**
- * Whether the answer proves that the vendor accepted the credential: it judged the notification itself. A busy vendor
- * proves nothing.
+ * Whether the answer proves that the vendor accepted the credential, because it concerns the notification itself. An
+ * answer from a busy vendor proves nothing.
  */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused') return answer.kind === 'accepted';
@@ -186,7 +186,7 @@ export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer blames, or may blame, the credential. Such an answer says nothing about the token. */
+/** Whether the answer blames, or may blame, the credential. Such an answer does not concern the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
@@ -194,7 +194,7 @@ export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
 
 const deviceThrottles: ReadonlySet<RetryScheduleName> = new Set(['apnsDeviceThrottle', 'webPushThrottle']);
 
-/** Whether the vendor throttles this device alone. */
+/** Whether the vendor throttles only this device. */
 export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
   const row = findPolicy(vendor, answer);
   return row.outcome === 'retry' && deviceThrottles.has(row.schedule);
@@ -202,7 +202,7 @@ export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
 
 /**
  * Whether the answer suggests that the vendor fails for the whole app: no answer, a vendor error, or an exceeded quota.
- * Always `false` for a push service: a phone chose it, so its failure says nothing about the app.
+ * Always `false` for a push service: a phone chose it, so its failure does not indicate a problem of the app.
  */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
   if (vendor === 'webpush') return false;

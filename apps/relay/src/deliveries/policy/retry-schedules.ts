@@ -54,7 +54,7 @@ export const retrySchedules = {
   },
   /** The credential or this token may be at fault. The operator is expected to fix a refused credential. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
-  /** Google does not know the installation: not yet, or not any more. */
+  /** Google does not know the installation yet, or no longer knows it. */
   newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** The vendor may have delivered it, so a retry may be a duplicate: at most two retries. */
   ambiguous: {

@@ -8,9 +8,9 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight may
- * take all free slots. A server that already has some in flight is admitted only if its new total is at most the number
- * of free slots.
+ * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight
+ * may use all free slots. A server that already has some in flight is admitted only if its new total is at most the
+ * number of free slots.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;

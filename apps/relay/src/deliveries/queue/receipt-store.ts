@@ -41,8 +41,8 @@ const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_acc
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /**
- * Maximum age of a queued receipt. The queue gives up a notification after one day and updates its receipt, so a receipt
- * that stays queued for longer than this has lost its job.
+ * Maximum age of a queued receipt. The queue gives up on a notification after one day and updates its receipt, so the
+ * job of a receipt that stays queued for longer than this no longer exists.
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
@@ -97,8 +97,8 @@ export class ReceiptStore {
   }
 
   /**
-   * Deletes receipts one day after they settled, and queued receipts whose job no longer exists. Returns how many it
-   * deleted.
+   * Deletes receipts one day after they settled, and queued receipts whose job no longer exists. Returns the number of
+   * deleted receipts.
    */
   async forgetOld(now: number, signal: AbortSignal): Promise<number> {
     const settled = ['sent', 'gone', 'rejected'];

@@ -47,7 +47,7 @@ export class RecordOutcomes {
     return status;
   }
 
-  /** Records an outcome that arrived after its request was answered. `wasQueued` says whether a retry was stored. */
+  /** Records an outcome that arrived after its request was answered. `wasQueued`: whether a retry was stored. */
   async recordLate(notification: EncryptedNotification, outcome: Outcome, wasQueued: boolean): Promise<void> {
     const { database, load, clock } = this.#options;
     const now = clock();

@@ -48,7 +48,7 @@ interface Arrival {
   readonly server: WaitingServer;
 }
 
-/** What the relay knows about a request's devices and notifications before it sends. */
+/** Stored data about a request's devices and notifications, read before sending. */
 interface Known {
   readonly devices: FoundDevices;
   readonly tokens: Arrival['tokens'];
@@ -199,7 +199,7 @@ export class DeliverNotifications {
       } else if (tokens?.hasEndedKey(notification)) {
         item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
-        // Also tries a token again that was dead and has been registered again.
+        // Also retries a token that was dead and has been registered again.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {

@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`: the connection of a waiting request keeps the process alive, and the timer alone must not.
+    // `unref`: the connection of a waiting request keeps the process alive; the timer must not.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

@@ -3,7 +3,10 @@ import { apnsBodyBytes } from './apns/message.js';
 import { fcmDataBytes } from './fcm/message.js';
 import { webPushBodyBytes } from './webpush/message.js';
 
-/** Returns the size in bytes of what a vendor limits: the data for FCM, or the body for APNs and push services. */
+/**
+ * Returns the number of bytes that count toward the vendor's limit: those of the data for FCM, or of the body for APNs
+ * and push services.
+ */
 export function payloadBytes({ notification, device: { target } }: Delivery): number {
   const { plaintext, urgency } = notification;
   if (target.tokenKind === 'webpush') return webPushBodyBytes(notification);

@@ -1,7 +1,7 @@
 import { describeConnectTrouble } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
-/** Logs the begin of a vendor outage with its cause, and its end, once each. */
+/** Logs the start of a vendor outage with its cause, and its end, once each. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;
@@ -23,7 +23,7 @@ export class ReachLog {
     this.#troubleLog.begin('unreachable', () => {
       this.#log.error(
         { err: error },
-        `${this.#url} cannot be reached: ${why}; notifications for it are stored and tried again`,
+        `${this.#url} cannot be reached: ${why}; notifications for it are stored and retried`,
       );
     });
   }

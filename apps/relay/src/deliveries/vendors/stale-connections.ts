@@ -9,10 +9,10 @@ const sendHeaders = 'undici:client:sendHeaders';
 const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Detects stale connections: the peer closed a connection while it was idle, and the relay reused it before it knew. Such
- * a connection ends before the first byte of an answer, so its request was most likely not processed. HTTP/1.1 has no
- * proof of that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and
- * `ShouldResendRequest` in Chromium).
+ * Detects stale connections: the peer closed a connection while it was idle, and the relay reused the connection before
+ * it noticed. Such a connection ends before the first byte of an answer, so its request was most likely not processed.
+ * HTTP/1.1 offers no proof of that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1,
+ * and `ShouldResendRequest` in Chromium).
  */
 export class StaleConnections {
   /** Bytes that each connection had received when its current request was sent; 0 for the first request. */

@@ -64,12 +64,12 @@ export type PushServiceCounts = Readonly<Record<PushServiceState, number>>;
 export interface VendorSender {
   /**
    * Sends once. May resend on another connection if the vendor provably has not seen the notification. Does not send
-   * after `notAfter` (Unix milliseconds). Rejects only if no credential can be made.
+   * after `notAfter` (Unix milliseconds). Rejects only if no credential can be created.
    */
   send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer>;
   /** Replaces a refused credential with a newer one, if the vendor allows that. */
   refreshCredential(): Promise<void>;
-  /** Earliest time to make a new credential, in Unix milliseconds. */
+  /** Earliest time to create a new credential, in Unix milliseconds. */
   readonly renewableAt: number;
   /** States of the hosts that this sender has sent to. Empty for vendors other than Web Push. */
   readonly hostStates: readonly PushServiceState[];

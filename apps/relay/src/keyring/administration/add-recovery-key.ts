@@ -37,7 +37,7 @@ export const addRecoveryKey = operation({
 function withRecoveryKey(ring: KeyRing, recoveryPublicKey: SigningPublicKey): KeyRing {
   if (ring.recoveryPublicKey !== undefined) {
     throw new CommandError(
-      'The ring has a recovery key already, which phones trust: "keys export-public" shows its public half.',
+      'The ring already has a recovery key, which phones trust: "keys export-public" shows its public half.',
     );
   }
   return { ...ring, recoveryPublicKey };

@@ -135,7 +135,7 @@ function requireToday(today: string, now: number): void {
   }
   if (!isConfirmed({ now, confirmedDay })) {
     throw new CommandError(
-      `The clock says ${isoText(now)}, and you say that today is ${today}: set the clock right first.`,
+      `The clock says ${isoText(now)}, but you say that today is ${today}: correct the clock first.`,
     );
   }
 }
@@ -149,7 +149,7 @@ async function refuseWhileUsed(admin: KeyAdmin, name: string): Promise<void> {
   }
 }
 
-/** Returns how often a key was used lately, in words without a final period; `undefined` for an unused key. */
+/** Describes how often a key was used recently, without a final period. Returns `undefined` for an unused key. */
 export async function describeRecentUse(admin: KeyAdmin, name: string): Promise<string | undefined> {
   const key = await admin.keeper.look((ring) => namedKey(ring, name));
   const use = (await admin.readKeyUses()).get(key.publicKey);

@@ -57,7 +57,7 @@ export interface RingChange {
   readonly actor: Operator;
   readonly action: string;
   readonly dryRun: boolean;
-  /** Why, in the operator's words. */
+  /** The operator's reason. */
   readonly reason?: string;
   readonly mendsDates?: boolean;
   /** Whether the transition generates new keys, which differ from run to run. */
@@ -65,7 +65,9 @@ export interface RingChange {
   transition(ring: KeyRing): KeyRing;
 }
 
-/** Makes a change, or only describes it for a dry run. The answer lists `changes` and whether they were made. */
+/**
+ * Makes a change, or only describes it for a dry run. The answer lists the `changes`, and says whether they were made.
+ */
 export async function changeRing(
   admin: KeyAdmin,
   { actor, action, dryRun, reason = '', mendsDates = false, makesKeys = false, transition }: RingChange,

@@ -7,7 +7,7 @@ import { dayOf, type KeyUse } from '../uses/key-uses.js';
 import { describeRecentUse, retireKey, revokeKey, rotateKeys } from './change-keys.js';
 import { dashboardOperator, type KeyAdmin } from './key-admin.js';
 
-/** A key of the ring for the dashboard. Times are Unix milliseconds, or `null` if the key has no such time. */
+/** A key of the ring for the dashboard. Times are in Unix milliseconds, or `null` if they do not apply. */
 export interface KeyState {
   readonly id: string;
   readonly state: 'primary' | 'open' | 'retired' | 'revoked';

@@ -51,7 +51,7 @@ function recoverFrom(
     publicKey !== ring.recoveryPublicKey
   ) {
     throw new CommandError(
-      'The file does not hold the recovery key of this ring: "keys export-public" shows its public half.',
+      'The file does not contain the recovery key of this ring: "keys export-public" shows its public half.',
     );
   }
   try {

@@ -47,7 +47,7 @@ export const removeVapidKey = operation({
     const transition = (ring: KeyRing): KeyRing => {
       const vapidKeys = ring.vapidKeys.filter(({ name }) => name !== app);
       if (vapidKeys.length < ring.vapidKeys.length) return { ...ring, vapidKeys };
-      throw new CommandError(`The key ring has no VAPID key of "${app}": "apps vapid" shows which it has.`);
+      throw new CommandError(`The key ring has no VAPID key for "${app}": "apps vapid" lists its keys.`);
     };
     return changeRing(admin, { actor, action: 'remove-vapid', dryRun, transition });
   },

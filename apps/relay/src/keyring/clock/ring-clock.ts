@@ -9,20 +9,20 @@ import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js
  */
 
 /**
- * How far the clock may lag behind the ring. Phones accept a list whose sequence is up to a day ahead of its date. The
+ * Maximum lag of the clock behind the ring. Phones accept a list whose sequence is up to a day ahead of its date. The
  * date is in whole seconds, and each list increments the sequence by one.
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
 /**
- * How far a list's sequence may be ahead of a phone's clock, whatever the list's date. Equal to the phones' own
+ * Maximum lead of a list's sequence over a phone's clock, regardless of the list's date. Equal to the phones' own
  * tolerance (`longestClockLagMilliseconds` of the client).
  */
 export const followedAheadMilliseconds = 7 * dayMilliseconds;
 
 /**
- * How far a sequence may be ahead of a date. The sequence stays ahead for days after dates were reset. The extra minute
- * allows for lists signed in quick succession, which increment it by one each.
+ * Maximum lead of a sequence over a date. The sequence stays ahead for days after dates were reset. The extra minute
+ * allows for lists signed in quick succession, each of which increments the sequence by one.
  */
 const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
 
@@ -64,13 +64,13 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
   const [clock, last] = [now, latest].map((instant) => new Date(instant).toISOString());
   if (latest > now + allowedLagMilliseconds) {
     throw new ClockDoubtError([
-      `The clock says ${clock}, but the key ring was changed at ${last}, ${days} days later: set the clock right or, if it is right now and was wrong then, mend the ring with waxwing-relay keys mend-dates --today YYYY-MM-DD.`,
+      `The clock says ${clock}, but the key ring was changed at ${last}, ${days} days later: correct the clock or, if it is correct now and was wrong then, correct the ring with waxwing-relay keys mend-dates --today YYYY-MM-DD.`,
     ]);
   }
   const passed = Math.max(latest, reading.witnessed ?? 0);
   if (now > passed + longestRestMilliseconds && !isConfirmed(reading)) {
     throw new ClockDoubtError([
-      `The clock says ${clock}, ${days} days after anything last happened to the key ring: set the clock right or, if it is right and no relay ran for so long, say which day it is with RELAY_KEY_TODAY=YYYY-MM-DD and try again.`,
+      `The clock says ${clock}, ${days} days after the last change of the key ring: correct the clock or, if it is correct and no relay ran for so long, set RELAY_KEY_TODAY=YYYY-MM-DD to the current day and try again.`,
     ]);
   }
 }

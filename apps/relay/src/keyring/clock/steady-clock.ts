@@ -3,9 +3,9 @@ import type { Clock } from '@waxwing/service/lifecycle';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Wall clock that ignores a forward jump of more than an hour until the jump has lasted an hour. Until then, it continues
- * from the time before the jump. Otherwise a momentarily wrong clock would retire every accepted key, and a destroyed key
- * cannot be restored. Backward jumps apply at once, because they destroy no keys.
+ * Wall clock that ignores a forward jump of more than an hour until the new time has persisted for an hour. Until then,
+ * it continues from the time before the jump. Otherwise a momentarily wrong clock would retire every accepted key, and
+ * a destroyed key cannot be restored. Backward jumps apply at once, because they destroy no keys.
  */
 export class SteadyClock {
   readonly #clock: Clock;

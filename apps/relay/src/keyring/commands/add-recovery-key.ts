@@ -13,12 +13,12 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
     throw new CommandError(
-      `The ring has the recovery key ${present} already, which phones trust: nothing was changed.`,
+      `The ring already has the recovery key ${present}, which phones trust: nothing was changed.`,
     );
   }
   if (flags.dryRun) {
     const machines = { changed: false, dry_run: true, file };
-    return printResult(terminal, flags, { machines, people: `This would make a recovery key in ${file}.` });
+    return printResult(terminal, flags, { machines, people: `This would create a recovery key in ${file}.` });
   }
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   const publicKey = await withKeyAdmin(terminal, configuration, ({ sodium }) =>
@@ -35,8 +35,8 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
     people: [
       `Move ${file} off this machine, and build this into the next release of your app:`,
       `  recovery public key  ${publicKey}`,
-      'The key list names it from now on: phones that follow the list learn it within days, even with an older release.',
-      'A phone that was offline from now until a theft of the signing key needs an update of the app.',
+      'The key list contains it from now on: phones that follow the list learn it within days, even with an older release.',
+      'A phone that stays offline from now until a theft of the signing key needs an update of the app.',
     ].join('\n'),
   });
 }

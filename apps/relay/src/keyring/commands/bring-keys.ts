@@ -35,7 +35,7 @@ export async function importFile(terminal: Terminal, file: string, flags: Import
       return newKeyRingOf(plain, flags.primary, { ...transitionContext(admin), sodium: admin.sodium });
     });
   }
-  if (!flags.dryRun) terminal.say(`${file} still holds the private keys in the open: destroy it.`);
+  if (!flags.dryRun) terminal.say(`${file} still contains the unencrypted private keys: destroy it.`);
 }
 
 /** Refuses to create a ring if devices are stored: the new ring's token key could not decrypt their tokens. */
@@ -43,7 +43,7 @@ async function refuseBesideDevices({ db }: RelayDatabase, location: string): Pro
   const device = await db.selectFrom('relay_devices').select('id').limit(1).executeTakeFirst();
   if (device === undefined) return;
   throw new CommandError(
-    `The relay's database holds devices, and there is no key ring in ${location} that opens their tokens: name the place of the ring that they were stored with in RELAY_KEY_RING (keys move takes it elsewhere), or restore it from a backup. With --yes-lose-devices a new ring is made, and those phones get nothing until they register again.`,
+    `The relay's database contains devices, but there is no key ring in ${location} that opens their tokens: set RELAY_KEY_RING to the location of the ring that encrypted them (keys move moves a ring), or restore it from a backup. With --yes-lose-devices a new ring is created, and those phones get nothing until they register again.`,
   );
 }
 
@@ -69,7 +69,7 @@ async function storeRing(
   }
   if (isStored) return recoveryPublicKey;
   await forgetRecoveryKey();
-  throw new CommandError('Another process has just made a key ring: nothing was changed.');
+  throw new CommandError('Another process has just created a key ring: nothing was changed.');
 }
 
 async function makeRing(
@@ -81,20 +81,23 @@ async function makeRing(
   const make = async (admin: KeyAdmin, database: RelayDatabase): Promise<void> => {
     const { location } = admin.keeper.options.store;
     if ((await admin.keeper.readStored()) !== undefined) {
-      throw new CommandError(`There is a key ring in ${location} already: nothing was changed.`);
+      throw new CommandError(`There is already a key ring in ${location}: nothing was changed.`);
     }
     if (!flags.yesLoseDevices) await refuseBesideDevices(database, location);
     const ring = create(admin);
     if (flags.dryRun) {
       const machines = { changed: false, dry_run: true, keys: ring.bouncerKeys.map(({ id }) => id) };
-      return printResult(terminal, flags, { machines, people: `This would make a key ring in ${location}.` });
+      return printResult(terminal, flags, {
+        machines,
+        people: `This would create a key ring in ${location}.`,
+      });
     }
     const identityFile = await makeIdentityFile(configuration.unlock);
     const recoveryPublicKey = await storeRing(admin, ring, flags.recoveryKey);
     const made = await runKeyOperation(terminal, exportPublic);
     if (recoveryPublicKey === undefined) {
       terminal.say(
-        'The ring has no recovery key: after a theft of the signing key every phone would need an update of the app. Make one with "keys add-recovery-key FILE" before the first release.',
+        'The ring has no recovery key: after a theft of the signing key every phone would need an update of the app. Create one with "keys add-recovery-key FILE" before the first release.',
       );
     }
     printResult(terminal, flags, {
@@ -104,7 +107,7 @@ async function makeRing(
         ...(identityFile === undefined
           ? []
           : [
-              `Its identity is in ${identityFile}: back it up apart from the ring. One opens nothing without the other.`,
+              `Its identity is in ${identityFile}: back it up separately from the ring. Neither is of use without the other.`,
             ]),
         ...(flags.recoveryKey === undefined ? [] : [`Move ${flags.recoveryKey} off this machine.`]),
         '',

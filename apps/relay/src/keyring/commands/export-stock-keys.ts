@@ -16,12 +16,12 @@ export async function exportStockKeys(terminal: Terminal, flags: ExportFlags): P
     const keys = openingKeys(ring, clock());
     const exported = { file: flags.to, keys: keys.map(({ id }) => id) };
     if (flags.dryRun) {
-      const people = `This would write ${keys.length} private keys in the open to ${flags.to}.`;
+      const people = `This would write ${keys.length} unencrypted private keys to ${flags.to}.`;
       return printResult(terminal, flags, { machines: { dry_run: true, ...exported }, people });
     }
     await requireConsent(
       terminal,
-      `${flags.to} will hold ${keys.length} private keys in the open. Go on?`,
+      `${flags.to} will contain ${keys.length} unencrypted private keys. Continue?`,
       flags.yes,
     );
     const pairs = keys.map(({ publicKey, privateKey }) => [publicKey, encodeBase64(privateKey.reveal())]);
@@ -34,7 +34,7 @@ export async function exportStockKeys(terminal: Terminal, flags: ExportFlags): P
     await keeper.options.audit.append({ at: clock(), ...entry, phase: 'done' });
     printResult(terminal, flags, {
       machines: { dry_run: false, ...exported },
-      people: `${flags.to} holds ${keys.length} private keys: destroy it when the stock relay has them.`,
+      people: `${flags.to} contains ${keys.length} private keys: destroy it when the stock relay has them.`,
     });
   });
 }

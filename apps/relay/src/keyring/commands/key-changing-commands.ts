@@ -2,7 +2,7 @@ import { CommandError, type Terminal } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { type AskedChangeFlags, type ChangeFlags, makeChange, withConsent, withDryRun } from './output.js';
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 const changes = () => import('../administration/change-keys.js');
 
 interface RetireFlags extends AskedChangeFlags {
@@ -18,7 +18,7 @@ interface MendFlags extends ChangeFlags {
 /** Adds `rotate`, `retire`, `revoke` and `mend-dates`. */
 export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withDryRun(keys.command('rotate'))
-    .description('make a new primary key; the old one is still accepted')
+    .description('create a new primary key; the old one is still accepted')
     .action(async (flags: ChangeFlags) =>
       makeChange(terminal, flags, { operation: (await changes()).rotateKeys }),
     );
@@ -34,12 +34,12 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withConsent(keys.command('retire'))
     .description('refuse an accepted key from now on, and destroy its private half')
     .argument('<key>', 'its id or its public key')
-    .option('--force', 'even though phones still use it')
+    .option('--force', 'retire it even if phones still use it')
     .action(async (key: string, flags: RetireFlags) =>
       makeChange(terminal, flags, {
         operation: (await changes()).retireKey,
         form: { key, force: String(flags.force ?? false) },
-        question: 'Its private half is destroyed, here and for good. Go on?',
+        question: 'Its private half is destroyed permanently. Continue?',
       }),
     );
   withConsent(keys.command('revoke'))
@@ -51,13 +51,13 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     .action(async (key: string, flags: RevokeFlags) => {
       if (!flags.compromised) {
         throw new CommandError(
-          'Add --compromised if the key may be stolen; "keys retire" is for one that is merely old.',
+          'Add --compromised if the key may be stolen; "keys retire" is for a key that is only old.',
         );
       }
       return makeChange(terminal, flags, {
         operation: (await changes()).revokeKey,
         form: { key },
-        question: 'Phones that have not followed the key list are refused until they do. Go on?',
+        question: 'Phones that have not followed the key list are refused until they do. Continue?',
       });
     });
 }

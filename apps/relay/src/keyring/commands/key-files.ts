@@ -22,7 +22,7 @@ export async function makeIdentityFile({ kind, path }: UnlockFile): Promise<stri
     throw new CommandError(
       isPrintablePath(path)
         ? `The passphrase file ${path} is missing: write a long passphrase into it, mode 0600.`
-        : 'The passphrase file is missing. Its path is not shown, as it may be the passphrase itself: write a long passphrase into a file of mode 0600, and give the path of that file.',
+        : 'The passphrase file is missing. Its path is not shown, because it may be the passphrase itself: write a long passphrase into a file of mode 0600, and give the path of that file.',
     );
   }
   await writePrivateFile(path, await newIdentityText());
@@ -38,7 +38,7 @@ export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<Sig
 
 /** Creates the error for a target file that exists and must not be overwritten. */
 export function isThere(path: string): CommandError {
-  return new CommandError(`The file ${path} exists already: name another one.`);
+  return new CommandError(`The file ${path} already exists: use another path.`);
 }
 
 /** Reads the recovery key's private half in base64. @throws ConfigurationError if the file is missing or unsafe. */

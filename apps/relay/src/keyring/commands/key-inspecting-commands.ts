@@ -13,7 +13,7 @@ import type { z } from 'zod';
 import type { listKeys } from '../administration/list-keys.js';
 import { formatSparkline } from './sparkline.js';
 
-/** Lazy imports: `--help` must not wait for them. */
+/** Lazy imports, so that `--help` stays fast. */
 const session = () => import('./admin-session.js');
 const inspect = () => import('../administration/inspect-keys.js');
 
@@ -38,7 +38,7 @@ export function addInspectingKeys(keys: Command, terminal: Terminal): void {
       });
     });
   withJson(keys.command('export-public'))
-    .description('print what apps are built with: public keys only')
+    .description('print the keys that apps are built with: public keys only')
     .action(async (flags: OutputFlags) => {
       const machines = await (await session()).runKeyOperation(terminal, (await inspect()).exportPublic);
       const people = [

@@ -19,7 +19,7 @@ export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<vo
   const location = parseLocation(flags.to);
   const [setting, before] = [settingOf(location), settingOf(configuration.location)];
   if (setting === before) {
-    throw new CommandError(`RELAY_KEY_RING names ${flags.to} already: there is nothing to move.`);
+    throw new CommandError(`RELAY_KEY_RING is already ${flags.to}: there is nothing to move.`);
   }
   await withKeyAdmin(terminal, configuration, async ({ keeper }, database) => {
     const options: MoveKeyRingOptions = {
@@ -36,23 +36,25 @@ export async function moveRing(terminal: Terminal, flags: MoveFlags): Promise<vo
       return printResult(terminal, flags, { machines: { moved: false, dry_run: true }, people });
     }
     if (flags.removeOld) {
-      const question = `The ring will be in ${to.store.location} alone, and no copy of it in ${copy.location}. Go on?`;
+      const question = `The ring will be only in ${to.store.location}, without a copy in ${copy.location}. Continue?`;
       await requireConsent(terminal, question, flags.yes);
     }
     const moved = await moveKeyRing(options);
     const removed = flags.removeOld === true && (await removeMovedKeyRing(options));
     const kept = flags.removeOld
       ? `No copy is left in ${copy.location}.`
-      : `A copy, as encrypted as before, is in ${copy.location}: --remove-old destroys it.`;
+      : `An encrypted copy is in ${copy.location}: --remove-old destroys it.`;
     const needs =
       location.kind === 'database'
-        ? ['A ring in the database needs RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET too, a path each.']
+        ? [
+            'A ring in the database also needs RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET, each set to a path.',
+          ]
         : [];
     const people = [
       moved
         ? `The key ring is in ${to.store.location}.`
-        : `The key ring was in ${to.store.location} already.`,
-      `Set RELAY_KEY_RING=${setting} and restart every relay of this ring: until then they keep the ring that they have, and cannot change it.`,
+        : `The key ring was already in ${to.store.location}.`,
+      `Set RELAY_KEY_RING=${setting} and restart every relay of this ring: until then they keep their current ring, and cannot change it.`,
       ...needs,
       kept,
     ].join('\n');
@@ -66,5 +68,5 @@ function parseLocation(to: string): KeyRingLocation {
   if (to.startsWith(filePrefix) && to.length > filePrefix.length) {
     return { kind: 'file', path: resolve(to.slice(filePrefix.length)) };
   }
-  throw new CommandError(`"${to}" is no place for a key ring: say database, or ${filePrefix}PATH.`);
+  throw new CommandError(`"${to}" is not a location for a key ring: use database, or ${filePrefix}PATH.`);
 }

@@ -20,7 +20,7 @@ export async function removeUnreadable(terminal: Terminal, flags: AskedChangeFla
     if (flags.dryRun || devices.length === 0) {
       return printResult(terminal, flags, { machines: { ...machines, removed: 0 }, people: `${found}.` });
     }
-    const question = `${found}. Removed, they get no notifications until they register again, whatever ring comes back. Is this the right ring, and are they to be removed?`;
+    const question = `${found}. After removal they get no notifications until they register again, even if another ring is restored. Is this the right ring, and should they be removed?`;
     await requireConsent(terminal, question, flags.yes);
     const removed = await removeUnreadableDevices(database, devices);
     printResult(terminal, flags, {

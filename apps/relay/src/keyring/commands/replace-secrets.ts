@@ -13,7 +13,7 @@ export async function rotateKeyOfList(terminal: Terminal, flags: SigningFlags): 
   await makeChange(terminal, flags, {
     operation: replaceSigningKey,
     form: recoveryKey === undefined ? {} : { recovery_private_key: await readRecoveryKey(recoveryKey) },
-    question: 'The private half of the present signing key is destroyed. Go on?',
+    question: 'The private half of the current signing key is destroyed. Continue?',
   });
 }
 
@@ -28,7 +28,7 @@ export async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<vo
   const unlock = newUnlockFile(flags) ?? configuration.unlock;
   const isOther = unlock.path !== configuration.unlock.path;
   const next = isOther
-    ? ` Set RELAY_KEY_RING_${unlock.kind.toUpperCase()}_FILE=${unlock.path} and restart every relay of this ring: until then they keep the ring that they have.`
+    ? ` Set RELAY_KEY_RING_${unlock.kind.toUpperCase()}_FILE=${unlock.path} and restart every relay of this ring: until then they keep their current ring.`
     : '';
   // Must come first: later messages show the path, and a user may have typed the passphrase itself instead of a path.
   if (isOther && unlock.kind === 'passphrase') await makeIdentityFile(unlock);
@@ -36,7 +36,7 @@ export async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<vo
     await keeper.look(() => undefined);
     const made = { changed: !flags.dryRun, dry_run: flags.dryRun ?? false, unlock_file: unlock.path };
     if (!flags.dryRun) {
-      await requireConsent(terminal, `The ring will open only with ${unlock.path}. Go on?`, flags.yes);
+      await requireConsent(terminal, `The ring will open only with ${unlock.path}. Continue?`, flags.yes);
       if (isOther) await makeIdentityFile(unlock);
       await keeper.rewrap(actorName(), unlock);
     }
@@ -49,7 +49,7 @@ export async function rewrap(terminal: Terminal, flags: RewrapFlags): Promise<vo
 
 function newUnlockFile({ toIdentityFile, toPassphraseFile }: RewrapFlags): UnlockFile | undefined {
   if (toIdentityFile !== undefined && toPassphraseFile !== undefined) {
-    throw new CommandError('Give one of --to-identity-file and --to-passphrase-file, not both.');
+    throw new CommandError('Use --to-identity-file or --to-passphrase-file, not both.');
   }
   if (toIdentityFile !== undefined) return { kind: 'identity', path: toIdentityFile };
   return toPassphraseFile === undefined ? undefined : { kind: 'passphrase', path: toPassphraseFile };

@@ -10,14 +10,17 @@ import type {
   SigningFlags,
 } from './ring-flags.js';
 
-// Each command imports its code lazily: `--help` must not wait for it.
+// Each command imports its code lazily, so that `--help` stays fast.
 
 /** Adds `init`, `import` and `add-recovery-key`. */
 export function addBringingKeys(keys: Command, terminal: Terminal): void {
   const bring = () => import('./bring-keys.js');
   withNewRing(keys.command('init'))
-    .description('make the key ring with fresh keys, and the identity file if it is missing')
-    .option('--recovery-key <new-file>', 'also make a recovery key, and write its private half to this file')
+    .description('create the key ring with fresh keys, and the identity file if it is missing')
+    .option(
+      '--recovery-key <new-file>',
+      'also create a recovery key, and write its private half to this file',
+    )
     .action(async (flags: NewRingFlags) => (await bring()).makeFreshRing(terminal, flags));
   withNewRing(keys.command('import'))
     .description('import the keys of a plain file (see keys.example) or of a stock relay')
@@ -37,7 +40,7 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
 function withNewRing(command: Command): Command {
   return withDryRun(command).option(
     '--yes-lose-devices',
-    'make a new ring even though the database holds devices, whose tokens it cannot open',
+    'create a new ring even if the database contains devices, whose tokens it cannot open',
   );
 }
 
@@ -48,7 +51,7 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
     .description('replace the key that signs the key list; the old one endorses the new one')
     .option(
       '--recovery-key <file>',
-      'the old one was stolen: this one endorses the new one, the old one is revoked',
+      'the old key was stolen: this key endorses the new one, and the old one is revoked',
     )
     .action(async (flags: SigningFlags) => (await replace()).rotateKeyOfList(terminal, flags));
   withDryRun(keys.command('rotate-token-key'))
@@ -56,7 +59,7 @@ export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
     .action(async (flags: ChangeFlags) => (await replace()).rotateKeyOfTokens(terminal, flags));
   withConsent(keys.command('rewrap'))
     .description('encrypt the ring for the first identity or passphrase of its file, or of another file')
-    .option('--to-identity-file <file>', 'an age identity file, made if it is missing')
+    .option('--to-identity-file <file>', 'an age identity file, created if it is missing')
     .option('--to-passphrase-file <file>', 'a file with a passphrase')
     .action(async (flags: RewrapFlags) => (await replace()).rewrap(terminal, flags));
 }
@@ -72,7 +75,7 @@ export function addMovingRing(keys: Command, terminal: Terminal): void {
     .action(async (flags: MoveFlags) => (await import('./move-ring.js')).moveRing(terminal, flags));
   withConsent(keys.command('remove-unreadable'))
     .description(
-      'remove the devices whose stored tokens the ring cannot open; their servers find out at the next notification',
+      'remove the devices whose stored tokens the ring cannot open; their servers learn of it at the next notification',
     )
     .action(async (flags: AskedChangeFlags) =>
       (await import('./remove-unreadable.js')).removeUnreadable(terminal, flags),

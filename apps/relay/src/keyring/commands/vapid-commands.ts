@@ -2,7 +2,7 @@ import { type ListFlags, printListing, type Terminal, withListing } from '@waxwi
 import type { Command } from 'commander';
 import { type AskedChangeFlags, makeChange, withConsent } from './output.js';
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 const operations = () => import('../administration/vapid-operations.js');
 
 /** Adds `apps vapid` and `apps remove-vapid`. */
@@ -34,7 +34,7 @@ export function addVapidCommands(apps: Command, terminal: Terminal): void {
         operation: (await operations()).removeVapidKey,
         form: { app },
         question:
-          'Its private half is destroyed for good: every phone that subscribed with it must subscribe again. Go on?',
+          'Its private half is destroyed permanently: every phone that subscribed with it must subscribe again. Continue?',
       }),
     );
 }

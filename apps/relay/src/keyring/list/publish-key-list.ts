@@ -127,7 +127,9 @@ export function recoverSigningKey(
 
 type Endorser = Pick<Sodium, 'signDetached' | 'verifyDetached'>;
 
-/** Signs and verifies an endorsement. Without the check, a damaged key could make one that phones refuse. */
+/**
+ * Signs and verifies an endorsement. Without the check, a damaged key could create an endorsement that phones refuse.
+ */
 function endorse(
   next: SigningKey,
   by: { readonly publicKey: string; readonly privateKey: Uint8Array },
@@ -137,7 +139,7 @@ function endorse(
   const endorsement = sodium.signDetached(message, by.privateKey);
   if (!sodium.verifyDetached(endorsement, message, bytesOf(by.publicKey))) {
     throw new CommandError(
-      `The private key of ${by.publicKey} is damaged, so that no phone would trust what it signs: restore it from a copy; nothing was changed.`,
+      `The private key of ${by.publicKey} is damaged, so no phone would trust its signatures: restore it from a copy; nothing was changed.`,
     );
   }
   return encodeBase64(endorsement);

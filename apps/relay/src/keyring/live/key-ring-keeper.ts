@@ -34,7 +34,7 @@ export interface KeyRingKeeperOptions {
 export interface Change {
   readonly actor: string;
   readonly action: string;
-  /** Whether this change resets dates in the ring that lie in the future. */
+  /** Whether this change resets future dates in the ring. */
   readonly mendsDates?: boolean;
 }
 
@@ -72,7 +72,7 @@ export class KeyRingKeeper {
     const stored = await this.readStored();
     if (stored === undefined) {
       throw new ConfigurationError([
-        `There is no key ring in ${this.options.store.location}: make one with waxwing-relay keys init.`,
+        `There is no key ring in ${this.options.store.location}: create one with waxwing-relay keys init.`,
       ]);
     }
     return { ring: await this.open(stored), stored };
@@ -114,7 +114,7 @@ export class KeyRingKeeper {
       ring = decodeKeyRing(document);
     } catch (error) {
       throw new ConfigurationError([
-        `The key ring in ${store.location} has a wrong form (${(error as Error).message}): restore it from a backup.`,
+        `The key ring in ${store.location} is invalid (${(error as Error).message}): restore it from a backup.`,
       ]);
     }
     const problem = checkKeyRing(ring, sodium);
@@ -176,7 +176,8 @@ export class KeyRingKeeper {
     const ring = this.#publish(this.#transformed(before.ring, transition, mendsDates));
     if (ring === before.ring) return before;
     const problem = checkKeyRing(ring, sodium);
-    if (problem !== undefined) throw new CommandError(`The change would spoil the key ring: ${problem}`);
+    if (problem !== undefined)
+      throw new CommandError(`The change would make the key ring invalid: ${problem}`);
     const stored = await this.#seal(ring);
     const changes = describeChanges(before.ring, ring);
     const replaced = await this.#audited({ actor, action, changes }, () =>

@@ -32,7 +32,7 @@ export interface KeyRingDescription {
   /** Unix milliseconds. */
   readonly primarySince: number;
   readonly openingKeys: number;
-  /** Why the stored ring is not in use, or why the clock is not trusted; `undefined` if all is well. */
+  /** Why the stored ring is not in use, or why the clock is not trusted; `undefined` if there is no problem. */
   readonly problem: string | undefined;
 }
 
@@ -94,11 +94,11 @@ export class LiveKeyRing {
   /** Returns the signed key list, the same bytes at every relay of this ring. */
   publishedKeyList(): PublishedKeyList {
     const { published } = this.#current.ring;
-    if (published === undefined) throw new Error('a key ring without a signed key list was let through');
+    if (published === undefined) throw new Error('a key ring without a signed key list passed validation');
     return published;
   }
 
-  /** Deletes daily counts that neither the commands nor the policy needs. Returns how many it deleted. */
+  /** Deletes daily counts that neither the commands nor the policy needs. Returns the number of deleted rows. */
   forgetOldUses(transaction: WriteTransaction<KeyRingTables>): Promise<number> {
     const kept = this.#policy.unusedForMilliseconds + shownUseMilliseconds;
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
@@ -171,14 +171,14 @@ export class LiveKeyRing {
 
   async #refresh(): Promise<void> {
     const { keeper } = this.#options;
-    const isOther = 'the key ring in use is not the one that is stored';
+    const isOther = 'the key ring in use is not the stored one';
     let what = isOther;
     try {
       const stored = await keeper.readStored();
       if (stored === undefined)
-        throw new ConfigurationError(['The key ring is gone: restore it from a backup.']);
+        throw new ConfigurationError(['The key ring is missing: restore it from a backup.']);
       if (stored !== this.#current.stored) await this.#follow({ ring: await this.#open(stored), stored });
-      what = 'the key ring can be neither changed nor opened at the next start';
+      what = 'the key ring cannot be changed, or opened at the next start';
       await this.#requireUnlockFile(stored);
       what = isOther;
       if (this.#options.steadyClock.now() >= this.#nextDueAt) await this.#runDueSteps();
@@ -251,7 +251,7 @@ export class LiveKeyRing {
     wipeKeyRing(old, sodium);
     this.#options.log.info(
       { key: this.describe().primaryKeyId, keys: this.#openers.size },
-      'key ring taken over',
+      'key ring reloaded',
     );
   }
 
@@ -260,7 +260,7 @@ export class LiveKeyRing {
     const hours = Math.round(steadyClock.doubtedMilliseconds / 3_600_000);
     if (hours === 0) this.#noteEnd();
     else {
-      const sentence = `the clock jumped forward by ${hours} hours: it is not believed, and no key retired by it, until it has stood for an hour.`;
+      const sentence = `the clock jumped forward by ${hours} hours: the new time is ignored, and no keys are retired, until it has lasted for an hour.`;
       this.#complain(sentence, undefined);
     }
   }

@@ -22,10 +22,10 @@ export interface MoveKeyRingOptions {
 }
 
 /**
- * Moves the encrypted ring. At no time can two copies be changed: it copies the ring next to the source, replaces the
- * source with a move marker, writes the ring to the target, and reads it back. A relay that still uses the source keeps
- * its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call continues an
- * interrupted move. Returns `false` if the ring was already moved.
+ * Moves the encrypted ring. Never leaves two copies that can be changed: it copies the ring next to the source,
+ * replaces the source with a move marker, writes the ring to the target, and reads it back. A relay that still uses the
+ * source keeps its ring in memory, reports the new location, and cannot change the ring. Resumable: the next call
+ * continues an interrupted move. Returns `false` if the ring was already moved.
  * @throws CommandError or ConfigurationError if the move is not possible; the ring then stays at the source.
  */
 export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean> {
@@ -68,12 +68,12 @@ export function requireOtherLocation({ from, copy, to }: MoveKeyRingOptions): vo
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));
   if (isTarget(from.store)) {
     throw new CommandError(
-      `The key ring is in ${to.store.location} already, which is ${from.store.location}: there is nothing to move.`,
+      `The key ring is already in ${to.store.location}, which is ${from.store.location}: there is nothing to move.`,
     );
   }
   if (isTarget(copy)) {
     throw new CommandError(
-      `The key ring cannot be moved to ${to.store.location}, where the copy is kept that --remove-old destroys: name another file.`,
+      `The key ring cannot be moved to ${to.store.location}, because --remove-old destroys the copy there: use another file.`,
     );
   }
 }
@@ -101,7 +101,7 @@ async function findRing(options: MoveKeyRingOptions): Promise<RingState> {
   }
   if (kept === undefined) {
     throw new CommandError(
-      `The key ring was moved from ${from.store.location} to ${to.store.location}, where it is no longer: restore it from a backup.`,
+      `The key ring was moved from ${from.store.location} to ${to.store.location}, but is no longer there: restore it from a backup.`,
     );
   }
   return { kind: 'here', stored: kept, isTaken: true };
@@ -129,7 +129,7 @@ async function requireSuccessor(
 ): Promise<void> {
   if (await isSuccessor(keeper, kept, there)) return;
   throw new CommandError(
-    `The key ring in ${to.store.location} is not the one that was moved there, which is in ${copy.location}: nothing was changed. Put the wrong one away, then repeat this.`,
+    `The key ring in ${to.store.location} is not the one that was moved there, which is in ${copy.location}: nothing was changed. Move the wrong one elsewhere, then repeat the command.`,
   );
 }
 
@@ -143,7 +143,7 @@ async function requireRoom({ from, to }: MoveKeyRingOptions, stored: string): Pr
   const there = await to.store.read();
   if (there === undefined || there === stored || parseMoveMark(there) !== undefined) return;
   throw new CommandError(
-    `There is another key ring in ${to.store.location} than in ${from.store.location}: nothing was changed. Decide which of them opens your devices' tokens ("keys verify" shows each, with RELAY_KEY_RING set), and put the other one away first.`,
+    `The key rings in ${to.store.location} and ${from.store.location} differ: nothing was changed. Determine which of them opens your devices' tokens ("keys verify" checks each, with RELAY_KEY_RING set), and move the other one elsewhere first.`,
   );
 }
 
@@ -163,7 +163,7 @@ async function requireFormerCopy(
   before: string,
   stored: string,
 ): Promise<void> {
-  const refusal = `There is another key ring in ${copy.location}, where the copy of this one would be kept: nothing was changed. Put that one away first.`;
+  const refusal = `There is another key ring in ${copy.location}, where the copy of this one would be kept: nothing was changed. Move it elsewhere first.`;
   let isFormer: boolean;
   try {
     isFormer = await isSuccessor(keeper, before, stored);
@@ -197,7 +197,7 @@ async function transfer(
 /** Verifies a write by reading it back. */
 async function requireWritten(store: KeyRingStore, expected: string): Promise<void> {
   if ((await store.read()) !== expected) {
-    throw new CommandError(`What was written to ${store.location} does not read back as it was written.`);
+    throw new CommandError(`The text in ${store.location} differs from the text that was written to it.`);
   }
 }
 

@@ -40,5 +40,5 @@ export function describeShutKeys(
   });
   if (shut.length === 0) return undefined;
   const names = shut.map(({ id, state }) => `${id} (${state})`).join(', ');
-  return `the key ring in use cannot open registrations, for it has no private half of its key ${names}: restart the relay, and restore the ring from a backup if it does not start.`;
+  return `the key ring in use cannot open registrations, because it has no private half of its key ${names}: restart the relay, and restore the ring from a backup if it does not start.`;
 }

@@ -16,22 +16,22 @@ export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined 
     checkSigningKeys(ring.signingKeys, sodium) ??
     checkVapidKeys(ring.vapidKeys) ??
     (ring.tokenKeys.length === 0
-      ? 'The key ring has no token key: restore it from a backup, since tokens in the database open with nothing else.'
+      ? 'The key ring has no token key: restore it from a backup, because nothing else can decrypt the tokens in the database.'
       : undefined)
   );
 }
 
-/** Validates one key pair from a file to import. Returns what {@link checkKeyRing} returns. */
+/** Validates one key pair from a file to import. Returns a sentence or `undefined`, like {@link checkKeyRing}. */
 export function checkKeyPair(
   { publicKey, privateKey }: { readonly publicKey: string; readonly privateKey: Uint8Array },
   sodium: Sodium,
 ): string | undefined {
   if (exampleKeys.has(publicKey)) {
-    return `The key ${publicKey} is from keys.example, so its private half is public: make your own with waxwing-relay keys init or keys rotate.`;
+    return `The key ${publicKey} is from keys.example, so its private half is public: create your own with waxwing-relay keys init or keys rotate.`;
   }
   const bytes = decodeBase64(publicKey);
   if (bytes === undefined || !sodium.isUsablePublicKey(bytes)) {
-    return `The key ${publicKey} is no usable X25519 public key: remove it.`;
+    return `The key ${publicKey} is not a usable X25519 public key: remove it.`;
   }
   if (encodeBase64(sodium.publicKeyOf(privateKey)) !== publicKey) {
     return `The public key ${publicKey} does not belong to its private key: correct the pair, or restore it from a backup.`;
@@ -41,16 +41,17 @@ export function checkKeyPair(
 
 function checkStates(keys: readonly BouncerKey[]): string | undefined {
   if (keys.length === 0) {
-    return 'The key ring is empty: make one with waxwing-relay keys init, or restore it from a backup.';
+    return 'The key ring is empty: create one with waxwing-relay keys init, or restore it from a backup.';
   }
   const primaries = keys.filter(({ state }) => state === 'primary');
   if (primaries.length !== 1) {
     const named = primaries.length === 0 ? 'no primary key' : `${primaries.length} primary keys`;
-    return `The key ring has ${named} where exactly one is needed: restore it from a backup, or import its keys into a new one.`;
+    return `The key ring has ${named} where exactly one is needed: restore it from a backup, or import its keys into a new ring.`;
   }
   const publicKeys = new Set<string>();
   const repeated = keys.find(({ publicKey }) => publicKeys.size === publicKeys.add(publicKey).size);
-  if (repeated !== undefined) return `The key ring holds key ${repeated.id} twice: restore it from a backup.`;
+  if (repeated !== undefined)
+    return `The key ring contains key ${repeated.id} twice: restore it from a backup.`;
   return undefined;
 }
 
@@ -75,7 +76,7 @@ function checkSigningKeys(keys: readonly SigningKey[], sodium: Sodium): string |
 function checkVapidKeys(keys: readonly VapidKey[]): string | undefined {
   const names = new Set(keys.map(({ name }) => name));
   if (names.size < keys.length) {
-    return 'The key ring holds two VAPID keys of one app: restore it from a backup.';
+    return 'The key ring contains two VAPID keys for one app: restore it from a backup.';
   }
   return firstProblem(keys, (key) =>
     isVapidPair(key)

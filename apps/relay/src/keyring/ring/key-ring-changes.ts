@@ -2,7 +2,8 @@ import type { BouncerKey, KeyRing } from './key-ring.js';
 
 /**
  * Describes the differences between two rings, one phrase per key, for the audit log and for operators. Names keys by
- * id. With `newKeysAreMadeUp` (a preview), does not name new keys, because they are discarded after the preview.
+ * id. With `newKeysAreMadeUp` (a preview), omits the ids of new keys, because these keys are discarded after the
+ * preview.
  */
 export function describeChanges(
   before: KeyRing | undefined,
@@ -31,7 +32,7 @@ function bouncerKeyChanges(before: KeyRing | undefined, after: KeyRing, nameOf: 
     const old = known.get(key.id);
     if (old === undefined) return [`${nameOf('bouncer', key.id)}: new -> ${key.state}`];
     if (old.state !== key.state) return [`bouncer key ${key.id}: ${old.state} -> ${key.state}`];
-    return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: dated again`];
+    return datesOf(old) === datesOf(key) ? [] : [`bouncer key ${key.id}: new dates`];
   });
 }
 

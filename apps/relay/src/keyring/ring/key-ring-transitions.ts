@@ -63,7 +63,7 @@ export function retire(ring: KeyRing, name: string, now: number): KeyRing {
   if (key.state === 'primary') {
     throw new CommandError(`Key ${key.id} is the primary key: rotate first, then retire it.`);
   }
-  if (key.state !== 'accepted') throw new CommandError(`Key ${key.id} is ${key.state} already.`);
+  if (key.state !== 'accepted') throw new CommandError(`Key ${key.id} is already ${key.state}.`);
   return replaceKey(ring, asRetired(key, now));
 }
 
@@ -72,7 +72,7 @@ export function retire(ring: KeyRing, name: string, now: number): KeyRing {
  */
 export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
   const key = namedKey(ring, name);
-  if (key.state === 'compromised') throw new CommandError(`Key ${key.id} is compromised already.`);
+  if (key.state === 'compromised') throw new CommandError(`Key ${key.id} is already compromised.`);
   const rotated = key.state === 'primary' ? rotate(ring, context) : ring;
   const { id, publicKey, createdAt } = key;
   return replaceKey(rotated, {
@@ -96,7 +96,7 @@ export function importKeys(
     const old = known.get(key.publicKey);
     if (old?.state === 'retired' || old?.state === 'compromised') {
       throw new CommandError(
-        `Key ${old.id} is ${old.state} in this ring and cannot come back: leave it out of the file.`,
+        `Key ${old.id} is ${old.state} in this ring and cannot return: remove it from the file.`,
       );
     }
     if (old === undefined) added.push(asAccepted(key, { now, policy }));
@@ -131,7 +131,9 @@ export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
 export function namedKey(ring: KeyRing, name: string): BouncerKey {
   const key = findKey(ring, name);
   if (key === undefined) {
-    throw new CommandError(`The key ring has no key "${name}": name one by its id or its public key.`);
+    throw new CommandError(
+      `The key ring has no key "${name}": use the id or the public key of one of its keys.`,
+    );
   }
   return key;
 }

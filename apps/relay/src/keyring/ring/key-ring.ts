@@ -63,7 +63,7 @@ export interface SigningKey {
 /** Format version of stored tokens, used in their texts and in the key ring's document. */
 export const tokenFormat = 3;
 
-/** Key that encrypts push tokens in the database, and the separate key of their lookup hash: 32 bytes each. */
+/** Key that encrypts push tokens in the database, and separate key for their lookup hashes: 32 bytes each. */
 export interface TokenKey {
   readonly id: string;
   readonly encryptionKey: Secret<Uint8Array>;
@@ -108,7 +108,7 @@ export function keyId(publicKey: Uint8Array): string {
 
 export function primaryKey(ring: KeyRing): PrimaryKey {
   const primary = ring.bouncerKeys.find((key) => key.state === 'primary');
-  if (primary === undefined) throw new Error('a key ring without a primary key was let through');
+  if (primary === undefined) throw new Error('a key ring without a primary key passed validation');
   return primary;
 }
 
@@ -127,6 +127,6 @@ export function findKey(ring: KeyRing, name: string): BouncerKey | undefined {
 
 export function currentSigningKey(ring: KeyRing): SigningKey & { readonly privateKey: Secret<Uint8Array> } {
   const last = ring.signingKeys.at(-1);
-  if (last?.privateKey === undefined) throw new Error('a key ring without a signing key was let through');
+  if (last?.privateKey === undefined) throw new Error('a key ring without a signing key passed validation');
   return { ...last, privateKey: last.privateKey };
 }

@@ -32,7 +32,7 @@ export function newKeyRingOf(
   const chosen = primary ?? plain.primary;
   if (chosen === undefined) {
     throw new CommandError(
-      'The file does not say which of its keys clients should use: name the newest with --primary <public-key>.',
+      'The file does not say which of its keys clients should use: set the newest with --primary <public-key>.',
     );
   }
   const empty = { ...newKeyRing(sodium, context.now), bouncerKeys: [] };

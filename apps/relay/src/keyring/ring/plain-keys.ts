@@ -29,7 +29,7 @@ const ownForm = z.strictObject({
         accepted_until: instant.optional(),
       }),
     )
-    .nonempty('must hold at least one key'),
+    .nonempty('must contain at least one key'),
 });
 
 // Format of a stock relay's secrets: public keys to private keys, oldest first, without states or dates.
@@ -47,7 +47,8 @@ export function parsePlainKeys(text: string, sodium: Sodium): PlainKeys {
     if (problem !== undefined) throw new CommandError(problem);
   }
   const publicKeys = new Set(plain.keys.map(({ publicKey }) => publicKey));
-  if (publicKeys.size < plain.keys.length) throw new CommandError('The file holds a key twice: remove one.');
+  if (publicKeys.size < plain.keys.length)
+    throw new CommandError('The file contains a key twice: remove one of the two.');
   return plain;
 }
 
@@ -55,7 +56,7 @@ function readOwnForm(json: object): PlainKeys {
   const { keys } = parseForm(ownForm, json);
   const primaries = keys.filter(({ state }) => state === 'primary');
   if (primaries.length > 1) {
-    throw new CommandError(`The file has ${primaries.length} primary keys: call all but one accepted.`);
+    throw new CommandError(`The file has ${primaries.length} primary keys: mark all but one as accepted.`);
   }
   return {
     keys: keys.map((key) => ({
@@ -70,7 +71,7 @@ function readOwnForm(json: object): PlainKeys {
 
 function readStockForm(json: object): PlainKeys {
   const pairs = Object.entries(parseForm(stockForm, json));
-  if (pairs.length === 0) throw new CommandError('The file holds no key.');
+  if (pairs.length === 0) throw new CommandError('The file contains no key.');
   const keys = pairs.map(([publicKey, privateKey]) => ({
     publicKey: publicKey as BouncerPublicKey,
     privateKey: concealed(privateKey),
@@ -86,7 +87,7 @@ function parseForm<S extends z.ZodType>(form: S, json: object): z.infer<S> {
   const [issue] = parsed.error.issues;
   // In a stock relay's map the path is the public key itself, which is not secret.
   const place = issue?.path.join('.') || 'its top level';
-  throw new CommandError(`The file is not in the form of keys.example: ${place} ${issue?.message}.`);
+  throw new CommandError(`The file does not have the format of keys.example: ${place} ${issue?.message}.`);
 }
 
 function parseObject(text: string): object {
@@ -96,11 +97,11 @@ function parseObject(text: string): object {
   } catch {
     // The JSON parser's own message quotes the text, which contains private keys.
     throw new CommandError(
-      `The file is not JSON from line ${lineOfJsonMistake(text)} on: keys.example shows the form.`,
+      `The file is not JSON from line ${lineOfJsonMistake(text)} on: keys.example shows the format.`,
     );
   }
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw new CommandError('The file is not a JSON object: keys.example shows the form.');
+    throw new CommandError('The file is not a JSON object: keys.example shows the format.');
   }
   return json;
 }

@@ -80,7 +80,8 @@ function openChunk(
   { key, nonce }: { readonly key: Uint8Array; readonly nonce: Uint8Array },
   target: Uint8Array,
 ): void {
-  // Decrypts straight into the caller's buffer: Node's decipher frees a copy of the plaintext without wiping it.
+  // Decrypts directly into the caller's buffer, because Node's decipher frees a copy of the plaintext without wiping
+  // it.
   chacha20poly1305(key, nonce).decrypt(chunk, target.subarray(0, chunk.length - tagBytes));
 }
 

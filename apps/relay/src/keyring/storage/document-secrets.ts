@@ -14,7 +14,7 @@ const longestName = Math.max(...[...secretNames].map(({ length }) => length));
 export class SecretWriter {
   readonly #secrets = new Map<string, Uint8Array>();
 
-  /** Returns the placeholder of a secret. {@link write} reads `bytes` later, so they must not change before. */
+  /** Returns the placeholder of a secret. {@link write} reads `bytes` later, so they must not change until then. */
   placeholder(bytes: Uint8Array): string {
     const text = placeholderOf(this.#secrets.size, bytes, base64Length(bytes.length));
     this.#secrets.set(text, bytes);

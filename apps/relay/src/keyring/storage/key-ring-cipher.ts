@@ -31,14 +31,14 @@ function refuseShortPassphrase(passphrase: string, path: string): void {
   const { length } = [...passphrase];
   if (length >= minimumPassphraseCharacters) return;
   throw new ConfigurationError([
-    `The passphrase in ${path} has ${length} characters, which can be guessed: use at least ${minimumPassphraseCharacters}, such as six random words.`,
+    `The passphrase in ${path} has ${length} characters and can be guessed: use at least ${minimumPassphraseCharacters}, such as six random words.`,
   ]);
 }
 
 function describeUnopened(armoured: string, path: string): string {
   return armourEnd.test(armoured)
-    ? `The key ring cannot be decrypted with ${path}: where it was rewrapped for another file, set RELAY_KEY_RING_IDENTITY_FILE, or RELAY_KEY_RING_PASSPHRASE_FILE, to that file and restart the relay; where it was not, name the right file, or restore the ring from a backup.`
-    : 'The key ring is perhaps damaged, since its end is missing: restore the ring from a backup.';
+    ? `The key ring cannot be decrypted with ${path}: if it was rewrapped for another file, set RELAY_KEY_RING_IDENTITY_FILE, or RELAY_KEY_RING_PASSPHRASE_FILE, to that file and restart the relay; otherwise set the correct file, or restore the ring from a backup.`
+    : 'The key ring may be damaged, because its end is missing: restore the ring from a backup.';
 }
 
 const identityPattern = /^AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}$/;
@@ -55,14 +55,14 @@ export async function openKeyRingCipher(
 ): Promise<KeyRingCipher> {
   const text = await readPrivateFile(path, `the key ring's ${kind}`);
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
-  // Only identities are trimmed: blanks around an identity are a mistake, but in a passphrase they count.
+  // Only identities are trimmed: blanks around an identity are a mistake, but blanks in a passphrase are significant.
   const secrets =
     kind === 'identity' ? lines.map((line) => line.trim()).filter((line) => !line.startsWith('#')) : lines;
   const [first] = secrets;
   if (first === undefined || (kind === 'identity' && !secrets.every((line) => identityPattern.test(line)))) {
     const needed = kind === 'identity' ? 'one AGE-SECRET-KEY-1… line for each identity' : 'one passphrase';
     throw new ConfigurationError([
-      `The file ${path} does not hold the key ring's ${kind}: it must have ${needed}.`,
+      `The file ${path} does not contain the key ring's ${kind}: it must have ${needed}.`,
     ]);
   }
   const hidden = new Secret(secrets);
@@ -77,7 +77,7 @@ export async function openKeyRingCipher(
     async decrypt(armoured) {
       if (armoured.trimStart().startsWith('{')) {
         throw new ConfigurationError([
-          'The key ring is not encrypted, and is never used like that: name another file in RELAY_KEY_RING, and take these keys over with waxwing-relay keys import.',
+          'The key ring is not encrypted, so it is refused: set another file in RELAY_KEY_RING, and import these keys with waxwing-relay keys import.',
         ]);
       }
       const identities = hidden

@@ -31,7 +31,7 @@ const databaseLocation = 'database';
 const days = { minimum: 1, maximum: 3650 } as const;
 
 /**
- * Reads the key ring configuration alone, for a command.
+ * Reads only the key ring configuration, for a command.
  * @throws ConfigurationError that names every problem.
  */
 export function readKeyRingEnvironmentAlone(environment: Environment): KeyRingConfiguration {
@@ -53,7 +53,7 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
   const paths = [location, unlock.path, auditLog, adminSocket].map((path) => resolve(path));
   if (new Set(paths).size < paths.length) {
     reader.problem(
-      'RELAY_KEY_RING, its identity or passphrase file, RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET name one file twice: give each its own, or one would overwrite the other.',
+      'RELAY_KEY_RING, its identity or passphrase file, RELAY_KEY_AUDIT_LOG and RELAY_KEY_ADMIN_SOCKET name the same file twice: set a different file for each, because one would overwrite the other.',
     );
   }
   return {
@@ -104,7 +104,7 @@ function readUnlockFile(reader: EnvironmentReader): UnlockFile {
   const passphrase = reader.optional('KEY_RING_PASSPHRASE_FILE');
   if ((identity === undefined) === (passphrase === undefined)) {
     reader.problem(
-      'Set exactly one of RELAY_KEY_RING_IDENTITY_FILE (a file with an age identity, which keys init can make) and RELAY_KEY_RING_PASSPHRASE_FILE: the key ring is always encrypted.',
+      'Set exactly one of RELAY_KEY_RING_IDENTITY_FILE (a file with an age identity, which keys init can create) and RELAY_KEY_RING_PASSPHRASE_FILE: the key ring is always encrypted.',
     );
   }
   if (identity !== undefined) return { kind: 'identity', path: identity };

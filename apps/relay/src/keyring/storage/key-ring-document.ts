@@ -138,7 +138,7 @@ export function encodeKeyRing(ring: KeyRing): Uint8Array {
 }
 
 /**
- * Decodes a ring and checks only its form; {@link checkKeyRing} checks the content. Overwrites the private keys in
+ * Decodes a ring and checks only its structure; {@link checkKeyRing} checks the content. Overwrites the private keys in
  * `bytes`.
  * @throws Error with a phrase that names the invalid field without quoting the text.
  */
@@ -152,7 +152,7 @@ export function decodeKeyRing(bytes: Uint8Array): KeyRing {
       return new Secret(taken);
     });
   } finally {
-    // Wipes the secrets of an invalid document. A valid ring has taken over all of them.
+    // Wipes the secrets of an invalid document. All secrets of a valid document now belong to the ring.
     for (const left of secrets.values()) left.fill(0);
   }
 }

@@ -47,24 +47,26 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change replaces the file. A second link would keep the old file, which contains private keys destroyed since.
+// A change replaces the file. A second link would keep the old file, which contains private keys that have been
+// destroyed since.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
-    throw new ConfigurationError([`The key ring ${path} is a folder: name a file in it in RELAY_KEY_RING.`]);
+    throw new ConfigurationError([`The key ring ${path} is a folder: set RELAY_KEY_RING to a file in it.`]);
   }
   if (file.isSymbolicLink()) {
     throw new ConfigurationError([
-      `The key ring ${path} is a symbolic link: name the file that it leads to in RELAY_KEY_RING.`,
+      `The key ring ${path} is a symbolic link: set RELAY_KEY_RING to the path of its target.`,
     ]);
   }
   if (file.nlink > 1) {
     throw new ConfigurationError([
-      `The key ring ${path} has ${file.nlink} names (hard links): remove the others, and make backups with cp, since an old name would keep keys that are destroyed.`,
+      `The key ring ${path} has ${file.nlink} names (hard links): remove the others, and make backups with cp, because an old name would keep destroyed keys.`,
     ]);
   }
 }
 
-// A process that died while writing leaves its new file behind: an encrypted ring that may contain keys retired since.
+// A process that died while writing leaves its new file behind: an encrypted ring that may contain keys that have been
+// retired since.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

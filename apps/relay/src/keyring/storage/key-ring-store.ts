@@ -3,8 +3,8 @@ export interface KeyRingStore {
   /** Name of the location for messages: a path, or the database. */
   readonly location: string;
   /**
-   * Returns identities of the storage location that do not depend on the path. Two stores with a common identity are the
-   * same.
+   * Returns identities of the storage location that do not depend on the path. Two stores with a common identity have
+   * the same location.
    */
   identities(): readonly string[];
   /**

@@ -88,7 +88,7 @@ export class KeyRingTokenVault {
   #current(): TokenKey {
     const { tokenKeys } = this.#ring();
     const [only] = tokenKeys;
-    if (only === undefined) throw new Error('a key ring without a token key was let through');
+    if (only === undefined) throw new Error('a key ring without a token key passed validation');
     if (tokenKeys.length === 1) return only;
     const now = this.#clock();
     return tokenKeys.findLast(({ currentFrom }) => currentFrom <= now) ?? only;

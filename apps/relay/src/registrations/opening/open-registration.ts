@@ -26,9 +26,7 @@ export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   return sealed && sealed.length <= maximumSealedBytes ? sealed : undefined;
 }
 
-/**
- * Opens a sealed registration. Returns `undefined` if it does not open or is invalid.
- */
+/** Opens a sealed registration. Returns `undefined` if it cannot be decrypted or is invalid. */
 export function openRegistration(
   sodium: Sodium,
   sealed: Uint8Array | undefined,
@@ -39,9 +37,10 @@ export function openRegistration(
 }
 
 /**
- * Requires that a registration opened and is fresh at `now` (Unix milliseconds), and returns it. The age is compared in
- * whole seconds. An age of exactly the liveness timeout is still fresh (docs/protocol.md#sealed-registration).
- * @throws ProtocolError BAD_REQUEST if it did not open, without the reason; REQUEST_EXPIRED if it is too old.
+ * Requires that a registration was decrypted and is fresh at `now` (Unix milliseconds), and returns it. The age is
+ * compared in whole seconds. An age of exactly the liveness timeout is still fresh
+ * (docs/protocol.md#sealed-registration).
+ * @throws ProtocolError BAD_REQUEST without a reason if it was not decrypted; REQUEST_EXPIRED if it is too old.
  */
 export function requireFreshRegistration(
   registration: PushRegistration | undefined,
@@ -61,7 +60,9 @@ export function supersededRegistration(): ProtocolError {
   return new ProtocolError('REQUEST_EXPIRED');
 }
 
-/** Creates the error for an invalid registration. It is the same for all reasons, so that it reveals none. */
+/**
+ * Creates the error for an invalid registration. It is the same for all reasons, so that it does not reveal the reason.
+ */
 export function invalidRegistration(): ProtocolError {
   return refused('Invalid encrypted_push_registration');
 }

@@ -54,8 +54,8 @@ export interface RegistrationStore {
   readonly isIdle: boolean;
   /**
    * Stores all valid registrations in one commit. Once they are durable, resolves to one outcome per registration, in
-   * order: the device id, or the reason for a refusal. A repeat (same realm, push account and token) keeps its id, takes
-   * the new values and revives an expired device.
+   * order: the device id, or the reason for a refusal. A repeat (same realm, push account and token) keeps its id,
+   * stores the new values and revives an expired device.
    */
   saveAll(registrations: readonly OpenedRegistration[], now: number): Promise<readonly RegistrationOutcome[]>;
 }
@@ -81,7 +81,10 @@ interface PendingRegistration {
 
 // Keeps one event-loop tick below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
-/** A tick that took this long was cut off with requests still queued, since HTTP requests get 10 ms of each tick. */
+/**
+ * A tick that took this long was cut off while requests were still queued, because HTTP requests get 10 ms of each
+ * tick.
+ */
 const cutOffMilliseconds = 8;
 /**
  * Maximum number of ticks that a batch spans. More ticks per batch mean fewer commits, each of which blocks the event loop

@@ -53,7 +53,7 @@ export async function registerForwarded(
 
 /**
  * Reads the addressee of a registration. A `token_id` takes precedence over a push account. The relay refuses a wrong
- * `token_id` later, when it has opened the sealed token.
+ * `token_id` later, after it has decrypted the token.
  * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if both fields are missing, as current stock relays
  * answer.
  */

@@ -77,7 +77,7 @@ function formatResults(
   if (isNoneKept && outage !== undefined) throw outage;
   if (failures.length === outcomes.length) throw failures[0];
   if (failures.length > 0) {
-    log.error({ err: failures[0], count: failures.length }, 'registrations could not be kept');
+    log.error({ err: failures[0], count: failures.length }, 'registrations could not be stored');
   }
   return outcomes.map((outcome) => {
     if (outcome.status === 'fulfilled') return { result: 'success', ...outcome.value };

@@ -31,13 +31,13 @@ interface Context {
 }
 
 /**
- * Deletes devices of one realm and their tokens, because their users left or registered again. With `push_account_ids`,
- * deletes only devices that belong to these accounts: after a restore, an id may belong to another account. `token_ids`
- * names devices of the newer generation. Users of one phone share such a device, so the server names it only when no user
- * has the device any more. `ended_keys` names keys of users who no longer use a shared device. The relay rejects
- * notifications for these keys that are queued or arrive within a minute. Idempotent: ids that are unknown, deleted, or
- * of another realm or account also succeed. Each id and key costs as much of the server's quota as a notification. An
- * extension (docs/protocol.md#remotespushe2eeremove).
+ * Deletes devices of one realm and their tokens, because their users signed out or registered again. With
+ * `push_account_ids`, deletes only devices that belong to these accounts: after a restore, an id may belong to another
+ * account. `token_ids` names devices of the newer generation. Users of one phone share such a device, so the server
+ * names it only when no user has the device anymore. `ended_keys` names keys of users who no longer use a shared
+ * device. The relay rejects notifications for these keys that are queued or arrive within a minute. Idempotent: ids
+ * that are unknown, deleted, or of another realm or account also succeed. Each id and key costs as much of the server's
+ * quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
  * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one unit of the quota; RATE_LIMIT_HIT if the
@@ -89,6 +89,6 @@ function requireLists({
   const devices = ids?.length ?? 0;
   if (accounts === undefined || accounts.length === devices) return;
   throw refused(
-    `push_account_ids has ${accounts.length} elements and device_ids ${devices}: name one account for each device`,
+    `push_account_ids has ${accounts.length} elements and device_ids ${devices}: send one account for each device`,
   );
 }

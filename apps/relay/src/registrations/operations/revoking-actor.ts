@@ -9,7 +9,7 @@ export type RevokingActor = AuthenticatedServer | { readonly address: string };
 /** Actor kind for servers, and for phones, which have no credentials at the relay. */
 export const serverOrPhone: ActorKind<{ readonly servers: ServerDirectory }, RevokingActor> = {
   name: 'serverOrPhone',
-  description: 'The UUID of a server and the key that the relay gave it. A phone has no credentials.',
+  description: 'The UUID of a server and the key that the relay issued to it. A phone has no credentials.',
   isOptional: true,
   codes: server.codes,
   authenticate(context, head) {

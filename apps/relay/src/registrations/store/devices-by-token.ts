@@ -72,7 +72,7 @@ export class FoundTokenDevices extends FoundRelayDevices {
   }
 
   /**
-   * Whether a notification's key ended after the relay received the notification, or at most a minute before. The key
+   * Whether a notification's key ended after the relay received the notification, or at most a minute earlier. The key
    * must be one of the requested keys.
    */
   hasEndedKey({ realmId, addressee, pushKeyId, receivedAt }: KeyedNotification): boolean {

@@ -47,8 +47,8 @@ export interface KeyedNotification {
 }
 
 /**
- * Whether the key of a notification ended after the relay received the notification, or at most a minute before. Always
- * `false` in the older generation.
+ * Whether the key of a notification ended after the relay received the notification, or at most a minute earlier.
+ * Always `false` in the older generation.
  */
 export async function hasEndedKey(
   db: Kysely<RelayTables>,
@@ -71,7 +71,8 @@ export function rejectsReceived(endedAt: number, receivedAt: number): boolean {
 }
 
 /**
- * Deletes up to `limit` keys that ended too long before `now` to affect any notification. Returns how many it deleted.
+ * Deletes up to `limit` keys that ended too long before `now` to affect any notification. Returns the number of deleted
+ * keys.
  */
 export async function forgetEndedKeys(
   db: Transaction<RelayTables>,

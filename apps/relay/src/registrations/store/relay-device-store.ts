@@ -20,7 +20,7 @@ const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceR
     .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
 );
 
-/** Devices that were found by id, of any realm. Decrypts a token only if the realm and addressee match too. */
+/** Devices that were found by id, of any realm. Decrypts a token only if the realm and addressee also match. */
 export class FoundRelayDevices {
   readonly #rows = new Map<RelayDeviceId, DeviceRow>();
   readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
@@ -91,9 +91,7 @@ export type NamedForDeletion =
   | { readonly id: RelayDeviceId; readonly addressee: Addressee | undefined }
   | { readonly id?: never; readonly addressee: Addressee };
 
-/**
- * Deletes devices of a realm with their tokens. Skips ids of other realms, and ids whose addressee is not the given one.
- */
+/** Deletes devices of a realm with their tokens. Skips ids of other realms, and ids with a different addressee. */
 export async function deleteRelayDevices(
   db: Transaction<RelayTables>,
   realmId: RealmId,
@@ -117,8 +115,8 @@ export async function deleteRelayDevices(
 }
 
 /**
- * Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first. Returns how many it
- * deleted.
+ * Deletes up to `limit` devices that expired before `before` (Unix milliseconds), oldest first. Returns the number of
+ * deleted devices.
  */
 export async function deleteLongExpired(
   db: Transaction<RelayTables>,
@@ -144,7 +142,7 @@ export async function deleteLongExpired(
 /**
  * Deletes devices that last registered before `before` (Unix milliseconds): their servers have removed or lost them.
  * Keeps devices of the newer generation and devices without encryption, because their servers forward no further
- * registration of the same token. Returns how many it deleted.
+ * registration of the same token. Returns the number of deleted devices.
  */
 export async function deleteUnrenewed(
   database: RelayDatabase,

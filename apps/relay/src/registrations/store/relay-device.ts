@@ -18,7 +18,7 @@ export interface RelayDeviceName {
   readonly addressee: Addressee;
 }
 
-/** One installation of an app in one realm, as the relay stores it. Times in Unix milliseconds. */
+/** A stored installation of an app in one realm. Times in Unix milliseconds. */
 export interface RelayDevice {
   readonly id: RelayDeviceId;
   readonly realmId: RealmId;
@@ -28,7 +28,7 @@ export interface RelayDevice {
   readonly expiredAt: number | undefined;
 }
 
-/** A device whose token cannot be decrypted. Only the rest of its row is known. The token does not count as dead. */
+/** A device whose token cannot be decrypted. The other columns are available. The token is not treated as dead. */
 export interface UnreadableRelayDevice extends Omit<RelayDevice, 'target'> {
   readonly unreadable: UnreadableToken;
 }

@@ -58,8 +58,8 @@ export class Revocations {
    * Idempotent. `now` is in Unix milliseconds.
    */
   async revoke(sealed: Revocation, now: number): Promise<void> {
-    // A phone's clock may be ahead by as much as for registrations. A time beyond the database's range would make every
-    // query fail that reads it, and such queries serve other phones too.
+    // A phone's clock may be ahead by as much as for registrations. A time beyond the database's range would break
+    // every query that reads it, and such queries also serve other phones.
     const revokedAt = Math.max(0, Math.min(sealed.revokedAt, now + livenessMilliseconds));
     const revocation = { ...sealed, revokedAt };
     const { realmUuid, addressees, token } = revocation;
@@ -142,7 +142,10 @@ async function storeRevocations(
     .execute();
 }
 
-/** Deletes up to `limit` revocations whose registrations have expired at `now`. Returns how many it deleted. */
+/**
+ * Deletes up to `limit` revocations whose registrations have expired at `now`. Returns the number of deleted
+ * revocations.
+ */
 export async function forgetRevocations(
   db: Transaction<RelayTables>,
   now: number,

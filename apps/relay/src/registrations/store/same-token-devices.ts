@@ -6,7 +6,7 @@ import type { RelayDatabase } from '../../tables.js';
 import type { Addressee } from './addressee.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A stored registration, and the addressees to compare its token with. */
+/** A stored registration, and the addressees whose tokens are compared with its token. */
 export interface ComparedRegistration {
   readonly realmId: RealmId;
   readonly target: PushTarget;

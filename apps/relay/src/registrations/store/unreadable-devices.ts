@@ -39,7 +39,7 @@ export async function findUnreadableDevices(
   }
 }
 
-/** Deletes these rows, unless their token has changed since the scan. Returns how many it deleted. */
+/** Deletes these rows, unless their token has changed since the scan. Returns the number of deleted rows. */
 export async function removeUnreadableDevices(
   database: RelayDatabase,
   devices: readonly UnreadableRow[],

@@ -33,7 +33,7 @@ export class UnreadableTokens {
     this.#options = options;
     this.#gauge = options.metrics.gauge(
       'waxwing_unreadable_tokens',
-      'Stored tokens that the key ring cannot open, among those that were looked at; at most 1000 are counted',
+      'Stored tokens that the key ring cannot open, among the checked ones; at most 1000 are counted',
     );
     this.#gauge.set(0);
   }
@@ -49,7 +49,7 @@ export class UnreadableTokens {
     this.#troubleLog.begin('unreadable', () => {
       this.#options.log.error(
         { device: deviceId, reason: token.reason, tokenKey: token.keyId },
-        'the key ring cannot open a stored token: its device gets no notifications until the right ring is back',
+        'the key ring cannot open a stored token: its device gets no notifications until the right ring is restored',
       );
     });
   }
@@ -66,7 +66,7 @@ export class UnreadableTokens {
       this.#databaseTroubleLog.end(() => undefined);
     } catch (err) {
       // Logged only as information: readiness has its own check of the database, which logs failure and recovery.
-      const say = () => this.#options.log.info({ err }, 'the stored tokens could not be looked at');
+      const say = () => this.#options.log.info({ err }, 'the stored tokens could not be checked');
       this.#databaseTroubleLog.begin('unavailable', say);
     }
     if (this.#known.size > 0) return describeKnown([...this.#known.values()]);
@@ -108,9 +108,9 @@ function describeKnown(known: readonly UnreadableToken[]): string | ReadinessWar
     ...(changed === 0 ? [] : [`${changed} were changed in the database or moved to another row`]),
   ];
   const count = known.length === maximumKnown ? `${maximumKnown} or more` : known.length;
-  const found = `the key ring cannot open ${count} of the stored tokens that were looked at (${causes.join('; ')})`;
+  const found = `the key ring cannot open ${count} of the checked stored tokens (${causes.join('; ')})`;
   const removal =
-    'have their devices removed with waxwing-relay keys remove-unreadable, so that the phones register again';
+    'remove their devices with waxwing-relay keys remove-unreadable, so that the phones register again';
   if (missing.size === 0) return { warning: `${found}: restore them from a backup, or ${removal}` };
-  return `${found}: put the ring back that RELAY_KEY_RING named when they were stored, or ${removal}`;
+  return `${found}: restore the ring that was in use when they were stored, or ${removal}`;
 }

@@ -36,8 +36,8 @@ export class DurableRegistrations implements RegistrationStore {
 }
 
 /**
- * How far ahead a registration's date may be stored. A date further ahead would protect the device from a revocation
- * that the phone sends once its clock is right.
+ * Maximum lead of a stored registration date over the relay's clock. A date further ahead would protect the device from
+ * a revocation that the phone sends after its clock is corrected.
  */
 const aheadMilliseconds = 5 * 60_000;
 

@@ -87,7 +87,8 @@ function hasRoomFor({ realm_id, push_account_ids: ids }: PresentedRow, { realmId
 }
 
 /**
- * Deletes records that have expired at `now` (Unix milliseconds), in small transactions. Returns how many it deleted.
+ * Deletes records that have expired at `now` (Unix milliseconds), in small transactions. Returns the number of deleted
+ * records.
  */
 export async function forgetPresentedRegistrations(
   database: RelayDatabase,

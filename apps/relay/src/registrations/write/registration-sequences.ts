@@ -17,7 +17,8 @@ interface AccountSequence {
 
 /**
  * Stored sequences that are further ahead of the clock than this are ignored. The relay accepts sequences up to the
- * liveness timeout ahead. A sequence beyond twice that was stored under a wrong clock and would lock its phone out.
+ * liveness timeout ahead. A sequence beyond twice that was stored while the clock was wrong, and would lock out its
+ * phone.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
@@ -73,7 +74,7 @@ export class RegistrationSequences {
 
 /**
  * Deletes the sequences of about `limit` accounts without a current registration since `before` (Unix milliseconds).
- * Returns how many it deleted.
+ * Returns the number of deleted sequences.
  */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,

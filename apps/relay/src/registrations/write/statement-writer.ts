@@ -57,7 +57,7 @@ export class StatementWriter implements RegistrationWriter {
   }
 }
 
-/** Returns how many of the first writes fit into one statement. */
+/** Returns the number of leading writes that fit into one statement. */
 function countDistinct(writes: readonly Presented[]): number {
   const distinct = new Distinct();
   const count = writes.findIndex((presented) => !distinct.add(presented));

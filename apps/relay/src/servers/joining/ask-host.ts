@@ -44,8 +44,8 @@ const maximumQuestionsAtOnce = 10;
 
 /**
  * Sends HTTPS GET requests to the host of a joining server. An unauthenticated client chooses the host, so requests are
- * limited: public addresses only, no redirects, 5 seconds in all, 4096 bytes, ten at a time. Looks up the name once and
- * connects to the checked address: a second lookup could return a private address.
+ * limited: public addresses only, no redirects, 5 seconds in total, 4096 bytes, ten at a time. Looks up the name once
+ * and connects to the checked address: a second lookup could return a private address.
  */
 export class HostAsker {
   readonly #network: HostNetwork;
@@ -55,7 +55,7 @@ export class HostAsker {
     this.#network = network;
   }
 
-  /** @throws ProtocolError BAD_REQUEST that says what failed; SERVICE_UNAVAILABLE while ten requests are in flight. */
+  /** @throws ProtocolError BAD_REQUEST that names the failure; SERVICE_UNAVAILABLE while ten requests are in flight. */
   async ask(question: HostQuestion): Promise<HostAnswer> {
     if (this.#asking >= maximumQuestionsAtOnce) {
       throw new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 5, cause: 'hosts-asked-at-once' });

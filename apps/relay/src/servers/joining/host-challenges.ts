@@ -27,7 +27,7 @@ export async function findServerOfHost(
 }
 
 /**
- * Creates a secret that a host must show once within ten seconds, to prove that the server runs there. Each request
+ * Creates a secret that a host must publish once within ten seconds, to prove that the server runs there. Each request
  * gets its own secret, so that no client can invalidate the secret of another.
  */
 export async function createChallenge(

@@ -71,7 +71,7 @@ export async function useInvitation(
   return found.name;
 }
 
-/** Deletes expired invitations. Returns how many. */
+/** Deletes expired invitations. Returns the number of deleted invitations. */
 export async function forgetExpiredInvitations(database: RelayDatabase, now: number): Promise<number> {
   const { numDeletedRows } = await database.write(({ db }) =>
     db.deleteFrom('server_invitations').where('expires_at', '<=', now).executeTakeFirstOrThrow(),

@@ -30,9 +30,7 @@ export function addInviting(servers: Command, terminal: Terminal): void {
   withJson(servers.command('invite'))
     .description('let one new server register itself; prints the invitation code, which is shown only once')
     .addOption(
-      new Option('--hostname <host>', 'the server that it is for, which then needs no code').conflicts(
-        'serverId',
-      ),
+      new Option('--hostname <host>', 'the invited server, which then needs no code').conflicts('serverId'),
     )
     .option('--server-id <uuid>', "the same, by the server's existing id (zulip_org_id)", readUuid)
     .option('--expires <duration>', 'how long it is valid, such as 12h', readDuration, 7 * unitMilliseconds.d)
@@ -81,14 +79,14 @@ function describe(code: string, until: string, server: string | undefined): stri
   ].join('\n');
 }
 
-/** Lazy import: `--help` must not wait for it. */
+/** Lazy import, so that `--help` stays fast. */
 async function readHostOption(text: string): Promise<string> {
   const { readHostname } = await import('./hostname.js');
   try {
     return readHostname(text);
   } catch {
     throw new CommandError(
-      `"${text}" is no hostname: write one such as chat.example.org, with its port if that is not 443.`,
+      `"${text}" is not a hostname: use one such as chat.example.org, with the port if it is not 443.`,
     );
   }
 }

@@ -118,7 +118,7 @@ interface Admission {
 /** Checks whether a new server may join. Returns the operator's name for it, or an empty text. */
 async function admit(db: Transaction<RelayTables>, { mode, server, now }: Admission): Promise<string> {
   if (mode === 'closed') {
-    throw refused('This relay takes no new servers by itself: ask its operator to add yours.');
+    throw refused('This relay accepts no new servers automatically: ask its operator to add yours.');
   }
   if (mode === 'invitation' || server.code !== undefined) return useInvitation(db, server, now);
   const { count } = await db

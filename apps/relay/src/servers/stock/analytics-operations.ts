@@ -20,7 +20,7 @@ interface Context {
 
 /** Maximum rows per list that a stock server sends at once. */
 const maximumRows = 10_000;
-/** Enough for three full lists, percent-encoded: about 8 MiB. After a refusal, the server would disable push. */
+/** Enough for three full lists, percent-encoded: about 8 MiB. A refusal would make the server disable push. */
 const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**

@@ -82,7 +82,7 @@ export class ApnsConnection {
     this.#listen();
   }
 
-  /** Number of further requests that the connection can take now. */
+  /** Number of additional requests that the connection can accept now. */
   get room(): number {
     // Checked here, because a broken session emits `close` only after its streams end, and a new request on it would
     // throw.

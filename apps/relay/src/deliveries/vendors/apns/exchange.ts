@@ -2,7 +2,7 @@ import type { ClientHttp2Stream } from 'node:http2';
 import type { UnansweredReason } from '../vendor-sender.js';
 import type { ApnsNotification } from './message.js';
 
-/** How one request on one connection ended. */
+/** The end of one request on one connection. */
 export type ApnsEnding =
   | ApnsAnswer
   /** APNs provably did not process the request, so resending cannot cause a duplicate. */

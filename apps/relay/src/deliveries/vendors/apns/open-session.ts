@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { HttpProxy } from '../http-proxy.js';
 
-/** Address of APNs and how to connect to it. */
+/** Address of APNs, and the settings for connecting to it. */
 export interface ApnsHost {
   readonly url: string;
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
@@ -12,7 +12,10 @@ export interface ApnsHost {
   readonly proxy?: HttpProxy | undefined;
 }
 
-/** Opens an HTTP/2 session. Resolves the host name for each session, as Apple asks; a proxy resolves it itself. */
+/**
+ * Opens an HTTP/2 session. Resolves the host name for each session, as Apple recommends; a proxy resolves the name
+ * itself.
+ */
 export function openSession({ url, ca, proxy }: ApnsHost): ClientHttp2Session {
   const authorities = ca === undefined ? {} : { ca };
   if (proxy === undefined) return connect(url, authorities);

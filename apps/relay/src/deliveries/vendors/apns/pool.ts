@@ -15,7 +15,10 @@ export interface ApnsPoolOptions extends ApnsHost {
   readonly reach: ReachLog;
 }
 
-/** Few resends after a refusal, which can repeat without end. Many after a lost connection, which ends all its streams. */
+/**
+ * Few resends after a refusal, which could repeat forever. Many resends after a lost connection, which ends all its
+ * streams.
+ */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
@@ -100,7 +103,10 @@ export class ApnsPool {
     return this.#again.pop() ?? this.#waiting.take();
   }
 
-  /** Opens one more connection, unless one is still connecting. To Apple, many at once look like an attack. */
+  /**
+   * Opens one more connection, unless one is still connecting. Apple may treat many simultaneous connections as an
+   * attack.
+   */
   #openWhereUseful(): void {
     let usable = 0;
     for (const connection of this.#connections) {
@@ -131,7 +137,8 @@ export class ApnsPool {
   #onClosed(connection: ApnsConnection): void {
     this.#connections.delete(connection);
     if (this.#isClosed) return;
-    // A connection that ended before its first answer counts as failed: reconnecting at once would look like an attack.
+    // A connection that ended before its first answer counts as failed: an immediate reconnect would look like an
+    // attack.
     if (connection.isProven) this.#connectFailures = 0;
     else this.#rest(connection);
     this.#dispatch();

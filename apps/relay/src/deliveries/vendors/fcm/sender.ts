@@ -20,7 +20,7 @@ export interface FcmSenderOptions {
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
   readonly ca?: string | string[] | undefined;
   readonly clock: Clock;
-  /** Google asks for at least ten seconds. */
+  /** Google recommends at least ten seconds. */
   readonly timeoutMilliseconds: number;
   readonly log: Log;
   /** Default: connects without a proxy. */

@@ -34,8 +34,8 @@ export function resolvePrivateName(name: string): Promise<readonly LookupAddress
 }
 
 /**
- * Returns the `lookup` function for a socket. The socket connects only to the addresses of this one answer, and only if
- * all are public: a second lookup could return other addresses.
+ * Returns the `lookup` function for a socket. The socket connects only to the addresses of this single answer, and only
+ * if all of them are public, because a second lookup could return other addresses.
  */
 export function checkedLookup(resolve: ResolveName, mayBePrivate: boolean): LookupFunction {
   return (name, { all }, found) => {

@@ -8,7 +8,7 @@ export interface EndpointRules {
   readonly privateHosts: ReadonlySet<string>;
 }
 
-/** How the relay may connect to a push service. */
+/** An endpoint to which the relay may connect. */
 export interface AllowedEndpoint {
   readonly url: URL;
   /** Whether the host may have addresses that are not public. */

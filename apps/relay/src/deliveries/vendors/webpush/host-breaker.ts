@@ -49,13 +49,14 @@ export class HostBreaker {
     return true;
   }
 
-  /** Ends a request that says nothing about the host. */
+  /** Ends a request whose result does not concern the host. */
   release(): void {
     this.#isProbing = false;
   }
 
   settle(isAnswered: boolean): void {
-    // A request that began before the breaker opened says nothing new if it fails, and must not increase the backoff.
+    // The failure of a request that began before the breaker opened is not new information, and must not increase the
+    // backoff.
     if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;

@@ -57,7 +57,7 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
-    // Called before a slot is taken: it throws for a missing key, and that failure says nothing about the host.
+    // Called before a slot is acquired: it throws for a missing key, which does not concern the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {

@@ -46,7 +46,7 @@ export class VapidToken {
     }
     const claims = { audience: origin, subject: app.contact, expiresAt: now + lifetimeMilliseconds };
     const signature = signer.sign(app.name, claims);
-    if (signature === undefined) throw new Error(`the key ring has no VAPID key of ${app.name}`);
+    if (signature === undefined) throw new Error(`the key ring has no VAPID key for ${app.name}`);
     const header = `vapid t=${signature.token}, k=${signature.publicKey}`;
     this.#held.set(origin, { header, renewAt: now + lifetimeMilliseconds / 2 });
     return header;

@@ -55,7 +55,7 @@ function describeOpenRoot(root: string): string | undefined {
   if (found.problem !== undefined) return found.problem;
   const { path, facts } = found;
   if (!isTrustedOwner(facts, ownUid)) {
-    return `belongs to user ${facts.uid}, who is neither root nor the user of this program (${ownUid}): run this as the owner, or run chown -R ${ownUid} ${path}`;
+    return `belongs to user ${facts.uid}, who is neither root nor the user of this program (${ownUid}): run this program as the owner, or run chown -R ${ownUid} ${path}`;
   }
   if ((facts.mode & 0o077) === 0) return undefined;
   return `has mode ${shownMode(facts)}, which lets others use it: run chmod 700 ${path}`;
