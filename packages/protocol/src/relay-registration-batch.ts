@@ -11,7 +11,7 @@ import type { TokenId } from './token-id.js';
 import { parseWithMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that accepts many sealed registrations. Stock relays do not have it and answer 404. */
+/** Path of the relay's operation that accepts many sealed registrations. Stock relays lack it, and answer 404. */
 export const relayRegisterManyPath = '/api/v1/remotes/push/e2ee/register_many';
 
 /** Maximum number of registrations in one request. */

@@ -6,7 +6,7 @@ import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import type { TokenId } from './token-id.js';
 import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that deletes devices. Stock relays do not have it and answer 404, 405 or 400. */
+/** Path of the relay's operation that deletes devices. Stock relays lack it, and answer 404, 405 or 400. */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 
 /** Maximum number of devices in each list of one removal. */

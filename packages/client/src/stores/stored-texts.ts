@@ -5,7 +5,7 @@ import { exclusively } from '../mutex.js';
  * private keys: on a phone, use a storage that encrypts with a system key (Keychain, Keystore).
  */
 export interface TextStorage {
-  /** Resolves to the text, or to `null` or `undefined` if there is no text of this name. */
+  /** Resolves to the text, or to `null` or `undefined` if there is no text with this name. */
   getItem(name: string): string | null | undefined | Promise<string | null | undefined>;
   setItem(name: string, text: string): void | Promise<void>;
   removeItem(name: string): void | Promise<void>;

@@ -103,8 +103,6 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   const {
     relay: { url, serverId },
     realm: { uuid: realmUuid },
-    isFromSettings,
-    names: { push },
   } = options;
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
@@ -124,15 +122,7 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   const active = passed('server', 'The relay serves this server.');
   const check = relayCodeOf(body.code, status)?.check;
   if (check === 'realm') {
-    const isMissing = body.code === 'MISSING_REMOTE_REALM';
-    const remedy = isMissing
-      ? `${isFromSettings ? 'Ask' : `Run ${push} enable again, or ask`} the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`
-      : "Ask the relay's operator which server has registered this organization, and to remove it there.";
-
-    const cause = isMissing
-      ? `The relay does not know the organization ${realmUuid}.`
-      : `The organization ${realmUuid} belongs to another server at the relay.`;
-    return [accepted, active, failed('realm', cause, remedy)];
+    return [accepted, active, realmRefusal(body.code === 'MISSING_REMOTE_REALM', options)];
   }
   if (status === 429 || check === 'quota') {
     const remedy =
@@ -151,6 +141,28 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   const realm = passed('realm', `The relay knows the organization ${realmUuid} as this server's.`);
   const quota = passed('quota', "This server's quota is not used up.");
   return [accepted, active, quota, realm, checkPermission(relayNotifyAnyAnswer.parse(body))];
+}
+
+function realmRefusal(isMissing: boolean, options: CheckRelayOptions): PushCheck {
+  const {
+    relay: { serverId },
+    realm: { uuid: realmUuid },
+    isFromSettings,
+    names: { push },
+  } = options;
+  if (!isMissing) {
+    return failed(
+      'realm',
+      `The organization ${realmUuid} belongs to another server at the relay.`,
+      "Ask the relay's operator which server has registered this organization, and to remove it there.",
+    );
+  }
+  const ask = isFromSettings ? 'Ask' : `Run ${push} enable again, or ask`;
+  return failed(
+    'realm',
+    `The relay does not know the organization ${realmUuid}.`,
+    `${ask} the relay's operator for waxwing-relay servers add-realm ${serverId} --realm ${realmUuid}.`,
+  );
 }
 
 /** What an admin should do if the relay has switched push off. */

@@ -28,7 +28,7 @@ export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
-/** Whether a text contains a private key or a server key, which nobody puts into a name or a message on purpose. */
+/** Whether a text contains a private key or a server key, which does not belong in a name or a message. */
 export function holdsSecret(text: string): boolean {
   return secretInText.test(text);
 }

@@ -36,7 +36,7 @@ export interface KeyRingDescription {
   readonly problem: string | undefined;
 }
 
-/** Extra retention of daily counts: longer than the period that the commands show. */
+/** Time by which daily counts outlast the period of the policy. Longer than the period that the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;

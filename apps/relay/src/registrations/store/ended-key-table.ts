@@ -9,7 +9,7 @@ export interface EndedKeyTable {
   realm_id: RealmId;
   push_account_id: TokenAddressee;
   push_key_id: PushKeyId;
-  /** Unix milliseconds. Does not affect notifications that arrive well after it: the phone may use the key again. */
+  /** Unix milliseconds. Notifications that arrive well after it are accepted: the phone may have reused the key. */
   ended_at: number;
 }
 

@@ -81,10 +81,7 @@ export class Connections {
     return this.#pipelining.bodyBytes;
   }
 
-  /**
-   * Drains: closes idle connections at once, others after their answers. An idle connection whose client expects an
-   * answer gets 503.
-   */
+  /** Drains: closes idle connections at once (with 503 if the client expects an answer), others after their answers. */
   endSoon(): void {
     for (const connection of [...this.#idle]) {
       if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
@@ -129,10 +126,7 @@ export class Connections {
     return server;
   }
 
-  /**
-   * Sends an answer for an error that Node's HTTP parser reports instead of a request. Node repeats the error for each
-   * further chunk.
-   */
+  /** Sends an answer for an error that Node's HTTP parser reports. Node repeats the error for each further chunk. */
   refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     const isFirst = this.#open.get(socket)?.refusedAt === undefined;
     if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
@@ -191,9 +185,7 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /**
-   * Refuses a request, or closes its connection if the client could mistake the answer for that of an earlier request.
-   */
+  /** Refuses a request, or closes its connection if the client could match the answer to an earlier request. */
   #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.refusedAt !== undefined) return;
