@@ -1,4 +1,4 @@
-/** One error of FCM HTTP v1. With `isFcmError`, the answer names it in an FcmError in addition to its status. */
+/** One error of FCM HTTP v1. If `isFcmError` is set, the answer contains an FcmError in addition to the status. */
 interface GoogleError {
   readonly httpStatus: number;
   readonly status: string;

@@ -210,7 +210,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Stores a freeze, then applies it here: an operator could not confirm a freeze that exists only in memory. */
+  /** Stores a freeze, then applies it in this process: an operator could not confirm a freeze that exists only in memory. */
   async #freeze({ app, scope, share, key }: Scope): Promise<void> {
     const at = this.#options.clock();
     const reason = share.describe();

@@ -4,21 +4,21 @@
  */
 const shortMilliseconds = 5;
 const longestPauseMilliseconds = 50;
-/** A client counts as alone if no other client has begun an act for this long. */
+/** A client counts as alone if no other client has begun a task for this long. */
 const aloneMilliseconds = 1000;
 
 /**
- * Pauses a client whose act has blocked the event loop for a long time. A request of another client needs several
- * ticks, and without pauses it would wait for a long act in each of them. A client without competitors is not paused.
+ * Pauses a client whose task has blocked the event loop for a long time. A request of another client needs several
+ * ticks, and without pauses it would wait for a long task in each of them. A client without competitors is not paused.
  */
 export class ClientPauses {
   /** The end of each client's pause, in the order in which the pauses began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
-  /** When a different client last began to act. */
+  /** When a different client last began a task. */
   #changedAt = 0;
 
-  /** Pauses the client for half the duration of its act, unless the act was short or the client is alone. */
+  /** Pauses the client for half the duration of its task, unless the task was short or the client is alone. */
   charge(client: string, milliseconds: number, now: number): void {
     if (client !== this.#lastClient) {
       this.#lastClient = client;

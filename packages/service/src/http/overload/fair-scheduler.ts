@@ -7,24 +7,24 @@ import { ClientPauses } from './client-pauses.js';
 /** Node accepts one connection per event-loop tick, so ticks of this length bound the accept rate to 100 per second. */
 const maximumTickMilliseconds = 10;
 const maximumActsPerTick = 256;
-/** While other requests are queued, one of this many acts is a poll. */
+/** While other requests are queued, one of this many tasks is a poll. */
 const actsPerPoll = 4;
 /**
  * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates. If
- * each event refuses a request, that can take more than a second. After this time, some acts run between two events.
+ * each event refuses a request, that can take more than a second. After this time, some tasks run between two events.
  */
 const maximumPollMilliseconds = 20;
 /**
- * After that time, number of refusals per act. An act takes several times as long as a refusal. Without acts, a retry
+ * After that time, number of refusals per task. A task takes several times as long as a refusal. Without tasks, a retry
  * storm would starve all requests.
  */
-const refusalsPerAct = 32;
+const refusalsPerTask = 32;
 /**
  * Half-life with which the measured pace decays while ticks empty the queue, for example in a process that is
  * overloaded only at times.
  */
 const paceHalfLifeMilliseconds = 100;
-/** Number of expired entries to refuse before each act. */
+/** Number of expired entries to refuse before each task. */
 const expiredRefusalsPerAct = 8;
 
 export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
@@ -39,13 +39,13 @@ interface ScheduleOptions {
    * get many shares.
    */
   readonly client: string;
-  /** Called instead of the act if the entry expires or is likely to expire. If absent, the entry never expires. */
+  /** Called instead of the task if the entry expires or is likely to expire. If absent, the entry never expires. */
   readonly refuse?: (() => void) | undefined;
 }
 
 interface Entry {
   readonly client: string;
-  readonly act: () => void;
+  readonly task: () => void;
   readonly refuse: (() => void) | undefined;
   /** When the entry was queued, by `performance.now()`. */
   readonly since: number;
@@ -55,7 +55,7 @@ interface Entry {
 /**
  * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests
  * alternate, so that one busy client cannot starve others. Long polls have lower priority: while other requests wait,
- * only one act in four is a poll. Yields to the event loop after 10 ms, and pauses a client whose act took more than 5
+ * only one task in four is a poll. Yields to the event loop after 10 ms, and pauses a client whose task took more than 5
  * ms.
  *
  * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the
@@ -86,18 +86,18 @@ export class FairScheduler {
   /** Whether the last tick left entries in the queue. */
   #isBehind = false;
   readonly #pauses = new ClientPauses();
-  /** The last act and its start, until the act's microtasks have run. */
+  /** The last task and its start, until the task's microtasks have run. */
   #running: { readonly client: string; readonly since: number } | undefined;
   /** Fires when the next pause ends. Set while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
-  /** Milliseconds per act, measured while ticks leave entries in the queue. Otherwise it decays. */
+  /** Milliseconds per task, measured while ticks leave entries in the queue. Otherwise it decays. */
   #pace = 0;
 
   constructor(limits: SchedulerLimits) {
     this.#limits = limits;
   }
 
-  schedule(act: () => void, { isPipelined, isPoll = false, client, refuse }: ScheduleOptions): void {
+  schedule(task: () => void, { isPipelined, isPoll = false, client, refuse }: ScheduleOptions): void {
     const now = performance.now();
     if (this.#pending === 0) {
       this.#isBehind = false;
@@ -109,7 +109,7 @@ export class FairScheduler {
       refuse();
       if (now - this.#pollingSince >= maximumPollMilliseconds) this.#runBetweenEvents(now);
     } else {
-      const entry = { client, act, refuse, since: now, isOver: false };
+      const entry = { client, task, refuse, since: now, isOver: false };
       const others = isPipelined ? this.#pipelined : this.#first;
       (isPoll ? this.#polls : others).add(client, entry);
       if (refuse !== undefined) this.#refusable.add(entry);
@@ -150,7 +150,7 @@ export class FairScheduler {
 
   /**
    * Uses two immediates per entry, because Node runs the microtasks of one immediate before the next. The second
-   * measures how long the act took. Work that runs later, such as a batch at the end of the tick or other clients'
+   * measures how long the task took. Work that runs later, such as a batch at the end of the tick or other clients'
    * results, is not attributed to this client.
    */
   #requestImmediate(): void {
@@ -192,10 +192,10 @@ export class FairScheduler {
   }
 
   #runBetweenEvents(now: number): void {
-    const acts = Math.ceil(this.#refusedInRound / refusalsPerAct);
+    const tasks = Math.ceil(this.#refusedInRound / refusalsPerTask);
     this.#startRound(now);
     while (this.#beginNext(now)) {
-      if (this.#begunInRound >= acts || performance.now() >= now + maximumTickMilliseconds) break;
+      if (this.#begunInRound >= tasks || performance.now() >= now + maximumTickMilliseconds) break;
     }
     this.#running = undefined;
     endTick();
@@ -211,7 +211,7 @@ export class FairScheduler {
     }
     this.#begunInRound += 1;
     this.#running = { client: next.client, since: now };
-    this.#end(next).act();
+    this.#end(next).task();
     this.#isBehind = this.#pending > 0;
     return true;
   }

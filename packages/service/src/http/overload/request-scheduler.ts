@@ -37,14 +37,14 @@ export class RequestScheduler {
   }
 
   /** Begins a request, or answers it with 503 if it is queued for too long. Never refuses health requests and long polls. */
-  begin(exchange: Exchange, act: () => void, isPipelined: boolean): void {
+  begin(exchange: Exchange, task: () => void, isPipelined: boolean): void {
     const { request, isSurplus, clientKey } = exchange;
     const kind = this.#kindOf(request);
     const client = kind === 'health' ? `health ${clientKey}` : clientKey;
     const isPoll = kind === 'long-poll' && !isSurplus;
     const refuse = isSurplus || kind !== 'other' ? undefined : () => this.#shedder.refuse(exchange);
     const begin = (): void => {
-      if (!exchange.isOver) act();
+      if (!exchange.isOver) task();
     };
     this.#scheduler.schedule(begin, { isPipelined, isPoll, client, refuse });
   }

@@ -6,7 +6,7 @@ const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
 let now: number;
 let immediates: (() => void)[];
 /** The pause that the scheduler waits for. */
-let timer: { readonly act: () => void; readonly due: number } | undefined;
+let timer: { readonly task: () => void; readonly due: number } | undefined;
 let begun: string[];
 let refused: string[];
 
@@ -15,9 +15,9 @@ beforeEach(() => {
   [immediates, begun, refused] = [[], [], []];
   timer = undefined;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
-  vi.stubGlobal('setImmediate', (act: () => void) => void immediates.push(act));
-  vi.stubGlobal('setTimeout', (act: () => void, after: number) => {
-    timer = { act, due: now + after };
+  vi.stubGlobal('setImmediate', (task: () => void) => void immediates.push(task));
+  vi.stubGlobal('setTimeout', (task: () => void, after: number) => {
+    timer = { task, due: now + after };
     return 1;
   });
 });
@@ -29,15 +29,15 @@ afterEach(() => {
 /** Lets time pass until the scheduler's timer is due, if it waits for it. */
 function endPause(): void {
   if (timer === undefined) return;
-  const { act, due } = timer;
+  const { task, due } = timer;
   timer = undefined;
   now = Math.max(now, due);
-  act();
+  task();
 }
 
 /** One tick: runs the pending immediates, but none that they add. */
 function runTick(): void {
-  for (const act of immediates.splice(0)) act();
+  for (const task of immediates.splice(0)) task();
 }
 
 /** A scheduler that does not pause ada, because no other client has run for a second. */
@@ -50,19 +50,19 @@ function schedulerOfOne(limits: SchedulerLimits): FairScheduler {
   return scheduler;
 }
 
-/** Schedules acts of ada that take `milliseconds` each. */
+/** Schedules tasks of ada that take `milliseconds` each. */
 function beginMany(scheduler: FairScheduler, count: number, milliseconds: number, isRefusable = false): void {
   for (let number = 1; number <= count; number += 1) {
-    const act = () => {
+    const task = () => {
       begun.push(`${number}`);
       now += milliseconds;
     };
     const refuse = isRefusable ? () => void refused.push(`${number}`) : undefined;
-    scheduler.schedule(act, { isPipelined: false, client: 'ada', refuse });
+    scheduler.schedule(task, { isPipelined: false, client: 'ada', refuse });
   }
 }
 
-it('a tick ends with the act that reaches its tenth millisecond', () => {
+it('a tick ends with the task that reaches its tenth millisecond', () => {
   beginMany(new FairScheduler(patient), 5, 5);
   runTick();
   expect(begun).toEqual(['1', '2']);
@@ -72,7 +72,7 @@ it('a tick ends with the act that reaches its tenth millisecond', () => {
   expect(begun).toHaveLength(5);
 });
 
-it('a tick has at most 256 acts', () => {
+it('a tick has at most 256 tasks', () => {
   beginMany(new FairScheduler(patient), 600, 0);
   runTick();
   expect(begun).toHaveLength(256);
@@ -86,7 +86,7 @@ it('a tick has at most 256 acts', () => {
 
 const counts = () => [begun.length, refused.length];
 
-it('expired requests are refused, oldest first, eight per act, until few are queued', () => {
+it('expired requests are refused, oldest first, eight per task, until few are queued', () => {
   const scheduler = schedulerOfOne({ backlogMilliseconds: 100, minimumBacklog: 4 });
   beginMany(scheduler, 40, 10, true);
   now += 100;
@@ -105,7 +105,7 @@ it('expired requests are refused, oldest first, eight per act, until few are que
   expect(counts()).toEqual([8, 32]);
 });
 
-/** A scheduler with `left` queued acts of ada and a measured pace of `milliseconds`. */
+/** A scheduler with `left` queued tasks of ada and a measured pace of `milliseconds`. */
 function slowQueue(left: number, milliseconds = 10): FairScheduler {
   const scheduler = schedulerOfOne({ backlogMilliseconds: 200, minimumBacklog: 4 });
   const perTick = Math.max(1, 10 / milliseconds);
@@ -187,7 +187,7 @@ function refuseFor(scheduler: FairScheduler, milliseconds: number, perMillisecon
   return [refused.length, begun.length];
 }
 
-it('in a poll phase full of refusals, one act begins per 32 refusals, and ticks end early', () => {
+it('in a poll phase full of refusals, one task begins per 32 refusals, and ticks end early', () => {
   const scheduler = slowQueue(160, 1);
   let ended = 0;
   atEndOfTick(() => {
@@ -195,17 +195,17 @@ it('in a poll phase full of refusals, one act begins per 32 refusals, and ticks 
   });
   expect(refuseFor(scheduler, 20, 1)).toEqual([20, 0]);
   expect(ended).toBe(0);
-  // One act begins after the first 21 refusals, and five after each of the next two batches of 160.
+  // One task begins after the first 21 refusals, and five after each of the next two batches of 160.
   expect(refuseFor(scheduler, 60, 8)).toEqual([480, 1 + 5 + 5]);
   expect(ended).toBe(1);
 });
 
-it('an act that takes longer than the poll limit is not begun once per refusal', () => {
+it('a task that takes longer than the poll limit is not begun once per refusal', () => {
   const scheduler = slowQueue(60, 25);
   expect(refuseFor(scheduler, 200, 1)).toEqual([200, 9]);
 });
 
-it('a client whose act takes long is skipped for half of that time, and others are not', () => {
+it('a client whose task takes long is skipped for half of that time, and others are not', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 3, 40);
   runTick();

@@ -34,13 +34,13 @@ describe('the fair scheduler', () => {
     expect(Math.max(...begunAtOnce)).toBeLessThanOrEqual(10);
   });
 
-  it('begins at most 256 acts per tick', async () => {
+  it('begins at most 256 tasks per tick', async () => {
     const scheduler = new FairScheduler(patient);
     let begun = 0;
-    const act = () => {
+    const task = () => {
       begun += 1;
     };
-    for (let count = 0; count < 2000; count++) scheduler.schedule(act, by(count % 2 === 0));
+    for (let count = 0; count < 2000; count++) scheduler.schedule(task, by(count % 2 === 0));
     await new Promise((resolve) => setImmediate(resolve));
     expect(begun).toBeLessThanOrEqual(256);
     while (begun < 2000) await wait();
@@ -62,7 +62,7 @@ describe('the fair scheduler', () => {
     expect(order.slice(6)).toEqual(['b3', 'a5', 'b4']);
   });
 
-  it('begins one poll in four acts while other requests wait, and all of them otherwise', async () => {
+  it('begins one poll in four tasks while other requests wait, and all of them otherwise', async () => {
     const scheduler = new FairScheduler(patient);
     const order: string[] = [];
     const begin = (name: string, isPoll: boolean) =>
@@ -108,11 +108,11 @@ describe('the fair scheduler', () => {
     const begun: string[] = [];
     const refused: string[] = [];
     const begin = (client: string) => {
-      const act = () => {
+      const task = () => {
         begun.push(client);
         keepBusy(2);
       };
-      scheduler.schedule(act, { ...by(false, client), refuse: () => void refused.push(client) });
+      scheduler.schedule(task, { ...by(false, client), refuse: () => void refused.push(client) });
     };
     // Together, these requests take one second.
     for (let count = 0; count < 500; count++) begin('ada');
@@ -130,11 +130,11 @@ describe('the fair scheduler', () => {
     let isTried = false;
     const refused: string[] = [];
     const begin = (client: string): void => {
-      const act = () => {
+      const task = () => {
         begun += 1;
         if (!isTried) keepBusy(2);
       };
-      scheduler.schedule(act, { ...by(false, client), refuse: () => void refused.push(client) });
+      scheduler.schedule(task, { ...by(false, client), refuse: () => void refused.push(client) });
     };
     // Nothing is refused yet, because no throughput has been measured.
     for (let count = 0; count < 5000; count++) begin('ada');
@@ -151,19 +151,19 @@ describe('the fair scheduler', () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 0, minimumBacklog: 4 });
     let begun = 0;
     let refused = 0;
-    const act = () => {
+    const task = () => {
       begun += 1;
       keepBusy(1);
     };
     const refuse = () => {
       refused += 1;
     };
-    for (let count = 0; count < 3; count++) scheduler.schedule(act, { ...by(false), refuse });
+    for (let count = 0; count < 3; count++) scheduler.schedule(task, { ...by(false), refuse });
     while (begun < 3) await wait();
-    for (let count = 0; count < 20; count++) scheduler.schedule(act, by(count % 2 === 0));
+    for (let count = 0; count < 20; count++) scheduler.schedule(task, by(count % 2 === 0));
     while (begun < 23) await wait();
     expect(refused).toBe(0);
-    for (let count = 0; count < 20; count++) scheduler.schedule(act, { ...by(count % 2 === 0), refuse });
+    for (let count = 0; count < 20; count++) scheduler.schedule(task, { ...by(count % 2 === 0), refuse });
     while (begun + refused < 43) await wait();
     expect(refused).toBeGreaterThan(10);
   });
