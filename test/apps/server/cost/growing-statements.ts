@@ -4,8 +4,4 @@ export const growingStatements: readonly { readonly text: RegExp; readonly reaso
     text: /from "?event_queues"? (cross join users )?where .*event_types/,
     reason: 'the event types of a queue are one text, so each event compares its type with all open queues',
   },
-  {
-    text: /with alike as materialized/,
-    reason: 'PostgreSQL expects many queues in the JSON parameter, and joins it with all open queues',
-  },
 ];

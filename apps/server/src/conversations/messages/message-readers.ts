@@ -1,5 +1,5 @@
 import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers, inPieces } from '@waxwing/storage';
+import { amongNumbers, inPieces, isAmong } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
 import type { Role } from '../../platform/authentication/roles.js';
@@ -75,7 +75,7 @@ export async function copiesOfMessage(
     .selectFrom('user_messages')
     .select(['user_id', 'flags'])
     .where('message_id', '=', messageId)
-    .$if(userIds !== undefined, (query) => query.where('user_id', 'in', amongNumbers(db, userIds ?? [])))
+    .$if(userIds !== undefined, (query) => query.where(isAmong(db, 'user_id', 'integer', userIds ?? [])))
     .orderBy('user_id')
     .execute();
   return new Map(rows.map(({ user_id, flags }) => [user_id, flags]));

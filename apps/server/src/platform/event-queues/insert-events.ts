@@ -1,4 +1,4 @@
-import { fixedQuery, rowsAsTableOf, textsIn } from '@waxwing/storage';
+import { fixedQuery, isAmongListed, listText, rowsAsTableOf, textsIn } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
@@ -26,7 +26,12 @@ export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Prom
     each.texts.map((text, index) => ({ kind, place: index + 1, text_id: ids.get(text) ?? 0 })),
   );
   await queued(db, { alike, parts: JSON.stringify(parts) });
-  await counted(db, { alike });
+  await counted(db, {
+    queueIds: listText(
+      db,
+      shared.flatMap(({ queueIds }) => queueIds),
+    ),
+  });
 }
 
 const textsStored = fixedQuery<ServerTables, { readonly texts: string }, { id: number; event: string }>(
@@ -57,20 +62,21 @@ const queued = fixedQuery<ServerTables, Queued, object>((db, parameter) => ({
       with alike as materialized (select * from ${alikeTable(db, parameter('alike'))}),
         part as materialized (select * from ${rowsAsTableOf(db, 'w', partColumns, parameter('parts'))})
       insert into queued_events (queue_id, event_id, text_id)
-      select queue.queue_id, queue.last_event_id + part.place, part.text_id
-      from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
-        cross join event_queues as queue cross join part
-      where queue.queue_id = member.value and part.kind = alike.kind`.compile(db),
+      select member.value, ${lastEventId('member.value')} + part.place, part.text_id
+      from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')} cross join part
+      where part.kind = alike.kind`.compile(db),
 }));
 
-const counted = fixedQuery<ServerTables, Pick<Queued, 'alike'>, object>((db, parameter) => ({
+// A subquery with `limit` is a lookup for each queue. PostgreSQL would join by reading all queues.
+function lastEventId(queueId: string): RawBuilder<number> {
+  return sql`(select last_event_id from event_queues where event_queues.queue_id = ${sql.ref(queueId)} limit 1)`;
+}
+
+const counted = fixedQuery<ServerTables, { readonly queueIds: string }, object>((db, parameter) => ({
   compile: () =>
     sql<object>`
       update event_queues set last_event_id = (
         select max(event_id) from queued_events where queued_events.queue_id = event_queues.queue_id
       )
-      where queue_id in (
-        with alike as materialized (select * from ${alikeTable(db, parameter('alike'))})
-        select member.value from alike cross join ${textsIn(db, 'alike.queue_ids', 'member')}
-      )`.compile(db),
+      where ${isAmongListed(db, 'queue_id', 'text', parameter('queueIds'))}`.compile(db),
 }));

@@ -1,5 +1,5 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
-import { amongNumbers, rowsAsTable } from '@waxwing/storage';
+import { isAmong, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import {
   claimUploads,
@@ -111,7 +111,7 @@ function mentionedCopies(
   // A union, because with `or` both databases would read all copies of the message.
   return copies
     .where(hasMentionFlags)
-    .union(copies.where('user_id', 'in', amongNumbers(db, named)))
+    .union(copies.where(isAmong(db, 'user_id', 'integer', named)))
     .orderBy('user_id')
     .execute();
 }
