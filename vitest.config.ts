@@ -21,8 +21,6 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     expect: { poll: { timeout: 30_000 } },
-    // A machine can stall for seconds, so the gate retries a failed test once and lists the retried tests.
-    retry: process.env.CI === undefined ? 0 : 1,
     projects: [
       // Loading modules takes longer than many of these test files, so the files of one worker share them.
       { extends: true, test: { name: 'server', include: serverTests, isolate: false } },
