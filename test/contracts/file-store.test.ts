@@ -106,7 +106,7 @@ describe.each([
         throw new Error('the connection was lost');
       })(),
     );
-    await expect(test.store.write(path, broken, 'image/png')).rejects.toThrow('tunnel');
+    await expect(test.store.write(path, broken, 'image/png')).rejects.toThrow('the connection was lost');
     expect(broken.destroyed).toBe(true);
     expect(await read(path)).toBeUndefined();
     expect(test.kept()).toEqual(before);

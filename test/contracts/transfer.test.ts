@@ -180,8 +180,8 @@ describe('moving a database', () => {
         importDatabase(target, { migrations, input: Readable.from([input]) });
       const target = await backend.open<Tables>({ migrations });
       await expect(read(source, lines)).rejects.toThrow('not empty');
-      await expect(read(target, lines.slice(0, lines.lastIndexOf('{"end"')))).rejects.toThrow('cut short');
-      await expect(read(target, lines.replace(/\{"table":"birds".*\n/, ''))).rejects.toThrow('cut short');
+      await expect(read(target, lines.slice(0, lines.lastIndexOf('{"end"')))).rejects.toThrow('truncated');
+      await expect(read(target, lines.replace(/\{"table":"birds".*\n/, ''))).rejects.toThrow('truncated');
       const cut = lines.slice(0, 5000);
       await expect(read(target, `${cut}\n`)).rejects.toThrow(
         `damaged in line ${cut.split('\n').length}: nothing was imported`,

@@ -125,7 +125,7 @@ it('serve --check names an address, an audit log and a socket that a start could
     refused('FAILED  listening: This machine has no address 192.0.2.1'),
   );
   expect(await check({ RELAY_METRICS_PORT: '0', RELAY_METRICS_HOST: 'nowhere.invalid' })).toEqual(
-    refused('FAILED  listening: The name nowhere.invalid is not known here'),
+    refused('FAILED  listening: The name nowhere.invalid cannot be resolved'),
   );
   expect(await check({ RELAY_KEY_AUDIT_LOG: folder })).toEqual(
     refused(`its audit log ${folder} cannot be written: it is a folder; name a file.`),

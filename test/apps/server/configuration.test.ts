@@ -291,7 +291,7 @@ describe('starting the server', () => {
     const environment = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: keyFile };
     await expect(start(environment)).rejects.toThrow('cannot be read');
     writeFileSync(keyFile, '\n', { mode: 0o600 });
-    await expect(start(environment)).rejects.toThrow('holds no key');
+    await expect(start(environment)).rejects.toThrow('contains no key');
     chmodSync(keyFile, 0o644);
     await expect(start(environment)).rejects.toThrow(`chmod 600 ${keyFile}`);
   });

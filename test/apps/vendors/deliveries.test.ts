@@ -83,7 +83,7 @@ describe('the list of deliveries', () => {
     const response = await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, DELETE');
-    expect(await response.json()).toEqual({ error: '/deliveries takes GET, DELETE, not POST' });
+    expect(await response.json()).toEqual({ error: '/deliveries accepts GET, DELETE, not POST' });
   });
 });
 

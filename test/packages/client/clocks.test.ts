@@ -44,7 +44,7 @@ describe('A server that lies about the time', () => {
       expect(status).toMatchObject({
         code: 'clock-wrong',
         sentence: expect.stringContaining('set date and time automatically'),
-        warning: `The server says that it is ${claimed} 2026 12:00:00 GMT, and the phone that it is Fri, 20 Nov 2026 12:00:00 GMT.`,
+        warning: `The server's clock says ${claimed} 2026 12:00:00 GMT, and the phone's clock says Fri, 20 Nov 2026 12:00:00 GMT.`,
       });
       expect(dated).toBe(phone.server.now);
     },

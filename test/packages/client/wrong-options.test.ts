@@ -155,7 +155,7 @@ describe('Invalid options from an app without types', () => {
     ['fetch', { post() {} }, 'fetch must be a function, but is of the type object.'],
     ['clock', 1_700_000_000_000, 'clock must be a function, but is of the type number.'],
     ['random', null, 'random must be a function, but is null.'],
-    ['keyList', null, 'keyList.store is missing: createTextStores makes one.'],
+    ['keyList', null, 'keyList.store is missing: createTextStores creates one.'],
   ])('is refused as the option %s: %j', async (name, value, message) => {
     const refused = createPushClient(optionsWithout('nothing', { [name]: value }));
     await expect(refused).rejects.toThrow(RangeError);

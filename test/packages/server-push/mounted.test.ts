@@ -140,7 +140,7 @@ eachBackend((backend) => {
         await push.notify([7], { content }, transaction);
         throw new Error('the host rolls back');
       });
-      await expect(failing).rejects.toThrow('better');
+      await expect(failing).rejects.toThrow('the host rolls back');
       expect(await jobs()).toEqual([]);
     });
 

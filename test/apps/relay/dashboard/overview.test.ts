@@ -117,7 +117,7 @@ eachBackend((backend) => {
         name: 'deletions',
         ok: false,
         cause: 'Unusually many tokens are dead: deletions are frozen for fcm:our-app.',
-        remedy: expect.stringContaining('thaw the deletions'),
+        remedy: expect.stringContaining('confirm the deletions'),
       },
     ]);
     expect(checks.map(({ name }: { name: string }) => name).sort()).toEqual([

@@ -236,7 +236,7 @@ describe('the settings of deliveries', () => {
     [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan, https://a' }, 'HOSTS has "https://a", which is not a host'],
     [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan:99999' }, 'HOSTS has "push.lan:99999", which is not a host'],
     [{ RELAY_APNS_CA_FILE: 'ca.pem' }, 'RELAY_APNS_CA_FILE is set but RELAY_APPS_FILE is not'],
-    [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs is spoken over TLS alone'],
+    [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs requires TLS'],
   ])('are refused as incomplete: %j', (environment, problem) => {
     const reader = new EnvironmentReader(environment, 'RELAY_');
     readDeliveriesEnvironment(reader);

@@ -257,7 +257,7 @@ describe('another file', () => {
   );
 
   it('is refused with the missing fields if its kind is unknown', async () => {
-    expect(await ofApple('hello')).toBe(`The file FILE holds no private key: ${apple}`);
+    expect(await ofApple('hello')).toBe(`The file FILE contains no private key: ${apple}`);
     expect(await ofGoogle('{"type":"service_account"}')).toBe(
       `The file FILE is not a Google service account (missing or wrong: project_id, private_key_id, private_key, client_email, token_uri): ${google}`,
     );

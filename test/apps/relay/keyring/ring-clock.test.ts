@@ -161,7 +161,7 @@ describe('keys mend-dates', () => {
       const followed = right + days * day;
       expect(await phoneFollows(terminal, seen)).toBe(followed);
       expect((await terminal.run('rotate')).error).toContain('keys mend-dates --today YYYY-MM-DD');
-      expect((await terminal.run('mend-dates', '--today', dayOf(right))).printed).toContain('dated again');
+      expect((await terminal.run('mend-dates', '--today', dayOf(right))).printed).toContain(': new dates');
       terminal.now += 1000;
       expect((await terminal.run('verify')).error).toBeUndefined();
       expect(await phoneFollows(terminal, followed)).toBe(followed + 1);

@@ -59,7 +59,7 @@ eachBackend((backend) => {
     [['--expires', '366d'], 2, 'at most 365d'],
     [['--expires', 'soon'], 2, 'must be minutes, hours or days'],
     [['--server-id', 'x'], 2, 'must be a UUID'],
-    [['--hostname', 'https://chat.example.org'], 1, 'is no hostname'],
+    [['--hostname', 'https://chat.example.org'], 1, 'is not a hostname'],
     [['--hostname', 'a.org', '--server-id', '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe'], 2, 'server-id'],
   ])('%j is refused', async (argv, exit, sentence) => {
     const { status, stdout, stderr } = await invite(...argv);

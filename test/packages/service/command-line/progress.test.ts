@@ -16,7 +16,7 @@ describe('the progress of a command', () => {
     vi.advanceTimersByTime(1999);
     expect(said).toEqual([]);
     vi.advanceTimersByTime(1);
-    expect(said).toEqual(['waxwing-relay keys move is still at work …']);
+    expect(said).toEqual(['waxwing-relay keys move is still running …']);
     vi.advanceTimersByTime(600_000);
     expect(said).toHaveLength(1);
   });

@@ -182,6 +182,6 @@ describe('a web handler', () => {
 
   it('refuses operations that take a file', () => {
     const upload = testOperation({ method: 'POST', path: '/up', body: 'file', handle: async () => ({}) });
-    expect(() => createWebHandler({ operations: [upload], log: logged.log })).toThrow('takes a file');
+    expect(() => createWebHandler({ operations: [upload], log: logged.log })).toThrow('accepts a file');
   });
 });
