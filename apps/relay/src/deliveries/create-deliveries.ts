@@ -72,7 +72,7 @@ export interface Deliveries
   pushServices(): PushServiceCounts;
   /** Checks one app's credential at the vendor; see {@link checkOneApp}. */
   checkApp(appId: string): Promise<AppCheck | undefined>;
-  /** Dead tokens of an app that are kept while its deletions are frozen, as far as this process knows. */
+  /** Number of an app's dead tokens that are kept while its deletions are frozen, as far as this process knows. */
   frozenDeaths(appId: string): number;
   /**
    * Reloads the apps file and its keys. @throws ConfigurationError if it is invalid; the previous content stays in use.
@@ -85,7 +85,7 @@ export interface Deliveries
 const probeMilliseconds = 60_000;
 
 /**
- * Creates the delivery pipeline. Call it before the job queue starts, because it registers the handler of queued
+ * Creates the delivery pipeline. Call it before the job queue starts, because it registers the handler for queued
  * notifications.
  * @throws ConfigurationError that lists every problem of the apps file and of the files that it names.
  */

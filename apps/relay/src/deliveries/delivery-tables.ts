@@ -11,7 +11,7 @@ export interface DeliveryTables {
     /** UUID, lowercase. */
     notification_id: string;
     relay_device_id: RelayDeviceId;
-    /** Decimal text. After a restore from backup, the same device id may belong to another account. */
+    /** Decimal text. After a restore from backup, the same device id may belong to a different account. */
     push_account_id: Addressee;
     /** DeliveryStatus. */
     status: string;
@@ -21,7 +21,10 @@ export interface DeliveryTables {
     updated_at: number;
     /** Attempts that may have been delivered. */
     doubts: number;
-    /** Earliest time of the queued try. Set if the first try ended after its request and requires a longer delay. */
+    /**
+     * Earliest time of the queued attempt. Set if the first attempt ended after its request and requires a longer
+     * delay.
+     */
     not_before: number | null;
   };
   /** APNs provider tokens. All processes share them, because Apple limits how often they are renewed. */
@@ -100,9 +103,9 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Adds the account to the receipts' primary key. Creates a new table, since SQLite cannot change a primary key. An old
- * receipt gets its device's account, so that its queued notification still finds the receipt, or 0 if the device no
- * longer exists.
+ * Adds the account to the receipts' primary key. Creates a new table, since SQLite cannot change a primary key. Each
+ * existing receipt gets its device's account, so that its queued notification still finds it. The account is 0 if the
+ * device no longer exists.
  */
 async function keyReceiptsByAccount(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('delivery_receipts_age').execute();

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TokenKind } from '@waxwing/protocol';
 import type { RelayDevice, RelayDeviceName } from '../registrations/store/relay-device.js';
 
-/** Urgency of a notification, as fields of the vendor that the server addressed. */
+/** Urgency of a notification, in the fields of the vendor that the server addressed. */
 export type VendorUrgency =
   | { readonly vendor: 'fcm'; readonly priority: 'high' | 'normal' }
   | {
@@ -45,7 +45,7 @@ export interface Delivery {
   readonly device: RelayDevice;
 }
 
-/** A vendor has the same name as the tokens that it issues. */
+/** Vendors are named after the tokens that they issue. */
 export type Vendor = TokenKind;
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
@@ -83,7 +83,7 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
 
 /**
  * Derives the collapse id for vendors: 43 characters, truncated to 32 for push services; Apple allows 64 bytes. Vendors
- * compare collapse ids within one app on one phone, so with the servers' own ids, two organizations on one phone could
+ * compare collapse ids within one app on one phone. With the servers' own ids, two organizations on one phone could
  * replace each other's notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {

@@ -22,7 +22,7 @@ import { type App, describeCredential, identify } from './credential-names.js';
 import type { AppSet } from './read-apps-file.js';
 import { readConfiguredApps } from './read-configured-apps.js';
 
-/** The route for the notifications of one app: the vendor, the credential and its sender. */
+/** The route for one app's notifications: the vendor, the credential and its sender. */
 export interface AppRoute {
   /**
    * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`. Identifies the app in breakers and metrics. A
@@ -37,7 +37,7 @@ export interface AppRoute {
 
 /** Shared by all routes of an app; cached because every notification needs it. */
 interface Served {
-  /** Identifies the sender: its credential and the other settings that are fixed at its creation. */
+  /** Identifies the sender by its credential and its other settings that are fixed at creation. */
   readonly identity: string;
   readonly credential: string;
   readonly sender: VendorSender;
@@ -279,7 +279,8 @@ async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOpt
   const apps = await readConfiguredApps(configuration);
   const names = apps.webpush.map(({ name }) => name);
   const made = await vapidKeys.ensure(names, clock());
-  // A warning: if an older key ring was restored, phones that subscribed with a lost key must subscribe again.
+  // Logged as a warning: if an older key ring was restored, phones that subscribed with a lost key must subscribe
+  // again.
   if (made.length > 0) log.warn({ apps: made }, 'new VAPID keys of Web Push apps: see "apps vapid"');
   return apps;
 }

@@ -26,7 +26,7 @@ export interface CheckAppsOptions {
   readonly apps: Pick<AppRegistry, 'entries' | 'vapidKeyOf'>;
   readonly configuration: DeliveriesConfiguration;
   readonly clock: Clock;
-  /** Bundle id for the check of entries that serve any bundle id. */
+  /** Bundle id for checking entries that serve any bundle id. */
   readonly topic: string | undefined;
 }
 
@@ -67,7 +67,7 @@ function namesOf(app: App): string[] {
   return (app.topics === '*' ? ['*'] : [...app.topics]).map((topic) => `apns:${topic}:production`);
 }
 
-/** Checks only that the key pair exists. Phones use different push services, and these accept any key pair. */
+/** Checks only that the key pair exists. Phones use different push services, which accept any key pair. */
 function checkWebPush({ name }: WebPushApp, apps: CheckAppsOptions['apps']): AppCheck {
   const app = `webpush:${name}`;
   if (apps.vapidKeyOf(name) !== undefined) {

@@ -11,7 +11,7 @@ import { AppRegistry } from './app-registry.js';
 import { type AppCheck, checkApps } from './check-apps.js';
 
 /**
- * Checks every app of `RELAY_APPS_FILE` at its vendor. Uses the APNs provider tokens in the relay's database, because
+ * Checks every app in `RELAY_APPS_FILE` with its vendor. Uses the APNs provider tokens in the relay's database, because
  * Apple allows one new token per 20 minutes.
  * @throws CommandError if no app is configured.
  */
@@ -23,7 +23,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     );
   }
   const { clock } = terminal;
-  // Changes are not reported, because the check can store only a new provider token.
+  // Changes are not reported, because the check changes at most the stored provider token.
   return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
     const { tokenVault, vapidKeys } = await readKeysOfRing(keyRing, { sodium, clock, database });

@@ -69,7 +69,7 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'BadDeviceToken':
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
-      // Names the clock, because Apple refuses a token that is dated in the future with the same reason.
+      // Mentions the clock, because Apple gives the same reason when it refuses a token that is dated in the future.
       return `Apple refuses ${key} with ${reason}: check that this machine's clock is correct, that key_id, team_id and file belong together and that the key is not revoked, or create a new key.`;
     case 'MissingProviderToken':
     case 'Forbidden':

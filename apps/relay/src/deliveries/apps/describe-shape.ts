@@ -4,13 +4,14 @@ import type { z } from 'zod';
 import { lineInJson } from './line-in-json.js';
 
 /**
- * Names the line where a text stops being JSON, and the likely mistake. Completes a sentence that starts "The file …".
+ * Names the line where a text stops being valid JSON, and the likely mistake. Completes a sentence that starts "The
+ * file …".
  */
 export function describeJsonMistake(text: string): string {
   return `is not JSON from line ${lineOfJsonMistake(text)} on: look there for a comma, a quote or a bracket that is missing or extra, or a comment.`;
 }
 
-/** Describes each schema violation of an apps file in one sentence, with its line and field. */
+/** Describes each schema violation in an apps file in one sentence, with its line and field. */
 export function describeMistakes(
   { path, text }: { readonly path: string; readonly text: string },
   issues: readonly z.core.$ZodIssue[],

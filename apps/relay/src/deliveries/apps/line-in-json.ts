@@ -2,7 +2,7 @@ const tokens = /"(?:[^"\\]|\\.)*"|[{}[\],]|[^\s{}[\],:"]+/g;
 
 interface Container {
   readonly isList: boolean;
-  /** Name or index of the current element; `undefined` in an object before its next name. */
+  /** Name or index of the current element; `undefined` in an object until its next name is read. */
   at: string | number | undefined;
 }
 

@@ -70,8 +70,8 @@ const fields = {
 };
 
 /**
- * Reads the apps file and the key files that it names. Paths are relative to the apps file. Only the owner may have
- * access to each file.
+ * Reads the apps file and the key files that it names. Paths are relative to the apps file. Each file must be
+ * accessible only to its owner.
  * @throws ConfigurationError that lists every problem.
  */
 export async function readAppsFile(path: string): Promise<AppSet> {

@@ -30,7 +30,7 @@ const appleRemedy =
 
 /**
  * Reads a Google service account. `given` is the path as written in the apps file.
- * @throws ConfigurationError if the file is unsafe, is no service account, or has no usable key.
+ * @throws ConfigurationError if the file is unsafe, is not a service account, or has no usable key.
  */
 export async function readServiceAccount(file: string, given = file): Promise<ServiceAccount> {
   const text = await readPrivateFile(file, 'a Google service account', { given });
@@ -92,7 +92,7 @@ function parseAccount(file: string, text: string): JsonValue {
 }
 
 interface KeyQuestion {
-  /** Start of the error message, which says where the key is. */
+  /** Start of the error message; names the location of the key. */
   readonly subject: string;
   readonly wanted: string;
   readonly algorithm: SigningAlgorithm;

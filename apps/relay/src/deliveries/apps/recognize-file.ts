@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// Exported for the code that reads these two kinds of file, where they are not a mistake.
+// Exported for the code that reads these two kinds of files and does not treat them as a mistake.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 
@@ -48,7 +48,7 @@ const textFiles: readonly Recognize<string>[] = [
     contains(/^(?:LS0tLS1CRUdJTi|ew(?:o|0K)|ey[A-DI-L])[A-Za-z0-9+/\s]*={0,2}$/),
     'still encoded in base64 (decode it with base64 -d)',
   ],
-  // Binary files contain zero bytes, or are not UTF-8.
+  // Binary files contain NUL bytes or are not valid UTF-8.
   [contains(/[\0\ufffd]/), 'a binary file such as a .p12 or .cer'],
 ];
 

@@ -46,7 +46,7 @@ export async function readSigningKey(
     const publicKey = createPublicKey(found).export({ type: 'spki', format: 'der' });
     return { privateKey: new Secret(await importPKCS8(pem, algorithm)), publicKey };
   } catch {
-    // For example, the key's private and public half do not belong together.
+    // For example, the private and public halves of the key do not match.
     return damaged;
   }
 }

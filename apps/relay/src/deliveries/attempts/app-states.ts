@@ -4,7 +4,7 @@ import type { CredentialBreakers } from '../breakers/credential-breakers.js';
 import type { Vendor } from '../delivery.js';
 import type { VendorOutages } from './vendor-outages.js';
 
-/** An app of the apps file, with its delivery state at the vendor since this process started. */
+/** An app in the apps file, with its delivery state since this process started. */
 export interface AppState {
   /** The app's id, as in `AppRoute`. */
   readonly appId: string;

@@ -27,13 +27,13 @@ import { ReplacedNotifications } from './replaced-notifications.js';
 import type { VendorOutages } from './vendor-outages.js';
 
 export interface AttemptOptions {
-  /** Number of earlier tries. */
+  /** Number of earlier attempts. */
   readonly triesBefore: number;
-  /** Number of earlier tries that may have been delivered. */
+  /** Number of earlier attempts that may have delivered the notification. */
   readonly doubtsBefore: number;
-  /** Whether it was queued before, so that a later notification may have replaced it. */
+  /** Whether the notification was queued before this attempt, so that a later one may have replaced it. */
   readonly hasWaited: boolean;
-  /** Deadline in Unix milliseconds. The relay does not send the notification after it. */
+  /** Deadline in Unix milliseconds, after which the relay does not send the notification. */
   readonly notAfter: number;
 }
 
@@ -69,7 +69,7 @@ const unreadableRetryMilliseconds = 60_000;
 
 /**
  * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, and judges the
- * answer. Sends a second time at once if the policy requires it.
+ * answer. Sends again immediately if the policy requires it.
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
@@ -81,7 +81,7 @@ export class DeliveryAttempts {
     this.#cooldowns = new DeviceCooldowns(suspensionMilliseconds / options.delayDivisor);
   }
 
-  /** Tries once. Vendor failures become an outcome. Rejects only if the database is unavailable. */
+  /** Makes one attempt. Vendor failures become an outcome. Rejects only if the database is unavailable. */
   async attempt(delivery: Delivery, options: AttemptOptions): Promise<Outcome> {
     const { target } = delivery.device;
     const environment = target.tokenKind === 'apns' ? target.apnsEnvironment : 'production';
@@ -149,7 +149,7 @@ export class DeliveryAttempts {
   }
 
   #coolDown({ notification, device }: Delivery, at: number): Outcome {
-    // A notification that expires before the retry is not queued, so it must not replace another one.
+    // A notification that expires before the retry is not queued, so it must not replace another notification.
     if (at < keptUntil(notification)) {
       this.#cooldowns.hold(device.id);
       this.#replaced.note(notification);
@@ -157,7 +157,7 @@ export class DeliveryAttempts {
     return { kind: 'retry', reason: 'DEVICE_RESTS', at, isTry: false };
   }
 
-  /** Probes whether a refused credential works again, with the operator's current credential files. */
+  /** Reloads the operator's credential files, then probes whether a refused credential works again. */
   async #probe(question: Question, before: TriesBefore): Promise<Outcome> {
     const { credentials, apps } = this.#options;
     const { delivery, environment } = question;

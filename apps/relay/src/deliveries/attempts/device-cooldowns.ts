@@ -5,7 +5,7 @@ const maximumDevices = 10_000;
 
 interface Cooldown {
   readonly until: number;
-  /** Notifications that were postponed until after the cool-down. */
+  /** Number of notifications that were postponed until after the cool-down. */
   held: number;
 }
 

@@ -6,8 +6,8 @@ const maximumRemembered = 10_000;
 type Collapsible = Pick<EncryptedNotification, 'relayDeviceId' | 'collapseId' | 'receivedAt'>;
 
 /**
- * Remembers the latest notification per device and collapse id. An older one that is still queued has been replaced;
- * sending it now would overwrite the newer one. Keeps the 10,000 most recently used entries.
+ * Remembers the latest notification per device and collapse id. An older notification that is still queued has been
+ * replaced; sending it now would overwrite the latest. Keeps the 10,000 most recently used entries.
  */
 export class ReplacedNotifications {
   readonly #latest = new LRUCache<string, number>({ max: maximumRemembered });

@@ -32,8 +32,8 @@ export class StoredOutages {
   }
 
   /**
-   * Stores all outages again: another process may have deleted them at its start, or the database was unavailable. Never
-   * rejects.
+   * Stores all outages again: another process may have deleted them when it started, or the database was unavailable.
+   * Never rejects.
    */
   renew(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());

@@ -31,8 +31,8 @@ const statusPages: Readonly<Record<Vendor, string>> = {
 };
 
 /**
- * Detects vendor outages. An outage is a minute in which a vendor accepts no notification of an app, because it does not
- * answer, fails, or throttles the whole app. Logs the start and the end of each outage.
+ * Detects vendor outages. An outage is a minute in which a vendor accepts none of an app's notifications, because it
+ * does not answer, fails, or throttles the whole app. Logs the start and the end of each outage.
  */
 export class VendorOutages {
   readonly #options: VendorOutagesOptions;

@@ -11,8 +11,8 @@ export interface VendorReadinessOptions {
 
 /**
  * Readiness check of a relay: describes all refused credentials and failing vendors in one sentence. Returns only a
- * warning if at least one credential of the apps file is not known to fail, so that a load balancer does not stop the
- * other apps.
+ * warning if at least one credential of the apps file is not known to fail, so that a load balancer keeps sending
+ * requests for the other apps.
  */
 export function vendorReadiness(options: VendorReadinessOptions): string | ReadinessWarning | undefined {
   const { apps, credentials, outages } = options;

@@ -119,8 +119,8 @@ export class BreakerStore {
   }
 
   /**
-   * Yields pages of the matching breakers, in the order of {@link list}. The filter's text is searched in app, scope and
-   * reason.
+   * Yields pages of the matching breakers, in the order of {@link list}. The filter's text is matched against app,
+   * scope and reason.
    */
   async *pages(filter: RowFilter): AsyncGenerator<StoredBreaker[]> {
     const pages = readPages<BreakerRow>(breakersPerPage, (last) =>

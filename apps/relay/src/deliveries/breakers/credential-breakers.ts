@@ -10,7 +10,7 @@ export interface CredentialBreakersOptions {
   readonly log: Log;
   readonly store: BreakerStore;
   readonly probeMilliseconds: number;
-  /** Called before a probe: the operator may have fixed the credential's file. */
+  /** Called before a probe: the operator may have fixed the credential file. */
   reload(): Promise<void>;
   /** Called on each change. */
   onChange(appId: string, isOpen: boolean): void;
@@ -116,14 +116,14 @@ export class CredentialBreakers {
     return this.#open.get(appId)?.isCertain === true;
   }
 
-  /** First step of a probe: reloads credentials that an operator fixed. */
+  /** First step of a probe: reloads the credentials, which an operator may have fixed. */
   prepareProbe(): Promise<void> {
     return this.#options.reload();
   }
 
   /**
-   * Handles an answer that blames the credential but may be this device's fault. Resolves to the time of the next try, or
-   * to `undefined` if the breaker stays closed and the caller decides what to do with this notification.
+   * Handles an answer that blames the credential but may be this device's fault. Resolves to the time of the next
+   * attempt, or to `undefined` if the breaker stays closed and the caller decides what to do with this notification.
    */
   suspected(route: AppRoute, device: SuspectDevice, reason: string): Promise<number | undefined> {
     const { appId, credential } = route;
@@ -145,12 +145,12 @@ export class CredentialBreakers {
     if (!isEnough) return Promise.resolve(undefined);
     const refusing = this.#hold(route, { ...suspicion, notBefore: 0 });
     const opened = this.#open.get(appId);
-    // Any other phone's notification may probe at once.
+    // Let a notification for any other phone probe immediately.
     if (opened !== undefined) opened.probeAt = clock();
     return refusing;
   }
 
-  /** Opens the breaker because the vendor refused the credential. Resolves to the time of the next try. */
+  /** Opens the breaker because the vendor refused the credential. Resolves to the time of the next attempt. */
   refused(route: AppRoute, reason: string, notBefore: number): Promise<number> {
     return this.#hold(route, { reason, isCertain: true, notBefore });
   }
@@ -176,7 +176,7 @@ export class CredentialBreakers {
     known.isCertain ||= isCertain;
     Object.assign(known, { reason, credential });
     if (hasChanged) this.#logRefusal(appId, known);
-    // Stored again after each probe: another process may have deleted the row at its start or after a success.
+    // Stored again after each probe: another process may have deleted the row when it started or after a success.
     if (hasChanged || wasProbe) await this.#store(appId, known);
     return known.probeAt;
   }
@@ -195,7 +195,7 @@ export class CredentialBreakers {
     try {
       await store.close(appId, 'credential');
     } catch (err) {
-      // The notification was sent, even if "apps status" still shows the breaker. The next success retries the delete.
+      // Not rethrown: the notification was sent, and the next success retries the delete.
       this.#unremoved.add(appId);
       log.warn({ app: appId, err }, '"apps status" still shows a credential that works again');
     }

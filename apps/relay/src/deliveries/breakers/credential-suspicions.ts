@@ -11,8 +11,8 @@ interface Suspicion {
   /** Suspect devices and their realms, since the vendor last accepted the credential. */
   readonly suspects: LRUCache<RelayDeviceId, RealmId>;
   /**
-   * Devices that are themselves at fault, because the credential worked for another device. Ignored until this time
-   * (Unix milliseconds).
+   * Devices that are themselves at fault, because the credential worked for another device. Each is ignored until its
+   * time (Unix milliseconds).
    */
   readonly excused: LRUCache<RelayDeviceId, number>;
   /** The first two realms seen with this app. */
@@ -27,8 +27,8 @@ const maximumApps = 10_000;
 
 /**
  * Collects answers that blame a credential but may be the fault of one token. They count against the credential once
- * three devices got such an answer and the credential worked for no device meanwhile. If the app serves several realms,
- * the devices must belong to at least two of them. A device that proved to be at fault itself is ignored for one day.
+ * three devices have received such an answer since the credential last worked. If the app serves several realms, the
+ * devices must belong to at least two of them. A device that turns out to be at fault itself is ignored for one day.
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;

@@ -8,7 +8,7 @@ const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
 /** Up to this number, dead tokens are noise: a small organization may replace all its phones at once. */
 const fewestDead = 20;
-/** Decayed weight of `fewestDead` dead tokens in a row, plus half a token as a margin for rounding. */
+/** Decayed weight of `fewestDead` consecutive dead tokens, plus half a token as a margin for rounding. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
 /** Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;
@@ -33,8 +33,8 @@ interface Contribution {
 
 /**
  * Detects an unusual share of dead tokens, in an exponentially decayed window of about 100 outcomes. A share is unusual
- * if more than 20 tokens are dead, and these are more than a fifth of the outcomes and more than five times the usual
- * share. More than 20 dead tokens in a row are also unusual. An hour without outcomes counts as 100 outcomes.
+ * if more than 20 tokens are dead and the share is above its limit: five times the usual share, but at least 20% and at
+ * most 90%. More than 20 consecutive dead tokens are also unusual. An hour without outcomes counts as 100 outcomes.
  */
 export class DeathShare {
   /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
@@ -104,7 +104,7 @@ export class DeathShare {
 
   #pass(now: number): void {
     const elapsed = now - this.#agedAt;
-    // A negative time means that the clock was set back. The elapsed time is then unknown.
+    // A negative value means that the clock went backward, so the elapsed time is unknown.
     if (elapsed >= ageAtLeastMilliseconds || elapsed < 0) {
       this.#agedAt = now;
       if (elapsed > 0) this.#age((elapsed / hourMilliseconds) * memoryOutcomes);

@@ -20,7 +20,7 @@ export interface DeletionBreakersOptions {
 const hourMilliseconds = 60 * 60_000;
 /** How long deletions continue after an operator confirmed them, regardless of the share of dead tokens. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
-/** A freeze this soon after a thaw lasts twice as long as the previous one, up to this duration. */
+/** A freeze this soon after a thaw lasts twice as long as the previous freeze, up to this duration. */
 const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
@@ -31,15 +31,15 @@ const unansweredShare = new DeathShare();
 const maximumNames = 60_000;
 
 /**
- * Circuit breaker for deletions of devices. Freezes deletions when a vendor suddenly reports far more dead tokens than
+ * Circuit breaker for device deletions. Freezes deletions when a vendor suddenly reports far more dead tokens than
  * usual: a vendor fault or a wrong configuration has the same symptom, and a deletion cannot be undone. Deliveries
  * continue.
  *
- * Freezes the deletions of one realm; of a server if several of its realms are affected; of the whole app if several
+ * Freezes deletions for one realm, for a server if several of its realms are affected, or for the whole app if several
  * servers are affected. A single user or server can therefore not freeze the deletions of others.
  *
- * Thaws when an operator confirms, or after one hour with few dead tokens in every process. Each process counts
- * separately and learns of another's freeze within seconds.
+ * Thaws when an operator confirms the deletions, or after one hour with few dead tokens in every process. Each process
+ * counts separately and learns of another process's freeze within seconds.
  */
 export class DeletionBreakers {
   readonly #options: DeletionBreakersOptions;
@@ -183,7 +183,7 @@ export class DeletionBreakers {
   }
 
   /**
-   * Reads the stored breakers. Reads again if this process froze a scope meanwhile, because the first read may have
+   * Reads the stored breakers. Reads again if this process froze a scope during the read, because the read may have
    * missed that freeze.
    */
   async #read(): Promise<StoredBreaker[]> {
@@ -268,7 +268,7 @@ export class DeletionBreakers {
   }
 }
 
-/** Owner of a delivery's token. Hashes the token on demand, because only a phone's first outcome in an hour needs it. */
+/** Owner of a delivery's token. Hashes the token lazily: only a phone's first outcome in an hour needs the hash. */
 class OwnerOfDelivery implements Owner {
   readonly account: string;
   readonly #token: string;

@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Creates an LRU map that allocates as it fills. For maps that exist per app or realm: with `max`, LRUCache allocates
- * all entries up front.
+ * Creates an LRU map that allocates as it fills. Use it for maps that exist per app or realm, because LRUCache with
+ * `max` allocates all entries up front.
  */
 export function smallLruMap<Key extends {}, Value extends {}>(
   maximumEntries: number,

@@ -8,7 +8,7 @@ import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-polic
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** Time after a registration during which the relay retries an installation that Google does not know. */
+/** Time after a registration during which the relay retries an installation that Google does not know yet. */
 const newInstallationMilliseconds = 24 * 60 * 60_000;
 
 /** Outcome of one delivery: stored as a receipt and reported to its server. */
@@ -35,7 +35,7 @@ export interface RetryOutcome {
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** `false` if the notification was only held back, which does not count as a try. */
+  /** `false` if the notification was only held back, which does not count as an attempt. */
   readonly isTry: boolean;
   /** Whether the vendor may have delivered it anyway. */
   readonly isInDoubt?: boolean;
@@ -80,13 +80,13 @@ export interface AnsweredDelivery {
   readonly vendor: Vendor;
   readonly delivery: Delivery;
   readonly answer: VendorAnswer;
-  /** Tries so far, including this one. */
+  /** Number of attempts so far, including this one. */
   readonly tries: number;
-  /** Earlier tries that may have been delivered. */
+  /** Number of earlier attempts that may have delivered the notification. */
   readonly doubtsBefore: number;
 }
 
-/** Applies the policy table to an answer, after any immediate second try. */
+/** Applies the policy table to an answer, after any immediate second attempt. */
 export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome | CredentialVerdict {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };
@@ -149,8 +149,8 @@ function judgeRetry(
   if (Math.ceil(delay) >= left) return rejected;
   const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
-  // If the vendor asks for more time than the notification has left, retry after half of the time left: after the full
-  // delay it would have expired.
+  // If the vendor asks for more time than the notification has left, retry after half of the remaining time: after the
+  // full delay, the notification would have expired.
   const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }
@@ -215,8 +215,8 @@ export function reasonOf(answer: Unaccepted): string {
 }
 
 /**
- * Returns a reason as a metric label. Reasons outside the tables become `other`, so that a vendor cannot create any
- * number of labels.
+ * Returns a reason as a metric label. Reasons outside the tables become `other`, so that a vendor cannot create an
+ * unlimited number of labels.
  */
 export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
   if (answer.kind === 'accepted') return '';

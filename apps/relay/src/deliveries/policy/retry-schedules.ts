@@ -13,7 +13,7 @@ export interface RetrySchedule {
   readonly capMilliseconds: number;
   /** Retries stop this long after the relay received the notification, even if its TTL is longer. */
   readonly stopAfterMilliseconds: number;
-  /** Maximum number of tries with this result. */
+  /** Maximum number of attempts with this result. */
   readonly maximumTries?: number;
 }
 
@@ -21,7 +21,7 @@ export interface RetrySchedule {
  * Retry schedules (exponential backoff with jitter). FCM: https://firebase.google.com/docs/cloud-messaging/scale-fcm
  * (one minute after 429, 10 s after 500 and 503, one hour at most). APNs:
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns (15 minutes
- * after 500 and 503; the early first try is ours).
+ * after 500 and 503; the earlier first retry is our choice).
  */
 export const retrySchedules = {
   fcmQuota: { firstMilliseconds: minute, capMilliseconds: 15 * minute, stopAfterMilliseconds: hour },
@@ -74,7 +74,7 @@ export type RetryScheduleName = keyof typeof retrySchedules;
 
 export interface RetryQuestion {
   readonly schedule: RetrySchedule;
-  /** Tries so far; 1 after the first. */
+  /** Number of attempts so far; 1 after the first. */
   readonly tries: number;
   /** The vendor's Retry-After, if the answer had that header. */
   readonly retryAfterMilliseconds?: number | undefined;
@@ -83,9 +83,9 @@ export interface RetryQuestion {
 }
 
 /**
- * Returns the milliseconds until the next try: exponential backoff with jitter. The backoff doubles up to the cap. The
- * delay is a random time in the upper half of the backoff, but never below the vendor's minimum or its Retry-After. The
- * jitter spreads out notifications that failed together.
+ * Returns the milliseconds until the next attempt: exponential backoff with jitter. The backoff doubles up to the cap.
+ * The delay is a random time in the upper half of the backoff, but never below the vendor's minimum or its Retry-After.
+ * The jitter spreads out notifications that failed together.
  */
 export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: RetryQuestion): number {
   const { firstMilliseconds, thenMilliseconds = firstMilliseconds, capMilliseconds } = schedule;

@@ -3,7 +3,7 @@ import type { Vendor } from '../delivery.js';
 import type { UnansweredReason } from '../vendors/vendor-sender.js';
 import type { RetryScheduleName } from './retry-schedules.js';
 
-/** An immediate second try, before the rest of the row applies. */
+/** An immediate second attempt, before the rest of the row applies. */
 type RepeatAtOnce =
   /** The token may belong to Apple's other environment. */
   | 'other-environment'
@@ -25,7 +25,7 @@ export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
   /** The vendor blames the credential explicitly. No token can cause that. */
   | { readonly outcome: 'credential-trouble' }
-  /** Either the credential or this token is at fault. Counts against the credential when several tokens report it. */
+  /** Either the credential or this token is at fault. Counts against the credential when several tokens get this answer. */
   | { readonly outcome: 'credential-suspected' }
   /** Provider tokens were minted too often: notifications wait until a new token may be minted. */
   | { readonly outcome: 'mint-throttled' }
@@ -49,7 +49,7 @@ const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as con
  */
 export const fcmPolicy = {
   UNREGISTERED: { ...gone, sparesNewInstallations: true },
-  // Stands for an INVALID_ARGUMENT that blames only the token: FCM accepts the rest of the message every day.
+  // Our name for an INVALID_ARGUMENT that blames only the token: the rest of the message is known to be valid.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
   FAILED_PRECONDITION: ourMistake,
@@ -59,7 +59,7 @@ export const fcmPolicy = {
   UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
   // The key for APNs or Web Push that the app's project has at Firebase is wrong. Only some tokens need that key.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
-  // The service account may not send any message for the project.
+  // The service account has no permission to send messages for the project.
   PERMISSION_DENIED: credential,
   // The answer has no FcmError: either the project or the token does not exist.
   NOT_FOUND: perhapsCredential,
@@ -97,7 +97,8 @@ export const apnsPolicy = {
   MethodNotAllowed: ourMistake,
   IdleTimeout: { repeatAtOnce: 'again', ...apnsUnavailable },
   ExpiredProviderToken: { repeatAtOnce: 'fresh-token', ...credential },
-  // Apple can restrict a key to one environment and some apps. The phone chose both, so the key may still be right.
+  // Apple can restrict a key to one environment and some apps. The phone chose the environment and the app, so the key
+  // may still be right.
   UnrelatedKeyIdInToken: { repeatAtOnce: 'again', ...perhapsCredential },
   BadEnvironmentKeyIdInToken: perhapsCredential,
   Forbidden: perhapsCredential,
@@ -113,8 +114,8 @@ export const apnsPolicy = {
 } as const satisfies Record<string, PolicyRow>;
 
 /**
- * Names of the statuses of push services (https://www.rfc-editor.org/rfc/rfc8030). No answer counts against the VAPID key:
- * phones choose their push services, and one host could block delivery to every other.
+ * The relay's names for the HTTP statuses of push services (https://www.rfc-editor.org/rfc/rfc8030). No answer counts
+ * against the VAPID key: phones choose their push services, so one host could block delivery to all others.
  */
 export const webPushPolicy = {
   SUBSCRIPTION_UNKNOWN: gone,

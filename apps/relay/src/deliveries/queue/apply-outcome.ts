@@ -8,7 +8,7 @@ const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE',
 
 /**
  * Applies an outcome at `now` (Unix milliseconds) to its device: expires a dead token, or stores the APNs environment
- * that worked. Returns the final outcome, which is not `gone` if the token was registered again meanwhile.
+ * that worked. Returns the final outcome, which is not `gone` if the token has been registered again.
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,

@@ -87,7 +87,7 @@ export class DeliveryQueue {
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
     const { clock, attempts, database, servers } = this.#options;
-    // Checked at each attempt, because an operator may have suspended the server meanwhile.
+    // Checked at each attempt, because an operator may have suspended the server since the last attempt.
     if (!(await servers.isActive(notification.serverId))) {
       return attempts.refuse(notification, 'SERVER_DEACTIVATED');
     }
@@ -101,7 +101,10 @@ export class DeliveryQueue {
     return attempts.attempt({ notification, device }, { ...before, hasWaited: true, notAfter });
   }
 
-  /** Postpones a job: after the notification was queued, the first try ended and the vendor asked for a longer delay. */
+  /**
+   * Postpones a job: after the notification was queued, the first attempt ended and the vendor asked for a longer
+   * delay.
+   */
   #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
     const { reason = 'UNDER_WAY' } = receipt;
     const apply = (transaction: RelayTransaction) =>
@@ -109,7 +112,7 @@ export class DeliveryQueue {
     return { kind: 'retry', at, reason, apply };
   }
 
-  /** Finds the device. Returns `undefined` if it is missing, expired, or of another kind than the notification. */
+  /** Finds the device. Returns `undefined` if it is missing, expired, or of a different kind from the notification. */
   async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const found = await findRelayDevices(database.db, [notification.relayDeviceId], vault);

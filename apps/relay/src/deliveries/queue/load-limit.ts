@@ -15,7 +15,7 @@ export interface LoadLimitOptions {
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
   #inFlight = 0;
-  /** In flight per server. Servers at zero have no entry. */
+  /** Notifications in flight per server. Omits servers with none. */
   readonly #inFlightOf = new Map<string, number>();
   #queued = 0;
 
@@ -24,7 +24,7 @@ export class LoadLimit {
   }
 
   /**
-   * Admits a request's notifications. Also admits a request above the whole limit if nothing is in flight.
+   * Admits a request's notifications. If nothing is in flight, admits even a request that exceeds the limit by itself.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   enter(serverId: string, count: number): void {

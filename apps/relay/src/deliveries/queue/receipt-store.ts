@@ -33,7 +33,7 @@ export interface Receipt extends ReceiptKey, ReportedOutcome {
   readonly doubts?: number | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
-  /** Earliest time of the queued try, if later than its scheduled time. Unix milliseconds. */
+  /** Earliest time of the queued attempt, if later than its scheduled time. Unix milliseconds. */
   readonly notBefore?: number | undefined;
 }
 
@@ -41,8 +41,8 @@ const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_acc
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /**
- * Maximum age of a queued receipt. The queue gives up on a notification after one day and updates its receipt, so the
- * job of a receipt that stays queued for longer than this no longer exists.
+ * Maximum age of a queued receipt. The queue gives up on a notification after one day and updates its receipt. If a
+ * receipt stays queued for longer than this, its job no longer exists.
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
@@ -158,7 +158,7 @@ export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOut
 
 export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
 
-/** Returns the counts after an outcome. A notification that was only held back does not count as a try. */
+/** Returns the counts after an outcome. Holding back a notification does not count as an attempt. */
 export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
   if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
   return {

@@ -15,11 +15,11 @@ export interface RecordOutcomesOptions {
   readonly clock: Clock;
 }
 
-/** A notification and the outcome of its first try, or why it was not tried. */
+/** A notification and the outcome of its first attempt, or the reason why there was no attempt. */
 export interface FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether the server chose the notification's id, by which it can query the receipt. */
+  /** Whether the server chose the notification's id and can therefore query the receipt. */
   readonly hasOwnId: boolean;
   /** Whether another request records this outcome. */
   readonly isRepeat: boolean;
@@ -36,8 +36,8 @@ export class RecordOutcomes {
   }
 
   /**
-   * Records, in one transaction, outcomes for which {@link mustBeRecorded} is true. Returns the final outcomes, in order.
-   * An outcome is not `gone` if its token was registered again meanwhile.
+   * Records, in one transaction, outcomes for which {@link mustBeRecorded} is true. Returns the final outcomes, in
+   * order. An outcome is not `gone` if its token has been registered again.
    */
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;

@@ -58,14 +58,14 @@ interface Known {
 }
 
 const internalRetryMilliseconds = 5000;
-/** Maximum number of items to start in one event-loop tick, which takes about ten milliseconds. */
+/** Maximum number of items to start in one event-loop tick. Starting that many takes about ten milliseconds. */
 const itemsAtOnce = 250;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
 
 /**
- * Makes the first try of all notifications of a request within its time budget. Queues unfinished notifications before
- * it returns. Idempotent for notifications with an id while their receipts are kept.
+ * Makes the first attempt for all notifications in a request, within its time budget. Queues unfinished notifications
+ * before it returns. Idempotent for notifications with an id while their receipts are kept.
  */
 export class DeliverNotifications {
   readonly #options: DeliverNotificationsOptions;
@@ -86,8 +86,8 @@ export class DeliverNotifications {
 
   /**
    * Returns one result per push request, in order. The reported outcomes are durable.
-   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is full. AbortError if the server disconnected before the
-   * first try. Nothing is sent then, because the server repeats the request.
+   * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is at its limit. AbortError if the server disconnected
+   * before the first attempt; nothing is sent, because the server repeats the request.
    */
   async deliver(
     requester: NotifyRequester,
@@ -123,7 +123,7 @@ export class DeliverNotifications {
     return this.#deliver(serverId, items, { tokens: undefined, now, server });
   }
 
-  /** Graceful shutdown: makes requests stop waiting for vendors. Tries in flight are queued for a retry. */
+  /** Graceful shutdown: makes requests stop waiting for vendors. Attempts in flight are queued for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
   }
@@ -172,7 +172,7 @@ export class DeliverNotifications {
     });
   }
 
-  /** Starts the tries and settles items that need no vendor. Adds the tries in flight to `tries`. */
+  /** Starts the attempts and settles items that need no vendor. Adds the attempts in flight to `tries`. */
   #begin(items: readonly DeliveryItem[], { devices, tokens, remembered, now }: Known, tries: Tries): void {
     const { attempts, timings } = this.#options;
     const options: AttemptOptions = {
@@ -199,7 +199,7 @@ export class DeliverNotifications {
       } else if (tokens?.hasEndedKey(notification)) {
         item.ended = attempts.refuse(notification, 'PUSH_KEY_ENDED');
       } else if (hasReadableToken(device)) {
-        // Also retries a token that was dead and has been registered again.
+        // Also sends to a token that was dead and has been registered again.
         tries.begin();
         item.trying = this.#try(item, attempts.attempt({ notification, device }, options), tries);
       } else {
@@ -243,7 +243,7 @@ export class DeliverNotifications {
     const outcome: Outcome = ended ?? {
       kind: 'retry',
       reason: 'UNDER_WAY',
-      // After the end of any try in flight: the stored retry must never run concurrently with one.
+      // Later than any attempt in flight can end: the stored retry must never run concurrently with it.
       at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
       isTry: true,
       isInDoubt: true,

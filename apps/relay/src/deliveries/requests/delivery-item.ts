@@ -16,7 +16,7 @@ export class DeliveryItem implements FirstOutcome {
   follows: DeliveryClaim | undefined = undefined;
   /** Resolves when `ended` is set; `undefined` if it was set synchronously. Never rejects. */
   trying: Promise<void> | undefined = undefined;
-  /** Outcome of the try; `undefined` while in flight. */
+  /** Outcome of the attempt; `undefined` while in flight. */
   ended: Outcome | undefined = undefined;
   /** Outcome in the answer. It is durable before the answer is sent. */
   outcome: Outcome = unknownDevice;

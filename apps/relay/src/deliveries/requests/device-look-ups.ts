@@ -34,7 +34,10 @@ export class DeviceLookUps {
     });
   }
 
-  /** Finds devices and ended keys of the tokens that push requests name. Returns `undefined` if no request has a token. */
+  /**
+   * Finds the devices and ended keys for the tokens that push requests name. Returns `undefined` if no request has a
+   * token.
+   */
   findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {
     const keys: KeyOfToken[] = [];
     for (const request of requests) {

@@ -33,12 +33,13 @@ const manyNotifications = 200;
  * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request at
  * once and returns the results in `results`, in order. Stores retries before it answers. `delete_device_ids` lists
  * devices with a dead token, unknown devices, and devices of another realm or account. It omits a device that another
- * push request of the same body reaches. Push requests of the newer generation name a token instead of a device:
+ * push request in the same body reaches. Push requests of the newer generation name a token instead of a device:
  * `delete_token_ids` lists their dead and unknown tokens.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
- * BAD_REQUEST for the body, which costs one unit of the quota; SERVICE_UNAVAILABLE if the relay is full; RATE_LIMIT_HIT
- * if the quota does not cover all push requests; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * BAD_REQUEST for an invalid body, which costs one unit of the quota; SERVICE_UNAVAILABLE if the relay is at its limit;
+ * RATE_LIMIT_HIT if the quota does not cover all push requests; MISSING_REMOTE_REALM,
+ * REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const notify = operation({
   method: 'POST',
@@ -110,7 +111,7 @@ function formatAnswer(
 }
 
 /**
- * Collects the devices that the server must delete, each once. Omits devices that another push request of the same body
+ * Collects the devices that the server must delete, each once. Omits devices that another push request in the same body
  * reaches.
  */
 class DevicesToDelete {

@@ -1,4 +1,4 @@
-/** Counts the tries of one request that are in flight. */
+/** Counts one request's attempts that are in flight. */
 export class Tries {
   #underWay = 0;
   #whenOver: (() => void) | undefined;
@@ -18,14 +18,14 @@ export class Tries {
     if (this.#underWay === 0) this.#whenOver?.();
   }
 
-  /** Calls `act` when no try is in flight. */
+  /** Calls `act` when no attempt is in flight. */
   whenOver(act: () => void): void {
     this.#whenOver = act;
   }
 }
 
 /**
- * Makes each request wait for its tries, for at most a fixed time budget. One timer is enough, because the budget is the
+ * Makes each request wait for its attempts, up to a fixed time budget. One timer is enough, because the budget is the
  * same for all requests and deadlines therefore expire in order of arrival.
  */
 export class VendorDeadlines {
@@ -39,7 +39,7 @@ export class VendorDeadlines {
     this.#budgetMilliseconds = budgetMilliseconds;
   }
 
-  /** Resolves when no try is in flight or the budget is spent. Returns `undefined` if there is nothing to wait for. */
+  /** Resolves when no attempt is in flight or the budget is spent. Returns `undefined` if there is nothing to wait for. */
   wait(tries: Tries): Promise<void> | undefined {
     if (tries.underWay === 0 || this.#isOver) return undefined;
     return new Promise((resolve) => {

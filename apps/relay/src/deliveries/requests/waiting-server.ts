@@ -4,7 +4,7 @@ import type { OperationRequest } from '@waxwing/service/http';
 export interface WaitingServer {
   /** @throws AbortError if the server has disconnected. */
   requireClient(): void;
-  /** Waits for an event-loop tick. Never rejects: once some notifications are sent, the rest must also be sent. */
+  /** Waits for an event-loop tick. Never rejects: once some notifications have been sent, the rest must be sent too. */
   nextTick(): Promise<void>;
 }
 

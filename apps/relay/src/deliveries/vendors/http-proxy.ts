@@ -55,7 +55,7 @@ export class HttpProxy {
     });
   }
 
-  /** Opens a tunnel, and returns its near end at once. Buffers writes until the tunnel is open. */
+  /** Opens a tunnel, and returns its local end immediately. Buffers writes until the tunnel is open. */
   stream(target: string): Duplex {
     const [near, far] = duplexPair();
     this.open(target).then(

@@ -7,8 +7,8 @@ interface PendingSend {
 }
 
 /**
- * Concurrency limit with fair queuing: round-robin over senders, FIFO within one, so that one server's backlog does not
- * delay others. A queued request gives up when its deadline passes.
+ * Concurrency limit with fair queuing: round-robin across senders, FIFO within each sender, so that one server's
+ * backlog does not delay others. A queued request gives up when its deadline passes.
  */
 export class SendGate {
   readonly #limit: () => number;
@@ -21,7 +21,7 @@ export class SendGate {
 
   /**
    * @param maximumWaiting Maximum number of queued requests; further requests are refused at once. Default: no limit.
-   * @param maximumOfSender Limit for each sender, on requests in flight and on queued requests. Default: no limit.
+   * @param maximumOfSender Limit per sender on requests in flight, and on queued requests. Default: no limit.
    */
   constructor(
     limit: number | (() => number),
@@ -49,13 +49,13 @@ export class SendGate {
     return new Promise((admit) => this.#waiting.add(sender, { sender, notAfter, admit }));
   }
 
-  /** Ends a request that was admitted for this sender. */
+  /** Releases the slot of a request that was admitted for this sender. */
   leave(sender: string): void {
     this.#underWay -= 1;
     const left = (this.#underWayOf.get(sender) ?? 1) - 1;
     if (left === 0) this.#underWayOf.delete(sender);
     else this.#underWayOf.set(sender, left);
-    // Admits as many as there is room for, because the limit may have grown.
+    // Admits several requests if there is room, because the limit may have grown.
     while (this.#underWay < this.#limit()) {
       const next = this.#takeNext();
       if (next === undefined) return;

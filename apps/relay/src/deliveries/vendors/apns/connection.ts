@@ -37,7 +37,7 @@ export interface ApnsConnectionOptions extends ApnsHost {
 const connectionOf = Symbol('connection');
 const exchangeOf = Symbol('exchange');
 
-/** A stream with a reference to its exchange, so that all streams share their listeners. */
+/** A stream with a reference to its exchange, so that all streams can share the same listeners. */
 interface ExchangeStream extends ClientHttp2Stream {
   [connectionOf]: ApnsConnection;
   [exchangeOf]: ApnsExchange;

@@ -16,8 +16,8 @@ export interface ApnsPoolOptions extends ApnsHost {
 }
 
 /**
- * Few resends after a refusal, which could repeat forever. Many resends after a lost connection, which ends all its
- * streams.
+ * Few resends after a refusal, because refusals could repeat forever. Many resends after a lost connection, because the
+ * loss ends every stream on it.
  */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;

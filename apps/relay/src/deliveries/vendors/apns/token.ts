@@ -88,8 +88,8 @@ export class ProviderToken {
   }
 
   /**
-   * Returns the age of a token. A token that is dated in the future counts as too old: the clock was set back. Tolerates
-   * small differences between the clocks of processes.
+   * Returns the age of a token. A token that is dated in the future counts as too old, because the clock went backward.
+   * Tolerates small clock differences between processes.
    */
   #ageOf({ mintedAt }: CachedToken): number {
     const age = this.#options.clock() - mintedAt;
@@ -143,8 +143,9 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Stores `token`, unless the stored token was minted after `olderThan`. Returns the token to use: if several processes
-   * mint at once, all use the first. Replaces a stored token that is dated in the future: the clock was set back.
+   * Stores `token`, unless the stored token was minted after `olderThan`. Returns the token to use: if several
+   * processes mint at once, all use the first. Replaces a stored token that is dated in the future, because the clock
+   * went backward.
    */
   async replace(credential: string, token: CachedToken, olderThan: number): Promise<CachedToken> {
     const row = {

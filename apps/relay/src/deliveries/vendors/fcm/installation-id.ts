@@ -1,4 +1,4 @@
-/** Form of a Firebase installation id. A registration token consists of such an id, a colon and more text. */
+/** Form of a Firebase installation id. A registration token consists of an installation id, a colon and more text. */
 const installationId = /^[cdef][\w-]{21}$/;
 
 /**

@@ -13,8 +13,8 @@ export interface FcmMessageOptions {
 const placeholder = { title: 'New notification' };
 
 /**
- * Builds the body of `messages:send`. Sends a data message, whose values are strings, so that the app and not the system
- * chooses the display. `token` addresses any phone today. Google announced `fid` as its successor for phones that
+ * Builds the body of `messages:send`. Sends a data message, whose values are strings, so that the app, not the system,
+ * decides what to display. `token` addresses any phone today. Google announced `fid` as its successor for phones that
  * registered with an installation id; other phones of the app keep their registration tokens until they register again.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
@@ -25,7 +25,7 @@ export function buildFcmMessage(
   const { encryptedData, plaintext, urgency } = notification;
   const key = keyField(notification);
   const collapseId = vendorCollapseId(notification);
-  // Capped: after the clock was set back, the TTL could exceed what FCM allows.
+  // Capped: if the clock went backward, the TTL could exceed FCM's maximum.
   const secondsLeft = Math.min(
     notification.timeToLiveSeconds,
     Math.max(0, Math.ceil((expiresAt(notification) - now) / 1000)),

@@ -47,7 +47,7 @@ export class FcmSender implements VendorSender {
   readonly #pool: Pool;
   /** Pool for resends. It opens a connection for each request, because other idle connections may be stale too. */
   readonly #freshPool: Pool;
-  /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
+  /** Errors that occurred while connecting (DNS, TCP, TLS): the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
   readonly #oauthAgent: Agent;
   readonly #accessToken: AccessToken;

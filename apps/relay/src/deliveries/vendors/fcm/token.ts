@@ -24,7 +24,10 @@ const refreshEarlyMilliseconds = 5 * 60_000;
 /** Delay before the next refresh after a failed one, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
-/** Error codes of a refused, closed or reset connection. Timeouts are missing: a second request would take too long. */
+/**
+ * Error codes of a refused, closed or reset connection. Timeouts are excluded, because a second request would take too
+ * long.
+ */
 const brokenConnection: ReadonlySet<unknown> = new Set([
   'UND_ERR_SOCKET',
   'ECONNREFUSED',
@@ -77,7 +80,7 @@ export class AccessToken {
     return this.#asking;
   }
 
-  /** Evicts a refused token, unless a newer one replaced it meanwhile. */
+  /** Evicts a refused token, unless a newer token has already replaced it. */
   forget(refused: string): void {
     if (this.#current?.accessToken === refused) this.#current = undefined;
   }

@@ -28,7 +28,7 @@ export async function resolvePublicName(name: string): Promise<readonly LookupAd
   return addresses;
 }
 
-/** Resolves a name that the operator listed with the system's resolver, which also reads the hosts file. */
+/** Resolves a name from the operator's list. Uses the system's resolver, which also reads the hosts file. */
 export function resolvePrivateName(name: string): Promise<readonly LookupAddress[]> {
   return promises.lookup(name, { all: true });
 }

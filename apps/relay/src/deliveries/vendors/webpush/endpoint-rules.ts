@@ -19,7 +19,7 @@ const defaultPort = '443';
 
 /** Why the relay must not connect to an endpoint. */
 export type EndpointRefusal =
-  /** No https, credentials in the URL, an address that is not public, or for `*` a port other than 443. */
+  /** The URL is not https, contains credentials, or has a non-public address or, for `*`, a port other than 443. */
   | 'ENDPOINT_REFUSED'
   /** The entry of the apps file does not list the host with this port. */
   | 'HOST_NOT_SERVED';

@@ -5,7 +5,7 @@ const failuresUntilOpen = 3;
 const backOff = { firstMilliseconds: 10_000, capMilliseconds: 5 * 60_000 };
 
 /**
- * Circuit breaker of one push service. Opens after three requests in a row without an answer. While open, admits one
+ * Circuit breaker of one push service. Opens after three consecutive requests without an answer. While open, admits one
  * probe at a time, with delays that grow from 10 seconds to 5 minutes.
  */
 export class HostBreaker {

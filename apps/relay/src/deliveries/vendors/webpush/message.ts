@@ -34,7 +34,7 @@ export function buildWebPushMessage(
     headers: {
       'content-type': 'application/octet-stream',
       'content-encoding': 'aes128gcm',
-      // Capped: after the clock was set back, more than the requested TTL could be left.
+      // Capped: if the clock went backward, the remaining time could exceed the requested TTL.
       ttl: String(Math.min(timeToLiveSeconds, secondsLeft)),
       urgency: isHigh ? 'high' : 'normal',
       ...(collapseId !== undefined && { topic: collapseId.slice(0, topicCharacters) }),

@@ -23,7 +23,7 @@ export class PushService {
   readonly breaker: HostBreaker;
   /** Concurrency limit: 4 requests until the host has answered, then 64. */
   readonly gate: SendGate;
-  /** Errors from before a connection existed (DNS, TCP, TLS): the request was not sent. */
+  /** Errors that occurred while connecting (DNS, TCP, TLS): the request was not sent. */
   readonly connectionErrors = new WeakSet<Error>();
   readonly #options: PushServiceOptions;
   readonly #pool: Pool;

@@ -27,8 +27,8 @@ export interface WebPushAnswer {
 }
 
 /**
- * Reads the answer of a push service to the end, so that its connection can be used again. The status alone decides: if the
- * body breaks off, a retry would send a notification again that the push service has accepted.
+ * Reads the answer of a push service to the end, so that its connection can be used again. The status alone decides: if
+ * the body breaks off, a retry would resend a notification that the push service has already accepted.
  */
 export async function readWebPushAnswer(response: Dispatcher.ResponseData): Promise<WebPushAnswer> {
   const isComplete = await readAnswerText(response.body, maximumReadBytes).then(

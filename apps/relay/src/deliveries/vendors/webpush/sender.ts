@@ -148,7 +148,7 @@ export class WebPushSender implements VendorSender {
   #failureOf(service: PushService, error: unknown): VendorAnswer {
     if (error instanceof ForbiddenAddressError) return refusedEndpoint;
     const { code, name } = error as NodeJS.ErrnoException;
-    // UND_ERR_CLOSED: the host was evicted as the least recently used one while the request waited.
+    // UND_ERR_CLOSED: while the request waited, the host was evicted as the least recently used.
     if (service.connectionErrors.has(error as Error) || code === 'UND_ERR_CLOSED') {
       return { kind: 'unanswered', why: 'NOT_CONNECTED' };
     }

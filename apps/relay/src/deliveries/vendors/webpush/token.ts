@@ -21,7 +21,7 @@ interface Held {
 }
 
 const maximumOrigins = 1000;
-/** Half of the allowed 24 hours (https://www.rfc-editor.org/rfc/rfc8292#section-2), a margin for differing clocks. */
+/** Half of the allowed 24 hours (https://www.rfc-editor.org/rfc/rfc8292#section-2), as a margin for clock differences. */
 const lifetimeMilliseconds = 12 * 60 * 60_000;
 
 /** Creates and caches the `Authorization` header for each push service. Signs it again at half of its lifetime. */
@@ -52,7 +52,7 @@ export class VapidToken {
     return header;
   }
 
-  /** Signs new tokens from now on. */
+  /** Clears the cache, so that new tokens are signed. */
   forgetAll(): void {
     this.#held.clear();
   }
