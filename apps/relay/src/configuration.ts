@@ -28,7 +28,7 @@ import {
 } from './servers/joining/joining-configuration.js';
 
 const prefix = 'RELAY_';
-// Far more requests than one server has in flight, and far below the limit for all servers.
+// Far more than one server has in flight, and far below the total limit for all servers.
 const maximumRequestsPerServer = 1000;
 
 export interface RelayConfiguration extends ListenConfiguration {

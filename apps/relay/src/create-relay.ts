@@ -58,10 +58,7 @@ export interface RelayOverrides {
   readonly timings?: DeliveryTimings;
   /** Network access to the hosts of joining servers. */
   readonly hostNetwork?: HostNetwork;
-  /**
-   * Module of the registration worker thread. Tests set it, because they run from sources, where the built module is
-   * missing.
-   */
+  /** Module of the registration worker thread. Tests set it, because they run from source, without the built module. */
   readonly registrationThread?: URL;
   /** Folder of the dashboard's built page. */
   readonly pageFolder?: string;

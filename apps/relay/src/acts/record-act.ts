@@ -30,7 +30,7 @@ export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void>
 }
 
 function storable(text: string): string {
-  // The job queue has a pattern for this, but importing it would load the database, which would slow down `--help`.
+  // Duplicates a pattern of the job queue: importing that module would load the database and slow down `--help`.
   return text.slice(0, maximumCharacters).toWellFormed().replaceAll('\0', '\ufffd');
 }
 

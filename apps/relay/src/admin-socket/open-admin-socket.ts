@@ -25,14 +25,14 @@ const adminLimits: Partial<HttpLimits> = {
   idleTimeoutMilliseconds: 30_000,
 };
 
-// The longest path that all operating systems accept. Linux would truncate a longer one and listen elsewhere.
+// The longest path that all operating systems accept. Linux would truncate a longer path and listen elsewhere.
 const maximumPathBytes = 103;
 
 /**
  * Serves operations on a Unix socket with mode 0600: access to the socket grants the relay's own rights. Returns
- * `undefined` if another relay with the same key ring already listens there, since it serves commands as well.
- * @throws ConfigurationError if the path is too long for a socket, is another kind of file, or has an untrusted
- * listener.
+ * `undefined` if another relay with the same key ring already listens there, because that relay serves the commands.
+ * @throws ConfigurationError if the path is too long for a socket, is an existing file that is not a socket, or has an
+ * untrusted listener.
  */
 export async function openAdminSocket(
   path: string,
@@ -70,7 +70,7 @@ async function isServed(path: string): Promise<boolean> {
   if (other === undefined) return false;
   other.destroy();
   const there = readSocketFacts(path);
-  // The other relay has removed its socket since the connect.
+  // The other relay removed its socket after the connection was made.
   if (there?.socket === undefined) return false;
   const distrust = describeDistrust(path, there, ownUid);
   if (distrust !== undefined) throw new ConfigurationError([distrust]);
@@ -99,7 +99,8 @@ export function requireSocketPath(path: string): void {
 function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The umask gives the socket mode 0600 from its creation: it must not be accessible with a looser mode even briefly.
+    // The umask gives the socket mode 0600 from its creation: it must never be accessible to other users, not even
+    // briefly.
     const before = process.umask(0o177);
     try {
       server.listen(path, () => {

@@ -13,8 +13,8 @@ export const operatorHeader = 'waxwing-operator';
 const maximumNameCharacters = 100;
 
 /**
- * Actor kind of the admin socket. The modes of the socket and its folder decide access. The name is self-reported and
- * grants no rights.
+ * Actor kind of the admin socket. Access is controlled by the modes of the socket and its folder. The name is
+ * self-reported and grants no rights.
  */
 export const operator: ActorKind<unknown, Operator> = {
   name: 'operator',
@@ -39,7 +39,7 @@ function decodeName(text: string): string | undefined {
     const name = decodeURIComponent(text);
     return name !== '' && name.length <= maximumNameCharacters ? name : undefined;
   } catch {
-    // The percent-encoding is malformed. The caller's refusal says what is expected.
+    // The percent-encoding is malformed. The caller's error message describes the expected format.
     return undefined;
   }
 }

@@ -37,7 +37,7 @@ export function describeDistrust(
   return describeOpenFolder(path, folder, uid);
 }
 
-/** Checks only the folder, before a relay listens there. Returns a sentence as {@link describeDistrust} does. */
+/** Like {@link describeDistrust}, but checks only the folder. Call it before a relay listens there. */
 export function describeOpenFolder(path: string, folder: FileFacts, uid: number): string | undefined {
   const name = dirname(path);
   if (!isTrustedOwner(folder, uid)) {

@@ -26,7 +26,8 @@ export function writePosition({ at, id }: ListPosition): string {
 
 /**
  * Parses a cursor.
- * @param ids pattern of a valid id. Checked here, because PostgreSQL fails if it compares a number with other text.
+ * @param ids pattern of a valid id. Checked here, because PostgreSQL fails if it compares a number with text that is
+ * not a number.
  * @throws ProtocolError BAD_REQUEST for an invalid cursor.
  */
 export function readPosition(text: string | undefined, ids: RegExp): ListPosition | undefined {

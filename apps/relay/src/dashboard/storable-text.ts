@@ -1,7 +1,7 @@
 import { unstorableCharacters } from '@waxwing/jobs';
 import { z } from 'zod';
 
-/** A text of a JSON body that every database can store. */
+/** A string in a JSON body that every database can store. */
 export const storableText = z
   .string()
   .refine(

@@ -8,7 +8,7 @@ import { storableText } from '../storable-text.js';
 const instant = z.number().int();
 export const appParameter = storableText.min(1).max(300);
 
-/** Returns the apps of the apps file, and whether the vendor accepts the notifications of each. */
+/** Returns the apps in the apps file, and whether the vendor accepts each app's notifications. */
 export const listApps = operation({
   method: 'GET',
   path: '/admin/api/apps',
@@ -41,7 +41,7 @@ export const listApps = operation({
   },
 });
 
-/** Checks an app's credential with the vendor, as `apps check` does. Notifies no phone. */
+/** Checks an app's credential with the vendor, as `apps check` does. Does not notify any phone. */
 export const checkApp = operation({
   method: 'POST',
   path: '/admin/api/apps/check',

@@ -21,7 +21,7 @@ const deadLetter = z.object({
 });
 
 /**
- * Returns the dead letters, oldest first. A dead letter is a job that the queue gave up; the answer contains the
+ * Returns the dead letters, oldest first. A dead letter is a job that the queue gave up on; the answer contains the
  * reason.
  */
 export const listDeadLetters = operation({

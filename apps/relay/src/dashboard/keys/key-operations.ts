@@ -62,7 +62,7 @@ export const rotateRing = operation({
     }),
 });
 
-/** Returns whether a key can be retired now without harm. */
+/** Returns whether a key can be retired safely now. */
 export const showRetirement = operation({
   method: 'GET',
   path: `${path}/{id}/retirement`,
@@ -92,7 +92,7 @@ export const retireRingKey = operation({
     }),
 });
 
-/** Revokes a key whose private half may be stolen, as `keys revoke` does. */
+/** Revokes a key whose private half may have been stolen, as `keys revoke` does. */
 export const revokeRingKey = operation({
   method: 'POST',
   path: `${path}/{id}/revoke`,

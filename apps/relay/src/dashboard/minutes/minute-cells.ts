@@ -16,7 +16,7 @@ export const latencyBounds = [
   50, 100, 200, 500, 1000, 2000, 5000, 10_000, 30_000, 60_000, 600_000, 86_400_000,
 ];
 
-/** Every figure of a minute. */
+/** All per-minute figures. */
 export const minuteCells: readonly MinuteCell[] = [
   { vendor: '', outcome: 'registered' },
   ...latencyBounds.map((bound): MinuteCell => ({ vendor: '', outcome: `within ${bound}` })),
@@ -25,7 +25,10 @@ export const minuteCells: readonly MinuteCell[] = [
 
 const indexes = new Map(minuteCells.map((cell, index) => [`${cell.vendor} ${cell.outcome}`, index]));
 
-/** Returns the index of a figure in {@link minuteCells}; `undefined` for a figure that only another version knows. */
+/**
+ * Returns the index of a figure in {@link minuteCells}; `undefined` for a figure that another version of the relay
+ * stored.
+ */
 export function indexOfCell({ vendor, outcome }: { vendor: string; outcome: string }): number | undefined {
   return indexes.get(`${vendor} ${outcome}`);
 }

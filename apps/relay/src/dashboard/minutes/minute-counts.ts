@@ -21,7 +21,7 @@ const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns'), webpush: cel
 /**
  * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that
  * no request waits for the database. A process that is killed loses the last minute. The database contains the sums
- * over all processes.
+ * across all processes.
  */
 export class MinuteCounts {
   readonly #options: MinuteCountsOptions;
@@ -44,7 +44,7 @@ export class MinuteCounts {
     this.#add(registeredCell, count);
   }
 
-  /** @param latencyMilliseconds from the arrival of the notification until the vendor accepted it. */
+  /** @param latencyMilliseconds from the arrival of the notification until the vendor's acceptance. */
   noteDelivered(vendor: TokenKind, latencyMilliseconds: number): void {
     this.#add(deliveryCells[vendor].delivered, 1);
     const found = latencyBounds.findIndex((bound) => latencyMilliseconds <= bound);
@@ -57,8 +57,8 @@ export class MinuteCounts {
   }
 
   /**
-   * Reads the stored amounts of all processes, plus this process's amounts that are not stored yet, from minute `first` to
-   * minute `last`, both included.
+   * Reads the stored amounts of all processes, plus this process's amounts that are not stored yet, for the minutes
+   * from `first` to `last`, inclusive.
    */
   async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
     const minutes = await readMinutes(this.#options.database, first, last);

@@ -43,7 +43,7 @@ export async function addMinutes(
   );
 }
 
-/** Reads the stored amounts from minute `first` to minute `last`, both included. Omits minutes without counts. */
+/** Reads the stored amounts for the minutes from `first` to `last`, inclusive. Omits minutes without counts. */
 export async function readMinutes(
   { db }: RelayDatabase,
   first: number,

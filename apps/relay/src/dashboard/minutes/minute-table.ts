@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 
 /** Tables of the dashboard's figures. */
 export interface MinuteTables {
-  /** Counts by minute, summed over all processes; kept for seven days. */
+  /** Counts by minute, summed across all processes; kept for seven days. */
   minute_counts: {
     /** Minutes since 1970. */
     minute: number;

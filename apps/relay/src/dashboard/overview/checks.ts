@@ -17,7 +17,7 @@ export interface CheckedFacts {
 }
 
 const dayMilliseconds = 86_400_000;
-// The relay re-signs the list after half of its lifetime, so at least half a day is normally left.
+// The relay re-signs the list after half of its lifetime, so the list is normally valid for at least another half day.
 const expiryNoticeMilliseconds = dayMilliseconds / 4;
 const remedies: Readonly<Record<string, string>> = {
   database:
@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** Returns all checks, failed checks first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
-  // Leaves out the load, because each load problem gets a check of its own.
+  // Leaves out the load, because each load problem gets its own check.
   const { load: _, ...readiness } = facts.readiness;
   return failedFirst([
     ...readinessChecks(readiness, remedies),

@@ -29,7 +29,7 @@ export const noFigures: StoredFigures = {
   figures: new Map(),
 };
 
-/** Reads the figures. `first` and `last` are the bounds of the minutes, both included. */
+/** Reads the figures for the minutes from `first` to `last`, inclusive. */
 export async function readFigures(
   { database, minuteCounts }: FiguresContext,
   first: number,
