@@ -3,7 +3,7 @@ import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Addressee } from '../registrations/store/addressee.js';
 
-/** Delivery tables. Instants in Unix milliseconds. */
+/** Delivery tables. Times in Unix milliseconds. */
 export interface DeliveryTables {
   /** Outcomes of notifications that have an id or were queued. Kept for one day after they settle. */
   delivery_receipts: {

@@ -9,7 +9,7 @@ export interface DeliveryTimings {
   readonly requestBudgetMilliseconds: number;
   /** Timeout of one request to FCM. Google recommends at least ten seconds. */
   readonly fcmTimeoutMilliseconds: number;
-  /** Timeout of one request to a push service, answer included. */
+  /** Timeout of one request to a push service, including the answer. */
   readonly webPushTimeoutMilliseconds: number;
   readonly apns: ApnsTimings;
   /** Divides every retry delay, and the interval between probes of a refused credential. */

@@ -40,7 +40,7 @@ export class DeliveryUpkeep {
     clearInterval(this.#timer);
   }
 
-  /** Recounts the queue in the database: this process's own count misses the changes of other processes. */
+  /** Recounts the queue in the database: this process's own count misses changes by other processes. */
   async #countQueued(): Promise<void> {
     const { receipts, load, log } = this.#options;
     try {
@@ -71,7 +71,7 @@ export class DeliveryUpkeep {
   }
 }
 
-/** Returns a lower level for an unavailable database, which is already logged as an error. */
+/** Returns a lower log level for an unavailable database, which is already logged as an error. */
 function levelOf(error: unknown): 'info' | 'warn' {
   return error instanceof DatabaseUnavailableError ? 'info' : 'warn';
 }

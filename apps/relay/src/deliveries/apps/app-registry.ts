@@ -94,7 +94,7 @@ export class AppRegistry {
     return this.#options.configuration.apps.kind === 'configured';
   }
 
-  /** Finds the route of a delivery; `undefined` if no app in the apps file serves it. */
+  /** Finds the route for a delivery; `undefined` if no app in the apps file serves it. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
     if (target.tokenKind === 'apns') return this.findApns(target.iosAppId, environment);
     const { serverId, realmUuid } = notification;
@@ -156,8 +156,9 @@ export class AppRegistry {
   }
 
   /**
-   * Reloads the apps file and the certificate authorities, so that a fixed credential works without a restart. Unchanged
-   * credentials keep their connections. If the file is invalid, logs that once and keeps using the previous content.
+   * Reloads the apps file and the certificate authorities, so that a fixed credential works without a restart.
+   * Unchanged credentials keep their connections. If the file is invalid, logs the problem once and keeps using the
+   * previous content.
    */
   async reload(): Promise<void> {
     const { log } = this.#options;

@@ -4,7 +4,7 @@ import type { WebPushApp } from '../vendors/webpush/app.js';
 
 export type App = FcmApp | ApnsApp | WebPushApp;
 
-/** Returns a key for an app's sender. Apps with the same credential and sender settings have the same key. */
+/** Returns a lookup key for an app's sender. Apps with the same credential and sender settings have the same lookup key. */
 export function identify(app: App, ca: string | string[] | undefined): string {
   switch (app.vendor) {
     case 'apns':

@@ -52,7 +52,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     default:
-      // Our own message, or the UUID message of `@waxwing/protocol`; both name the expected form.
+      // Either our own message or the UUID message from `@waxwing/protocol`. Both describe the expected format.
       return issue.message;
   }
 }

@@ -3,9 +3,9 @@ import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
 import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /**
- * Reads the configured apps file. Returns no apps if none is configured.
- * @throws ConfigurationError that lists every problem of the file, or for a Web Push app that may use any host although a
- * proxy is configured.
+ * Reads the configured apps file. Returns no apps if no file is configured.
+ * @throws ConfigurationError that lists every problem in the file, or for a Web Push app that may use any host although
+ * a proxy is configured.
  */
 export async function readConfiguredApps({ apps, proxyUrl }: DeliveriesConfiguration): Promise<AppSet> {
   if (apps.kind === 'not-configured') return { fcm: [], apns: [], webpush: [] };

@@ -27,7 +27,7 @@ const minimumRsaBits = 2048;
 
 /**
  * Reads a private key (PKCS #8, PKCS #1 or SEC 1) from PEM. Tolerates damage by editors, shells and environment
- * variables: line breaks that are missing or replaced by blanks or `\n`, quotes, and base64 without the PEM lines.
+ * variables: line breaks that are missing or replaced by spaces or `\n`, quotes, and base64 without the PEM lines.
  * Returns `undefined` if the text contains no key.
  */
 export async function readSigningKey(

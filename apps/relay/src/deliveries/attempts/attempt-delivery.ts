@@ -166,7 +166,7 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
-      // The success is recorded before the repeat, whose answer may come from Apple's other environment.
+      // Record the success before the repeat: the repeat's answer may come from Apple's other environment.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);

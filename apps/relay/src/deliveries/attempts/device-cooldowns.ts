@@ -17,7 +17,7 @@ export class DeviceCooldowns {
   readonly #cooldowns = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });
   readonly #apartMilliseconds: number;
 
-  /** @param apartMilliseconds Spacing of postponed notifications after a cool-down. */
+  /** @param apartMilliseconds Spacing between postponed notifications after a cool-down. */
   constructor(apartMilliseconds: number) {
     this.#apartMilliseconds = apartMilliseconds;
   }

@@ -34,7 +34,7 @@ export class AppShares {
 
   /** Returns the scopes of a notification: its realm, its server, the app. */
   scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
-    // `get`, not `peek`, marks the entry as used: short-lived realms must not evict a busy one.
+    // `get`, not `peek`, marks the entry as used: short-lived realms must not evict a busy realm.
     const known = this.#scopesOfRealms.get(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];

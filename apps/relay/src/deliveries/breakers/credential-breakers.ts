@@ -181,7 +181,7 @@ export class CredentialBreakers {
     return known.probeAt;
   }
 
-  /** Closes the breaker: the vendor answered about a notification itself, so the credential works. */
+  /** Closes the breaker: the vendor's answer concerned the notification itself, so the credential works. */
   async worked(appId: string): Promise<void> {
     const { store, log, onChange } = this.#options;
     this.#suspicions.excuse(appId);

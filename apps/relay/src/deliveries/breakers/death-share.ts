@@ -17,7 +17,7 @@ const leastShare = 0.2;
 const mostShare = 0.9;
 const timesUsual = 5;
 /**
- * A scope thaws at half of the share that froze it. The full share would not prove recovery, because tokens that were
+ * A scope thaws at half the share that froze it. The full share would not prove recovery, because tokens that were
  * deleted before the freeze no longer count.
  */
 const thawingPart = 0.5;

@@ -15,7 +15,7 @@ const newInstallationMilliseconds = 24 * 60 * 60_000;
 export type Outcome =
   | {
       readonly kind: 'sent';
-      /** Apple's environment that accepted the notification, if it is not the registered environment. */
+      /** The Apple environment that accepted the notification, if it differs from the registered environment. */
       readonly workedEnvironment?: ApnsEnvironment;
     }
   | {
@@ -123,7 +123,7 @@ function isNewInstallation({ device: { target, registeredAt } }: Delivery, now: 
 
 /** Judges a dead token. If the vendor says when the token died, a device that registered later keeps its token. */
 function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, reason: string): Outcome {
-  // Only the registration that was tried is dead. A newer registration stays valid.
+  // Only the registration that this attempt used is dead. A newer registration stays valid.
   if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: delivery.device.registeredAt + 1 };
   const deadSince = answer.kind === 'refused' ? answer.deadSince : undefined;
   if (deadSince === undefined || delivery.device.registeredAt >= deadSince) {
@@ -186,7 +186,7 @@ export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer blames, or may blame, the credential. Such an answer does not concern the token. */
+/** Whether the answer blames, or may blame, the credential instead of the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
@@ -201,8 +201,8 @@ export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
 }
 
 /**
- * Whether the answer suggests that the vendor fails for the whole app: no answer, a vendor error, or an exceeded quota.
- * Always `false` for a push service: a phone chose it, so its failure does not indicate a problem of the app.
+ * Whether the answer suggests that the vendor is failing for the whole app: no answer, a vendor error, or an exceeded
+ * quota. Always `false` for a push service: a phone chose it, so its failure does not indicate a problem of the app.
  */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
   if (vendor === 'webpush') return false;

@@ -16,7 +16,7 @@ interface AppsContext {
  * Returns whether the relay can deliver to each app of a realm's devices (docs/protocol.md#remotespushe2eeapps).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
- * for `realm_uuid`; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * for a missing or invalid `realm_uuid`; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const findApps = operation({
   method: 'GET',

@@ -18,7 +18,7 @@ interface ReceiptsContext {
  * the last change. Omits unknown ids.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
- * for `ids`. A request with invalid `ids` also costs one unit of the quota.
+ * for missing or invalid `ids`, which also cost one unit of the quota.
  */
 export const findReceipts = operation({
   method: 'GET',

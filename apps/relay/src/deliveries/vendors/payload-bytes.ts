@@ -4,8 +4,8 @@ import { fcmDataBytes } from './fcm/message.js';
 import { webPushBodyBytes } from './webpush/message.js';
 
 /**
- * Returns the number of bytes that count toward the vendor's limit: those of the data for FCM, or of the body for APNs
- * and push services.
+ * Returns the number of bytes that count toward the vendor's limit: the data for FCM, or the body for APNs and push
+ * services.
  */
 export function payloadBytes({ notification, device: { target } }: Delivery): number {
   const { plaintext, urgency } = notification;

@@ -10,7 +10,7 @@ const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESE
 
 /**
  * Detects stale connections: the peer closed a connection while it was idle, and the relay reused the connection before
- * it noticed. Such a connection ends before the first byte of an answer, so its request was most likely not processed.
+ * it noticed. A stale connection ends before the first byte of an answer, so its request was most likely not processed.
  * HTTP/1.1 offers no proof of that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1,
  * and `ShouldResendRequest` in Chromium).
  */

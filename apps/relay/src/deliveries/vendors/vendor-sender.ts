@@ -10,7 +10,7 @@ export type VendorAnswer =
 export interface VendorRefusal {
   readonly kind: 'refused';
   readonly httpStatus: number;
-  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` without one. */
+  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` if there is none. */
   readonly reason: string;
   /** The raw `Retry-After` header. */
   readonly retryAfter?: string | undefined;

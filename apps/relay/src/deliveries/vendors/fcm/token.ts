@@ -21,7 +21,7 @@ export interface AccessTokenOptions {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 const assertionLifetimeSeconds = 3600;
 const refreshEarlyMilliseconds = 5 * 60_000;
-/** Delay before the next refresh after a failed one, while the cached token is still valid. */
+/** Delay before the next refresh after a failed refresh, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
 /**
@@ -37,7 +37,7 @@ const brokenConnection: ReadonlySet<unknown> = new Set([
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** Instants in Unix milliseconds. */
+/** Times in Unix milliseconds. */
 interface CachedToken {
   readonly accessToken: string;
   readonly refreshAt: number;
@@ -133,7 +133,8 @@ export class AccessToken {
         body: grant.toString(),
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
-        // Closes the connection after the answer: the next request is due in an hour, and would find it stale.
+        // Closes the connection after the answer: the next request is due in an hour, and would find the connection
+        // stale.
         reset: true,
       });
       return { statusCode, headers, text: await readBody(body) };

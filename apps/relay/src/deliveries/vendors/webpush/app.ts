@@ -3,7 +3,7 @@ import type { ServedRealms } from '../choose-app.js';
 /** A Web Push app: one VAPID key pair of the key ring, and the push services that its phones may use. */
 export interface WebPushApp extends ServedRealms {
   readonly vendor: 'webpush';
-  /** Names the key pair. */
+  /** Name of the app, and of its key pair. */
   readonly name: string;
   /** Contact of the operator for push services: a `mailto:` or `https:` URL. */
   readonly contact: string;

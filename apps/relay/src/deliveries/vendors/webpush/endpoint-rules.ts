@@ -41,7 +41,7 @@ export function checkEndpoint(
   return isListed ? { url, mayBePrivate } : 'HOST_NOT_SERVED';
 }
 
-/** Whether a host of the apps file, such as `*.push.example:8443`, names this host and port. */
+/** Whether a host in the apps file, such as `*.push.example:8443`, matches this host and port. */
 function matches(listed: string, hostname: string, port: string): boolean {
   const [name = '', listedPort = defaultPort] = listed.split(':');
   if (listedPort !== port) return false;

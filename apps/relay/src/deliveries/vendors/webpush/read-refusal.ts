@@ -8,7 +8,7 @@ const maximumReadBytes = 16 * 1024;
 /** Statuses that mean accepted: RFC 8030 defines 201 and 202, and some UnifiedPush servers answer 200 or 204. */
 const accepted: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
-/** Reasons by status: push services have no common reason texts. https://www.rfc-editor.org/rfc/rfc8030 */
+/** Reasons by status, because push services have no standard reason texts. https://www.rfc-editor.org/rfc/rfc8030 */
 const reasons: Readonly<Record<number, string>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',

@@ -144,7 +144,7 @@ export class WebPushSender implements VendorSender {
     }
   }
 
-  /** Why a request has no status. */
+  /** Classifies the failure of a request that got no status. */
   #failureOf(service: PushService, error: unknown): VendorAnswer {
     if (error instanceof ForbiddenAddressError) return refusedEndpoint;
     const { code, name } = error as NodeJS.ErrnoException;
