@@ -11,7 +11,7 @@ import type { KeyRingDatabase } from './storage/key-ring-tables.js';
 /**
  * Opens the stored key ring as the relay does at startup, without changing it. Resolves to a note if the ring is in the
  * database and `database` is `undefined`, otherwise to `undefined`.
- * @throws ConfigurationError, or ClockDoubtError if the clock is far from the ring's instants.
+ * @throws ConfigurationError, or ClockDoubtError if the clock is far from the times in the ring.
  */
 export async function checkStoredRing(
   { location, unlock, policy, confirmedDay, auditLog }: KeyRingConfiguration,

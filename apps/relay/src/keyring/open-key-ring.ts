@@ -40,7 +40,7 @@ const filePollMilliseconds = 1000;
 const rowPollMilliseconds = 5000;
 
 /**
- * Returns the token vault and the VAPID keys of the current ring, for a command that changes no key.
+ * Returns the token vault and the VAPID keys of the current ring, for a command that does not change any key.
  * @throws ConfigurationError for the same reasons as {@link openKeyRing}.
  */
 export async function readKeysOfRing(
@@ -67,8 +67,8 @@ export async function openKeyRing(
   let wallAtZero: number | undefined;
   const witnessed = () => (wallAtZero === undefined ? undefined : wallAtZero + monotonic());
   const keeper = createKeyRingKeeper(configuration, { ...options, clock, witnessed });
-  // Signed again, because the ring may be from a backup: phones refuse a list whose sequence is older than one they
-  // have seen.
+  // Signed again, because the ring may be from a backup: phones refuse a list with a lower sequence than they have
+  // already seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
   // Set only after the change above, which checked the clock against the ring.
   wallAtZero = clock() - monotonic();

@@ -23,7 +23,7 @@ const maximumReasonCharacters = 200;
 /** Maximum size of a plain key file. Form encoding may triple each byte. */
 const maximumFileBytes = 1024 * 1024;
 
-/** Creates a new primary key. The old primary key stays accepted. */
+/** Creates a new primary key. The old primary key remains accepted. */
 export const rotateKeys = operation({
   method: 'POST',
   path: `${path}/rotate`,
@@ -61,7 +61,7 @@ export const retireKey = operation({
   },
 });
 
-/** Revokes a key at once. The key list informs phones. A new key replaces a revoked primary key. */
+/** Revokes a key immediately. Phones learn of it from the key list. A new key replaces a revoked primary key. */
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
@@ -108,8 +108,8 @@ export const importPlainKeys = operation({
 });
 
 /**
- * Resets dates that were written while the clock was fast. The operator confirms `today`, because the clock may still be
- * wrong.
+ * Resets dates that were written while the clock was ahead. The operator confirms `today`, because the clock may still
+ * be wrong.
  */
 export const mendRingDates = operation({
   method: 'POST',

@@ -12,7 +12,7 @@ import type { TransitionContext } from '../ring/key-ring-transitions.js';
 import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { KeyUses } from '../uses/key-uses.js';
 
-/** Context of the key operations, which run in the running relay, or in the command's process if no relay runs. */
+/** Context of the key operations, which run in the running relay, or in the command's process if no relay is running. */
 export interface KeyAdmin {
   readonly keeper: KeyRingKeeper;
   readonly sodium: Sodium;
@@ -21,7 +21,7 @@ export interface KeyAdmin {
   readKeyUses(): Promise<KeyUses>;
   /** Records a change of the ring in the operators' audit log. */
   recordAct(act: Act): Promise<void>;
-  /** Makes the running relay load the change; does nothing if no relay runs. */
+  /** Makes the running relay load the change; does nothing if no relay is running. */
   takeOver(): Promise<void>;
 }
 

@@ -107,8 +107,8 @@ function describeKey(
 }
 
 /**
- * Returns since when a key is safe to retire: for the policy's unused period, it has opened no registration and was not
- * primary. Returns `null` if it is not safe yet.
+ * Returns the time since which a key has been safe to retire: throughout the policy's unused period, it opened no
+ * registration and was not primary. Returns `null` if it is not safe yet.
  */
 function safeSince(
   key: AcceptedKey,

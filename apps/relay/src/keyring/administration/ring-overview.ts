@@ -37,7 +37,7 @@ export async function readRingOverview(admin: KeyAdmin) {
   });
 }
 
-/** Whether a key may be retired now without refusing phones that still use it, and why. */
+/** Whether a key may be retired now without refusing phones that still use it, and the reason. */
 export async function judgeRetirement(
   admin: KeyAdmin,
   key: string,

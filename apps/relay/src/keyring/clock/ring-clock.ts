@@ -40,7 +40,7 @@ export interface ClockReading {
   readonly now: number;
   /** The current day according to the operator (its first instant in UTC, Unix milliseconds), if given. */
   readonly confirmedDay: number | undefined;
-  /** An instant that has certainly passed: a running relay counts from its start with a monotonic clock. */
+  /** A time that has certainly passed: a running relay measures it from its start with a monotonic clock. */
   readonly witnessed?: number | undefined;
 }
 
@@ -78,9 +78,9 @@ export function requireClockOfRing(ring: KeyRing, reading: ClockReading): void {
 /**
  * Resets dates that a fast clock wrote into the ring to `now`, and marks the list to be signed again. If the last
  * sequence is at most a week ahead, the new list continues it, and phones that accepted the last list accept the new
- * list too. Otherwise the sequence restarts from the clock, for the phones that refused the last list; the few phones
- * whose own clock was also ahead accept the new list only after that time. Returns the same ring object if no date is
- * more than a day ahead.
+ * list too. Otherwise the sequence restarts from the clock, for the phones that refused the last list. The few phones
+ * that accepted the last list, because their own clocks were also ahead, accept a new list only once its sequence is
+ * higher. Returns the same ring object if no date is more than a day ahead.
  */
 export function mendDates(
   ring: KeyRing,

@@ -7,7 +7,7 @@ import { withRelayDatabase } from '../../with-database.js';
 import type { KeyAdmin, KeyOperation } from '../administration/key-admin.js';
 import { type KeyRingConfiguration, readKeyRingEnvironmentAlone } from '../storage/key-ring-configuration.js';
 
-/** Runs an operation in the running relay through its admin socket, or in this process if no relay runs. */
+/** Runs an operation in the running relay through its admin socket, or in this process if no relay is running. */
 export async function runKeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject>(
   terminal: Terminal,
   declared: KeyOperation<Parameters, Answer>,

@@ -20,7 +20,7 @@ export function withDryRun(command: Command): Command {
   return withJson(command).option('--dry-run', 'only print what would change');
 }
 
-/** Adds the flags of a destructive command. */
+/** Adds the flags for a destructive command. */
 export function withConsent(command: Command): Command {
   return withYes(withDryRun(command));
 }

@@ -1,6 +1,6 @@
 const bars = '▁▂▃▄▅▆▇█';
 
-/** Formats one bar per count; the largest count gets the highest bar, 0 a dot. */
+/** Formats one bar per count. The largest count gets the highest bar, and 0 gets a dot. */
 export function formatSparkline(counts: readonly number[]): string {
   const largest = Math.max(1, ...counts);
   return counts

@@ -18,8 +18,8 @@ export interface PublishContext {
 }
 
 /**
- * Signs a new key list if the published one differs from the ring, or if half of its validity has passed. Otherwise
- * returns the same ring object.
+ * Signs a new key list if the published list does not match the ring, or if half of the list's validity has passed.
+ * Otherwise returns the same ring object.
  */
 export function publishKeyList(ring: KeyRing, { sodium, policy, now }: PublishContext): KeyRing {
   const { published } = ring;

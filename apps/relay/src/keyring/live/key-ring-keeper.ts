@@ -66,7 +66,7 @@ export class KeyRingKeeper {
 
   /**
    * Reads and decrypts the ring. The caller wipes it after use.
-   * @throws ConfigurationError with the remedy if the ring is missing, does not open, or is invalid.
+   * @throws ConfigurationError with the remedy if the ring is missing, cannot be decrypted, or is invalid.
    */
   async read(): Promise<StoredKeyRing> {
     const stored = await this.readStored();
@@ -123,7 +123,7 @@ export class KeyRingKeeper {
     throw new ConfigurationError([`${problem} (It is in ${store.location}.)`]);
   }
 
-  /** Signs the key list and stores the first ring of a store. Returns `false` if the store already has a ring. */
+  /** Signs the key list and stores the ring in an empty store. Returns `false` if the store already has a ring. */
   async create(ring: KeyRing, actor: string): Promise<boolean> {
     const published = this.#publish(ring);
     const stored = await this.#seal(published);
@@ -186,7 +186,7 @@ export class KeyRingKeeper {
     return replaced ? { ring, stored } : undefined;
   }
 
-  /** Re-encrypts the ring for the first secret of `unlock`. */
+  /** Re-encrypts the ring for the first secret in `unlock`. */
   async rewrap(actor: string, unlock: UnlockFile = this.options.unlock): Promise<void> {
     const changes = [`encrypted for the first ${unlock.kind} of ${unlock.path}`];
     for (;;) {

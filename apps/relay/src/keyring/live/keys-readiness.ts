@@ -1,7 +1,10 @@
 import type { ReadinessWarning } from '@waxwing/service/http';
 import type { LiveKeyRing } from './live-key-ring.js';
 
-/** Checks the keys. Resolves to a sentence if they are unusable, to a warning, or to `undefined` if nothing is wrong. */
+/**
+ * Checks the keys. Resolves to a sentence if the keys are unusable, to a warning for a lesser problem, or to
+ * `undefined`.
+ */
 export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**

@@ -36,15 +36,15 @@ export interface KeyRingDescription {
   readonly problem: string | undefined;
 }
 
-/** Time by which daily counts outlast the period of the policy. Longer than the period that the commands show. */
+/** How long daily counts are kept beyond the policy's unused period. Longer than the period that the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
 const rereadMilliseconds = 1000;
 
 /**
- * The key ring of a running relay. {@link refresh} follows the stored ring and applies the schedule. If that fails, the
- * last good ring stays in use.
+ * The key ring of a running relay. {@link refresh} loads changes to the stored ring and applies the schedule. If that
+ * fails, the last good ring stays in use.
  */
 export class LiveKeyRing {
   readonly tokenVault: KeyRingTokenVault;

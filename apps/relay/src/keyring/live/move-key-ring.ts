@@ -37,7 +37,7 @@ export async function moveKeyRing(options: MoveKeyRingOptions): Promise<boolean>
     await options.keeper.open(stored);
     await requireRoom(options, stored);
     await keepCopy(options, stored);
-    // Repeats a transfer that returns false, because another process has changed the ring since it was read.
+    // Retry if `transfer` returns false: another process changed the ring after it was read.
     if (await audited(options, () => transfer(options, stored, isTaken))) return true;
   }
 }
@@ -62,7 +62,7 @@ export async function removeMovedKeyRing(options: MoveKeyRingOptions): Promise<b
   return true;
 }
 
-/** @throws CommandError if the target is the same location as the source or the copy, even by another path. */
+/** @throws CommandError if the target is the same location as the source or the copy, even through a different path. */
 export function requireOtherLocation({ from, copy, to }: MoveKeyRingOptions): void {
   const target = new Set(to.store.identities());
   const isTarget = (store: KeyRingStore) => store.identities().some((identity) => target.has(identity));

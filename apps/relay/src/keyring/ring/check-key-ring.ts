@@ -6,7 +6,7 @@ import { isVapidPair, type VapidKey } from './vapid-key.js';
 
 /**
  * Validates a key ring. Returns one sentence with the problem and its remedy, or `undefined` if the ring is valid. A
- * valid ring has exactly one primary key, no duplicate and no example key, and each public half belongs to its private
+ * valid ring has exactly one primary key and no duplicate or example keys, and each public half matches its private
  * half.
  */
 export function checkKeyRing(ring: KeyRing, sodium: Sodium): string | undefined {

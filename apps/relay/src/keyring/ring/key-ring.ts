@@ -39,7 +39,7 @@ interface RetiredKey extends BouncerKeyFacts {
   readonly retiredAt: number;
 }
 
-/** A key whose private half may be stolen. The relay refuses it, and the key list marks it as revoked. */
+/** A key whose private half may have been stolen. The relay refuses it, and the key list marks it as revoked. */
 interface CompromisedKey extends BouncerKeyFacts {
   readonly state: 'compromised';
   readonly revokedAt: number;
@@ -63,12 +63,12 @@ export interface SigningKey {
 /** Format version of stored tokens, used in their texts and in the key ring's document. */
 export const tokenFormat = 3;
 
-/** Key that encrypts push tokens in the database, and separate key for their lookup hashes: 32 bytes each. */
+/** A key that encrypts push tokens in the database, and a separate key for their lookup hashes: 32 bytes each. */
 export interface TokenKey {
   readonly id: string;
   readonly encryptionKey: Secret<Uint8Array>;
   readonly lookupKey: Secret<Uint8Array>;
-  /** Unix milliseconds. New rows use this key from then on. All relays load the key before that time. */
+  /** Unix milliseconds. New rows use this key from this time on. All relays load the key before then. */
   readonly currentFrom: number;
 }
 

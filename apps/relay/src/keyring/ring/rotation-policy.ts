@@ -4,15 +4,15 @@ export interface RotationPolicy {
   readonly rotateAfterMilliseconds: number;
   /** How long a replaced key still opens registrations. */
   readonly acceptForMilliseconds: number;
-  /** A key that opened nothing for this long counts as unused and may be retired early. */
+  /** A key that has opened no registration for this long counts as unused and may be retired early. */
   readonly unusedForMilliseconds: number;
-  /** Validity of a signed key list. The list is signed again after half of it. */
+  /** Validity of a signed key list. The list is signed again when half of its validity has passed. */
   readonly listValidMilliseconds: number;
 }
 
 export const dayMilliseconds = 86_400_000;
 
-/** Defaults for phones: some are offline for a year, and apps update at the user's pace. */
+/** Defaults that allow for phones that are offline for a year, and for users who rarely update their apps. */
 export const defaultRotationPolicy: RotationPolicy = {
   rotateAfterMilliseconds: 90 * dayMilliseconds,
   acceptForMilliseconds: 400 * dayMilliseconds,

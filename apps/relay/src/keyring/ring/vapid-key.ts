@@ -43,7 +43,8 @@ export function isVapidPair({ publicKey, privateKey }: VapidKey): boolean {
   return pair.getPublicKey('base64url') === publicKey;
 }
 
-// The bytes of a PKCS #8 key (RFC 5958) with a P-256 ECPrivateKey (RFC 5915): before the scalar, and before the point.
+// The fixed bytes before the scalar and before the point, in a PKCS #8 key (RFC 5958) with a P-256 ECPrivateKey (RFC
+// 5915).
 const beforeScalar = Buffer.from(
   '308187020100301306072a8648ce3d020106082a8648ce3d030107046d306b0201010420',
   'hex',

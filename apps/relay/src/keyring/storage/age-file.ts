@@ -15,7 +15,7 @@ const tagBytes = 16;
 const nonceBytes = 16;
 const lastChunkFlag = 1;
 
-/** Encrypts for a recipient: a string `age1…`, or a `Recipient` of this project. */
+/** Encrypts for a recipient: a string `age1…`, or a `Recipient` from this project. */
 export async function encryptAgeFile(
   plaintext: Uint8Array,
   recipient: string | Recipient,
@@ -45,8 +45,8 @@ export async function encryptAgeFile(
 
 /**
  * Decrypts an age file. The caller wipes the plaintext.
- * @throws Error if no identity (a string `AGE-SECRET-KEY-1…`, or an `Identity` of this project) opens the file, or if
- * the file was changed.
+ * @throws Error if no identity (a string `AGE-SECRET-KEY-1…`, or an `Identity` from this project) opens the file, or if
+ * the file was modified.
  */
 export async function decryptAgeFile(
   file: Uint8Array,
@@ -95,7 +95,7 @@ function withPayloadKey<T>(fileKey: Uint8Array, nonce: Uint8Array, work: (key: U
   }
 }
 
-/** Splits bytes into chunks of `size` bytes. Returns one empty chunk for no bytes. */
+/** Splits bytes into chunks of `size` bytes. Returns one empty chunk for empty input. */
 function splitChunks(bytes: Uint8Array, size: number): Uint8Array[] {
   const count = Math.max(1, Math.ceil(bytes.length / size));
   return Array.from({ length: count }, (_, index) => bytes.subarray(index * size, (index + 1) * size));

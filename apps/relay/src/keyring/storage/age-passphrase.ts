@@ -11,7 +11,7 @@ const blockSize = 8;
 const tagBytes = 16;
 const zeroNonce = Buffer.alloc(12);
 
-/** The default of age: about one second of work and 256 MiB per guess. */
+/** age's default: about one second of work and 256 MiB per guess. */
 export const defaultScryptWorkFactor = 18;
 /** Files with a higher work factor are refused: they could keep the process busy for minutes. */
 const maximumScryptWorkFactor = 20;

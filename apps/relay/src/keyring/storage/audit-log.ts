@@ -11,7 +11,7 @@ import {
 interface AuditEntry {
   /** Unix milliseconds. */
   readonly at: number;
-  /** The operating system's user name of the person at the terminal, or `schedule`. */
+  /** The OS user name of the person at the terminal, or `schedule`. */
   readonly actor: string;
   readonly action: string;
   /** `begun` is written before the change, and `done` after it. `begun` without `done` means an interrupted change. */

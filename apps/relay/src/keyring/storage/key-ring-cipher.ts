@@ -18,7 +18,8 @@ export interface KeyRingCipher {
   encrypt(document: Uint8Array): Promise<string>;
   /**
    * Returns the plaintext, which the caller wipes.
-   * @throws ConfigurationError if no identity or passphrase of the unlock file opens the file, or if it was changed.
+   * @throws ConfigurationError if no identity or passphrase in the unlock file decrypts the text, or if the text was
+   * modified.
    */
   decrypt(armoured: string): Promise<Uint8Array>;
 }
@@ -55,7 +56,7 @@ export async function openKeyRingCipher(
 ): Promise<KeyRingCipher> {
   const text = await readPrivateFile(path, `the key ring's ${kind}`);
   const lines = text.split(/\r\n?|\n/).filter((line) => line.trim() !== '');
-  // Only identities are trimmed: blanks around an identity are a mistake, but blanks in a passphrase are significant.
+  // Only identities are trimmed: spaces around an identity are a mistake, but spaces in a passphrase are significant.
   const secrets =
     kind === 'identity' ? lines.map((line) => line.trim()).filter((line) => !line.startsWith('#')) : lines;
   const [first] = secrets;

@@ -17,7 +17,7 @@ export interface KeyRingConfiguration {
   readonly location: KeyRingLocation;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
-  /** The current day according to the operator: its first instant in UTC. Needed only if no relay ran for months. */
+  /** The current day according to the operator: its first instant in UTC. Needed only if no relay has run for months. */
   readonly confirmedDay?: number | undefined;
   /** Path of the audit log. */
   readonly auditLog: string;
@@ -73,7 +73,7 @@ export function readKeyRingEnvironment(reader: EnvironmentReader): KeyRingConfig
 
 /**
  * Reads a path whose default is next to the ring's file. Requires an explicit path if the ring is in the database: a
- * default would depend on the working directory, and a command may run in another directory than the relay.
+ * default would depend on the working directory, and a command may run in a different directory from the relay.
  */
 function pathBesideRing(
   reader: EnvironmentReader,

@@ -5,7 +5,10 @@ import { ConfigurationError, fileExists, readPrivateFile, writePrivateFile } fro
 import { withFileLock } from '@waxwing/storage';
 import type { KeyRingStore } from './key-ring-store.js';
 
-/** Key ring store in one file of mode 0600 that has no links. Several relays on one machine may share the file. */
+/**
+ * Key ring store in one file of mode 0600. The file must not be a symbolic link or have other hard links. Several
+ * relays on one machine may share the file.
+ */
 export function keyRingFile(path: string): KeyRingStore {
   const read = async () => {
     const file = lstatSync(path, { throwIfNoEntry: false });
@@ -33,7 +36,8 @@ export function keyRingFile(path: string): KeyRingStore {
   };
 }
 
-// Not by path: links and mounts give one folder several paths, and a file system may treat two names as one file.
+// Does not compare paths: links and mounts give one folder several paths, and a file system may treat two names as one
+// file.
 function fileIdentities(path: string): string[] {
   const options = { bigint: true, throwIfNoEntry: false } as const;
   const numbers = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;
@@ -47,8 +51,8 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change replaces the file. A second link would keep the old file, which contains private keys that have been
-// destroyed since.
+// A change replaces the file. A second link would keep the old file and its private keys, which have since been
+// destroyed.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
     throw new ConfigurationError([`The key ring ${path} is a folder: set RELAY_KEY_RING to a file in it.`]);

@@ -1,15 +1,15 @@
 import { columnTypes, type Database, type MigrationSet } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** The key ring's tables in the relay's database. Instants in Unix milliseconds. */
+/** The key ring's tables in the relay's database. Times in Unix milliseconds. */
 export interface KeyRingTables {
   bouncer_key_uses: {
     public_key: string;
     /** Days since the Unix epoch, UTC. */
     day: number;
     /**
-     * Spreads concurrent writers over several rows, so that they do not wait for each other's lock. A key's use on a day
-     * is the sum over all slots.
+     * Spreads concurrent writers across several rows, so that they do not wait for each other's locks. A key's use on a
+     * day is the sum over all slots.
      */
     slot: number;
     registrations: number;

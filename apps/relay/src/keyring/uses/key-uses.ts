@@ -5,7 +5,7 @@ import type { KeyRingTables } from '../storage/key-ring-tables.js';
 
 /** Usage statistics of one key: registrations opened with it. */
 export interface KeyUse {
-  /** Counts by day, numbered since the Unix epoch (UTC). Omits days without use. */
+  /** Counts by day number since the Unix epoch (UTC). Omits days without use. */
   readonly perDay: ReadonlyMap<number, number>;
   /** Unix milliseconds. */
   readonly lastUsedAt: number;

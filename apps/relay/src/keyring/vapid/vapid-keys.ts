@@ -54,7 +54,7 @@ export class VapidKeys {
     if (key === undefined) return undefined;
     const claims = { aud: audience, exp: unixSeconds(expiresAt), sub: subject };
     const text = `${encode({ typ: 'JWT', alg: 'ES256' })}.${encode(claims)}`;
-    // Not signed with jose, which on Node 20 exports the private key as a string and caches it: it cannot be wiped.
+    // Not signed with jose: on Node 20, jose exports the private key as a string, which cannot be wiped, and caches it.
     const signature = sign('sha256', Buffer.from(text), {
       key: signingKeyOf(key),
       dsaEncoding: 'ieee-p1363',
