@@ -4,7 +4,7 @@ import type { RegistrationToWrite } from '../registrations/write/registration-wr
 
 /** `workerData` of the thread that writes registrations. */
 export interface RegistrationThreadData {
-  /** URL of the relay's database, which this process also has open in its main thread. */
+  /** URL of the relay's database. The main thread of this process also has the database open. */
   readonly databaseUrl: string;
   /** Port on which the thread sends each {@link ThreadAnswer}. */
   readonly answers: MessagePort;
@@ -24,5 +24,8 @@ export type WriteAnswer =
   | { readonly outcomes: readonly RegistrationOutcome[] }
   | { readonly error: Error; readonly isUnavailable: boolean };
 
-/** A message of the thread: `ready` when the database is open, an array with one answer per order, or a background error. */
+/**
+ * A message from the thread: `ready` when the database is open, an array with one answer per order, or a background
+ * error.
+ */
 export type ThreadAnswer = 'ready' | readonly WriteAnswer[] | { readonly trouble: unknown };

@@ -11,7 +11,7 @@ export interface ThreadedWriterOptions {
   readonly log: Log;
   /** Writer to use while no thread is ready. */
   readonly inline: RegistrationWriter;
-  /** `startRegistrationThread` in production. May throw, for example if the system has no thread left. */
+  /** `startRegistrationThread` in production. May throw, for example if the system cannot create another thread. */
   startThread(answers: MessagePort): Worker;
 }
 
@@ -21,7 +21,7 @@ interface PendingWrite {
   reject(reason: unknown): void;
 }
 
-/** Number of registrations in one event-loop tick that justifies a thread's memory. */
+/** Number of registrations in one event-loop tick that justifies the memory cost of a thread. */
 const manyRegistrations = 16;
 /** Maximum number of orders per commit. It limits a commit to about ten milliseconds. */
 const maximumOrdersAtOnce = 8;

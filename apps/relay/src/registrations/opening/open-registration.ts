@@ -61,7 +61,8 @@ export function supersededRegistration(): ProtocolError {
 }
 
 /**
- * Creates the error for an invalid registration. It is the same for all reasons, so that it does not reveal the reason.
+ * Creates the error for an invalid registration. The error is the same in every case, so that it does not reveal the
+ * reason.
  */
 export function invalidRegistration(): ProtocolError {
   return refused('Invalid encrypted_push_registration');

@@ -18,7 +18,7 @@ export interface OpeningOptions {
 
 /**
  * Opens a sealed revocation.
- * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST if it is invalid, without the reason.
+ * @throws ProtocolError INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST, without a reason, if the revocation is invalid.
  */
 export async function openRevocation(
   { sodium, keyRing }: OpeningOptions,

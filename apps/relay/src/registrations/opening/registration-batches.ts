@@ -178,7 +178,7 @@ export class RegistrationBatches {
     }
   }
 
-  /** Call it after the commit: then at least one of two concurrent registrations of a token finds the other. */
+  /** Call it after the commit, so that at least one of two concurrent registrations of a token finds the other. */
   async #findSameToken(
     opened: readonly (readonly [PendingRegistration, OpenedRegistration])[],
   ): Promise<readonly Addressee[][]> {
@@ -218,7 +218,8 @@ export class RegistrationBatches {
       throw invalidRegistration();
     const device = { realmId, addressee, target, registeredAt: now, datedAt: target.timestamp * 1000 };
     const mark = markSealedRegistration(sealed, target);
-    // No sequence for a token: the users of one phone share the token, but each numbers registrations separately.
+    // No sequence for a token: the users of one phone share the token, but each user's registrations are numbered
+    // separately.
     const sequence = tokenIdOf(addressee) === undefined ? target.sequence : undefined;
     return { device, bouncerPublicKey, mark, sequence };
   }

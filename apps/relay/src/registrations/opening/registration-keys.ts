@@ -11,7 +11,7 @@ export interface RegistrationKeys {
    */
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
-   * Reloads the ring at once, for a key that {@link find} does not know: another relay of the ring may have just created
+   * Reloads the ring at once, for a key that {@link find} did not find: another relay of the ring may have just created
    * the key, and a phone may already use it. Single-flight: concurrent calls share one read.
    */
   takeOver(): Promise<void>;

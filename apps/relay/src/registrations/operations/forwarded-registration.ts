@@ -54,8 +54,7 @@ export async function registerForwarded(
 /**
  * Reads the addressee of a registration. A `token_id` takes precedence over a push account. The relay refuses a wrong
  * `token_id` later, after it has decrypted the token.
- * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if both fields are missing, as current stock relays
- * answer.
+ * @throws ProtocolError REQUEST_VARIABLE_MISSING for `token_id` if both fields are missing, as current stock relays do.
  */
 export function readAddressee({
   push_account_id: account,

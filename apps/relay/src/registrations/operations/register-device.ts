@@ -26,10 +26,11 @@ interface Context {
  * `token_ids_of_user` have the same token, so that the server can drop older registrations of the same phone.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
- * for parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for
- * a registration that cannot be decrypted; REQUEST_EXPIRED; BAD_REQUEST for a registration whose fields name another
- * realm or account, that was presented before for another realm or for ten push accounts, or that is dated further
- * ahead than the liveness timeout; REQUEST_EXPIRED for a lower sequence than the account has already used.
+ * for missing or invalid parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR;
+ * INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for a registration that cannot be decrypted; REQUEST_EXPIRED; BAD_REQUEST for
+ * a registration whose fields name another realm or account, that was presented before for another realm or for ten
+ * push accounts, or that is dated further ahead than the liveness timeout; REQUEST_EXPIRED for a lower sequence than
+ * the account has already used.
  */
 export const registerDevice = operation({
   method: 'POST',

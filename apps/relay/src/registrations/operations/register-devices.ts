@@ -28,13 +28,13 @@ interface Context {
 
 /**
  * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm, of either generation. Answers
- * each item as `registerDevice` would. A refused or failed item does not affect other items. All stored items are durable
- * before the relay answers. Idempotent: the whole request may be retried. An extension
+ * each item as `registerDevice` would. A refused or failed item does not affect other items. All stored items are
+ * durable before the relay answers. Idempotent: the whole request may be retried. An extension
  * (docs/protocol.md#remotespushe2eeregister_many).
  *
  * Errors for the whole request, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota
- * is used up; BAD_REQUEST for the body, which costs one unit of the quota; RATE_LIMIT_HIT if the quota does not cover all
- * items; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * is used up; BAD_REQUEST for an invalid body, which costs one unit of the quota; RATE_LIMIT_HIT if the quota does not
+ * cover all items; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const registerDevices = operation({
   method: 'POST',

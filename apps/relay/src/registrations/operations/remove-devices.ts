@@ -34,14 +34,14 @@ interface Context {
  * Deletes devices of one realm and their tokens, because their users signed out or registered again. With
  * `push_account_ids`, deletes only devices that belong to these accounts: after a restore, an id may belong to another
  * account. `token_ids` names devices of the newer generation. Users of one phone share such a device, so the server
- * names it only when no user has the device anymore. `ended_keys` names keys of users who no longer use a shared
+ * names it only when none of them uses the device anymore. `ended_keys` names keys of users who no longer use a shared
  * device. The relay rejects notifications for these keys that are queued or arrive within a minute. Idempotent: ids
  * that are unknown, deleted, or of another realm or account also succeed. Each id and key costs as much of the server's
  * quota as a notification. An extension (docs/protocol.md#remotespushe2eeremove).
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
- * REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters, which costs one unit of the quota; RATE_LIMIT_HIT if the
- * quota does not cover all items; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * REQUEST_VARIABLE_MISSING and BAD_REQUEST for missing or invalid parameters, which cost one unit of the quota;
+ * RATE_LIMIT_HIT if the quota does not cover all items; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const removeDevices = operation({
   method: 'POST',

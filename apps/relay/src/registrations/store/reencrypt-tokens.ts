@@ -62,7 +62,7 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
     }
     after = last;
   }
-  // Unless this key was settled at the start, other relays may have written rows of an older key meanwhile.
+  // If this key was not settled at the start, other relays may have written rows with an older key during the scan.
   if (key.isSettled) await keyRing.concludeTokenMove(key.id);
 }
 
@@ -99,7 +99,7 @@ async function reencryptRow(
   const token = vault.open(row.token, bindingOfToken(row));
   if (typeof token !== 'string') return onUnreadable(row.id, token);
   const [lookup] = vault.lookups(token);
-  // The device may have registered again meanwhile, in a separate row. Keep that row and delete this one.
+  // The device may have registered again, in a separate row. Keep that row and delete this one.
   await db
     .deleteFrom('relay_devices')
     .where('id', '=', row.id)

@@ -5,7 +5,7 @@ import type { RealmId } from '../../servers/server-tables.js';
 import type { Addressee } from './addressee.js';
 import type { EndedKeyTable } from './ended-key-table.js';
 
-/** Registered devices and replay records of registrations. Instants in Unix milliseconds. */
+/** Registered devices and replay records of registrations. Times in Unix milliseconds. */
 export interface RegistrationTables {
   relay_devices: {
     id: Generated<RelayDeviceId>;

@@ -20,7 +20,7 @@ const devicesWithIds = fixedQuery<RelayTables, { readonly ids: string }, DeviceR
     .where('id', 'in', amongNumbersOf<RelayTables, RelayDeviceId>(db, parameter('ids'))),
 );
 
-/** Devices that were found by id, of any realm. Decrypts a token only if the realm and addressee also match. */
+/** Devices that were found by id, in any realm. Decrypts a token only if the realm and addressee also match. */
 export class FoundRelayDevices {
   readonly #rows = new Map<RelayDeviceId, DeviceRow>();
   readonly #opened = new Map<RelayDeviceId, StoredRelayDevice>();
@@ -175,7 +175,7 @@ export async function deleteUnrenewed(
   return removeInPages({ read, remove }, signal);
 }
 
-/** Stores which of Apple's two environments knows the token. Returns `false` if it is not an APNs device. */
+/** Stores which of Apple's two environments accepts the token. Returns `false` if it is not an APNs device. */
 export async function setApnsEnvironment(
   db: Transaction<RelayTables>,
   { realmId, relayDeviceId, addressee }: RelayDeviceName,

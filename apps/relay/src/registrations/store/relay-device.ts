@@ -79,7 +79,7 @@ export function toRelayDevice(row: DeviceRow, vault: TokenVault): StoredRelayDev
 
 const unknownKind: UnreadableToken = { reason: 'UNKNOWN_TOKEN_KIND' };
 
-/** Converts rows to targets, by token kind. A stored row may have a kind that only a later version knows. */
+/** Converts rows to targets, by token kind. A row that a later version stored may have an unknown kind. */
 const targetOfKind: Readonly<Record<TokenKind, (row: DeviceRow, token: string) => PushTarget>> = {
   fcm: (_row, token) => ({ tokenKind: 'fcm', token }),
   webpush: (_row, token) => ({ tokenKind: 'webpush', token }),

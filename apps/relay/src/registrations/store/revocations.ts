@@ -59,7 +59,7 @@ export class Revocations {
    */
   async revoke(sealed: Revocation, now: number): Promise<void> {
     // A phone's clock may be ahead by as much as for registrations. A time beyond the database's range would break
-    // every query that reads it, and such queries also serve other phones.
+    // every query that reads it, including queries for other phones.
     const revokedAt = Math.max(0, Math.min(sealed.revokedAt, now + livenessMilliseconds));
     const revocation = { ...sealed, revokedAt };
     const { realmUuid, addressees, token } = revocation;
@@ -68,7 +68,7 @@ export class Revocations {
       await storeRevocations(db, names, revokedAt);
       await this.#deleteDevices(db, revocation);
     });
-    // Delete again, because a registration that was being stored meanwhile has not seen the revocation.
+    // Delete again, because a registration that was stored concurrently may have missed the revocation.
     await this.#options.database.write(({ db }) => this.#deleteDevices(db, revocation));
   }
 

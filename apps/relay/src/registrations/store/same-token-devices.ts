@@ -40,8 +40,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns for each registration, in order, the addressees that have the same token. Call it after the registrations are
-   * committed: then at least one of two concurrent registrations finds the other.
+   * Returns for each registration, in order, the addressees that have the same token. Call it after the registrations
+   * are committed, so that at least one of two concurrent registrations finds the other.
    */
   async find(registrations: readonly ComparedRegistration[]): Promise<readonly Addressee[][]> {
     const found = registrations.map(() => new Set<Addressee>());
@@ -67,8 +67,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns the lookups of a token in every letter case. APNs tokens are compared without regard to letter case, but a
-   * row's lookup is of the token as the phone sent it.
+   * Returns the lookups of a token in every letter case. APNs tokens are case-insensitive, but a row's lookup is
+   * computed from the token exactly as the phone sent it.
    */
   #lookups({ tokenKind, token }: PushTarget): readonly string[] {
     const compact = compactApnsToken(token);

@@ -39,8 +39,8 @@ export class UnreadableTokens {
   }
 
   /**
-   * Records an unreadable token. Logs only the first unreadable token since all tokens were readable. Ignores tokens of an
-   * unknown kind, which the key ring can decrypt.
+   * Records an unreadable token. Logs only the first unreadable token, until all tokens are readable again. Ignores
+   * tokens of an unknown kind, which the key ring can decrypt.
    */
   note(deviceId: RelayDeviceId, token: UnreadableToken): void {
     if (token.reason === 'UNKNOWN_TOKEN_KIND') return;

@@ -17,8 +17,8 @@ interface AccountSequence {
 
 /**
  * Stored sequences that are further ahead of the clock than this are ignored. The relay accepts sequences up to the
- * liveness timeout ahead. A sequence beyond twice that was stored while the clock was wrong, and would lock out its
- * phone.
+ * liveness timeout ahead. A sequence more than twice that far ahead was stored while the clock was wrong, and would
+ * lock out its phone.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
 
@@ -41,8 +41,8 @@ export class RegistrationSequences {
   }
 
   /**
-   * Stores the sequences and returns the current registrations: those whose account presented no higher sequence, before
-   * or in this batch. A registration without a sequence is current if its account never presented a sequence.
+   * Stores the sequences and returns the current registrations: those whose account has presented no higher sequence,
+   * in this batch or earlier. A registration without a sequence is current if its account never presented a sequence.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,
