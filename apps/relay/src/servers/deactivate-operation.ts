@@ -15,8 +15,8 @@ interface Context {
 
 /**
  * `POST /api/v1/remotes/server/deactivate` (docs/protocol.md#remotesserverdeactivate): a server leaves the relay. Its
- * realms and devices stay. The relay refuses all later requests with UNAUTHORIZED, until the server registers again with
- * `reactivate` (see `registerServer`) or the operator resumes it.
+ * realms and devices are kept. The relay refuses all later requests with UNAUTHORIZED, until the server registers again
+ * with `reactivate` (see `registerServer`) or the operator resumes it.
  */
 export const deactivateServer = operation({
   method: 'POST',

@@ -23,7 +23,7 @@ export function noDevices(): DeviceCounts {
   return { plaintext: { ...none }, v1: { ...none }, v2: { ...none } };
 }
 
-/** Counts all devices page by page: one count of a large table would block other work on SQLite. */
+/** Counts all devices page by page: counting a large table in one query would block other work on SQLite. */
 async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSignal): Promise<DeviceCounts> {
   const counts = noDevices();
   for (let after = 0; !signal.aborted; ) {

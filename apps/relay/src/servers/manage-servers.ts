@@ -93,8 +93,8 @@ export async function rotateServerKey(
 }
 
 /**
- * Suspends a server: refuses all its requests within two seconds. Realms and devices stay. Returns `false` if it was
- * already suspended.
+ * Suspends a server: refuses all its requests within two seconds. Realms and devices are kept. Returns `false` if it
+ * was already suspended.
  * @throws CommandError for an unknown server.
  */
 export function suspendServer(database: RelayDatabase, serverId: string, now: number): Promise<boolean> {
@@ -116,7 +116,8 @@ export async function suspend(db: Transaction<RelayTables>, serverId: string, no
 }
 
 /**
- * Admits a suspended or self-deactivated server again, within two seconds. Returns `false` if it was active.
+ * Admits a suspended or self-deactivated server again, within two seconds. Returns `false` if the server was already
+ * active.
  * @throws CommandError for an unknown server.
  */
 export function resumeServer(database: RelayDatabase, serverId: string): Promise<boolean> {

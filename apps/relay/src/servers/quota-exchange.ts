@@ -14,8 +14,8 @@ export interface QuotaExchangeOptions {
 }
 
 /**
- * Shares quota usage between all processes on a database. Once per interval, each process writes its own usage and
- * reads the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
+ * Shares quota usage among all processes on a database. Once per interval, each process writes its own usage and reads
+ * the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
  *
  * While the database is unavailable, each process counts separately. A failed write is not retried: it may have been
  * committed, and a retry would count it twice.
@@ -68,7 +68,7 @@ export class QuotaExchange {
     try {
       await store.add(quotas.collect(), this.#lastCollection());
       const readAt = clock();
-      // A busy database answers late, and quotas refill meanwhile: pass the time before the read.
+      // Pass the time before the read: a busy database answers late, and quotas refill while the read is in flight.
       quotas.adopt(await store.read(readAt), readAt);
       this.#troubleLog.end(() => log.info("servers' quotas are shared with the other relays again"));
     } catch (err) {
@@ -82,8 +82,8 @@ export class QuotaExchange {
   }
 
   /**
-   * Returns when counts were last collected. Quotas refill from that time, so that no quota becomes full later than the
-   * Retry-After that its server received.
+   * Returns when counts were last collected. Quotas refill from that time, so that each quota is full again no later
+   * than its server's Retry-After.
    */
   #lastCollection(): number {
     const now = this.#options.clock();

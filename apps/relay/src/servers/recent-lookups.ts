@@ -22,7 +22,8 @@ export class RecentLookups<Value> {
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
     const age = this.#options.clock() - entry.foundAt;
-    // A negative age means that the clock was set back. Without this check, the entry would live longer by that amount.
+    // A negative age means that the clock went backward. Without this check, the entry would live longer by that
+    // amount.
     if (age >= 0 && age < this.#options.lifetimeMilliseconds) return entry.value;
     this.#entries.delete(key);
     return undefined;

@@ -5,8 +5,9 @@ import { requireServer, suspend } from './manage-servers.js';
 
 /**
  * Removes a server and all its data at the relay: realms, devices, receipts, counts and invitations. First suspends the
- * server, so that it adds no data meanwhile, and records the act in the same transaction. Then deletes 500 devices per
- * transaction. After an interruption, call it again to remove the rest. Returns the number of removed devices.
+ * server, so that it cannot add data during the removal, and records the act in the same transaction. Then deletes 500
+ * devices per transaction. After an interruption, call it again to remove the rest. Returns the number of removed
+ * devices.
  * @throws CommandError for an unknown server.
  */
 export async function removeServer(
@@ -50,7 +51,7 @@ async function removeRest(database: RelayDatabase, serverId: string): Promise<nu
       .where('server_id', '=', serverId)
       .execute();
     let late = 0n;
-    // One realm at a time, because the index of devices starts with the realm.
+    // One realm at a time, because the realm is the first column of the device index.
     for (const { id } of realms) {
       const { numDeletedRows } = await db
         .deleteFrom('relay_devices')

@@ -20,7 +20,7 @@ export interface KnownRealm {
 const lifetimeMilliseconds = 2000;
 const maximumEntries = 10_000;
 
-// A limit, so that no single query takes long.
+// Limits how long a single query takes.
 const maximumLookupsPerQuery = 256;
 
 type ServerRow = Omit<
@@ -29,7 +29,7 @@ type ServerRow = Omit<
 >;
 type RealmRow = Pick<Selectable<RelayTables['realms']>, 'id' | 'uuid' | 'server_id'>;
 
-// Precompiled: with many mostly idle servers, the cache misses and these queries run for most requests.
+// Precompiled, because with many mostly idle servers most requests miss the cache and run these queries.
 const serversWithIds = fixedQuery<RelayTables, { readonly ids: string }, ServerRow>((db, parameter) =>
   db
     .selectFrom('servers')

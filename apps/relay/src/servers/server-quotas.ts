@@ -22,7 +22,7 @@ export const unknownAddress = 'unknown';
 const minuteMilliseconds = 60_000;
 /** Cost of reading a request body, regardless of its content. It counts as the first item of the request. */
 export const costOfBody = 1;
-/** Maximum number of servers in memory. The least recently used one is evicted and starts again with a full quota. */
+/** Maximum number of servers in memory. The least recently used server is evicted and starts again with a full quota. */
 export const maximumServers = 10_000;
 
 /** Per-server rate limit (token bucket): one server must not use up the vendor quota that all servers share. */

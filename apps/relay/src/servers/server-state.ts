@@ -11,8 +11,8 @@ export function stateOf(
   return server.deactivated_at === null ? 'active' : 'deactivated';
 }
 
-// A stock server shows these texts to its administrator. Other clients get them only for the transfer of a hostname, in
-// which the relay reveals anyway whether that hostname is registered.
+// A stock server shows these texts to its administrator. Other clients get them only when they transfer a hostname, and
+// a transfer reveals anyway whether the hostname is registered.
 const refusals = {
   suspended:
     'The operator of this push notification service has suspended your server: ask the operator for the reason',

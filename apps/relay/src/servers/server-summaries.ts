@@ -7,7 +7,7 @@ import { type DeviceCounts, generationOfDevice, noDevices } from './device-count
 import { hourOf } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
 
-/** The data about a server that `servers list` and `servers show` print. Instants in Unix milliseconds. */
+/** The data about a server that `servers list` and `servers show` print. Times in Unix milliseconds. */
 export interface ServerSummary {
   readonly serverId: string;
   readonly name: string;
@@ -26,9 +26,9 @@ export interface ServerSummary {
   readonly quotaUsed: number;
 }
 
-/** Filter for the listed servers. The text is searched in id, name, hostname and contact. */
+/** Filter for the listed servers. The text is matched against id, name, hostname and contact. */
 export interface ServerFilter extends RowFilter {
-  /** Lists only servers that were created after this one. */
+  /** Lists only servers that were created after this server. */
   readonly after?: { readonly at: number; readonly id: string } | undefined;
 }
 

@@ -4,7 +4,7 @@ import type { ColumnDefinitionBuilder, Generated, Kysely } from 'kysely';
 /** The relay's internal id of a realm. The wire format uses its UUID. */
 export type RealmId = number & { readonly brand: 'RealmId' };
 
-/** Tables of the servers that may use the relay, their realms and quotas. Instants in Unix milliseconds. */
+/** Tables of the servers that may use the relay, their realms and quotas. Times in Unix milliseconds. */
 export interface RelayServerTables {
   servers: {
     /** UUID, lowercase. */
@@ -17,7 +17,7 @@ export interface RelayServerTables {
     deactivated_at: number | null;
     /** When an operator suspended it. */
     suspended_at: number | null;
-    /** Host and port as URLs spell them; unique. Null for a server that never registered itself. */
+    /** Host and port, normalized as in URLs; unique. Null for a server that never registered itself. */
     hostname: string | null;
     contact_email: string | null;
     /** SHA-256 of the key before the last rotation, which is accepted until `previous_key_until`. */
@@ -51,7 +51,7 @@ export interface RelayServerTables {
     created_at: number;
     expires_at: number;
   };
-  /** Outcomes of a server's notifications by hour, and when it was last seen. */
+  /** Outcomes of a server's notifications by hour, and when the server was last seen. */
   server_activity: {
     server_id: string;
     /** Hours since 1970. */

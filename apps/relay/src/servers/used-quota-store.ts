@@ -4,14 +4,14 @@ import type { RelayDatabase, RelayTables } from '../tables.js';
 import { maximumServers, type UsedQuota } from './server-quotas.js';
 
 /**
- * Tolerated clock difference between processes. Rows from further ahead are ignored. Within the tolerance, a quota
- * refills according to the clock that is ahead.
+ * Tolerated clock difference between processes. Rows that are dated further ahead are ignored. Within the tolerance, a
+ * quota refills according to the clock that is ahead.
  */
 const clockDifferenceMilliseconds = 10_000;
 const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
 const fullAt = sql<number>`counted_at + used_milliseconds`;
 
-/** Stores the quota usage of all processes, one row per server. Instants in Unix milliseconds. */
+/** Stores the quota usage of all processes, one row per server. Times in Unix milliseconds. */
 export class UsedQuotaStore {
   readonly #database: RelayDatabase;
   readonly #add: BulkInsert;
@@ -36,7 +36,7 @@ export class UsedQuotaStore {
       .selectFrom('server_quotas')
       .selectAll()
       .where(fullAt, '>', now)
-      // Skips rows dated in the future: the clock was set back since, so it is unknown how much has been refilled.
+      // Skips rows dated in the future: the clock has gone backward since, so the refilled amount is unknown.
       .where('counted_at', '<=', now + clockDifferenceMilliseconds)
       .orderBy(fullAt, 'desc')
       .limit(maximumServers)

@@ -116,8 +116,8 @@ const inTls = /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HO
 const inConnection = /^(?:E[A-Z]+|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/;
 
 /**
- * Converts a failure to a refusal. Names only the kind of failure, so that clients cannot use it to scan the relay's
- * network.
+ * Converts a failure to a refusal. Names only the kind of failure, so that clients cannot use the answers to scan the
+ * relay's network.
  */
 function hostTrouble(error: unknown): ProtocolError {
   const { code = '', name = '' } = Object(error) as { readonly code?: string; readonly name?: string };

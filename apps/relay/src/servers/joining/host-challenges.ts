@@ -8,8 +8,8 @@ import { requireActive, stateOf } from '../server-state.js';
 const lifetimeMilliseconds = 10_000;
 
 /**
- * Finds the server with a hostname. @throws ProtocolError `missing` for an unknown hostname; UNAUTHORIZED if the server
- * is not active.
+ * Finds the server with this hostname. @throws ProtocolError `missing` for an unknown hostname; UNAUTHORIZED if the
+ * server is not active.
  */
 export async function findServerOfHost(
   { db }: Pick<RelayDatabase, 'db'>,
@@ -28,7 +28,7 @@ export async function findServerOfHost(
 
 /**
  * Creates a secret that a host must publish once within ten seconds, to prove that the server runs there. Each request
- * gets its own secret, so that no client can invalidate the secret of another.
+ * gets its own secret, so that no client can invalidate another client's secret.
  */
 export async function createChallenge(
   database: RelayDatabase,
@@ -61,7 +61,8 @@ export interface HostProof {
 /**
  * Consumes the challenge that belongs to a secret, and gives the server a new key. The previous keys stop working at
  * once, so that a host's new owner does not share the registration with the previous owner.
- * @throws ProtocolError BAD_REQUEST for a secret that is unknown, used, expired, or of another host, without any change.
+ * @throws ProtocolError BAD_REQUEST, without any change, for a secret that is unknown, used, expired, or issued for
+ * another host.
  */
 export async function transferServer(
   database: RelayDatabase,

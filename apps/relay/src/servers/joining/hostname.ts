@@ -6,7 +6,7 @@ const label = '[a-z0-9](?:[a-z0-9-]*[a-z0-9])?';
 const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])(?::\\d{1,5})?$`);
 
 /**
- * Reads a server's hostname, with an optional port. Returns the hostname in the spelling of URLs: lower case, punycode,
+ * Reads a server's hostname, with an optional port. Returns the hostname normalized as in URLs: lower case, punycode,
  * without port 443 and without a final dot. Two spellings of a hostname therefore count as one server.
  * @throws ProtocolError BAD_REQUEST
  */

@@ -115,7 +115,7 @@ interface Admission {
   readonly now: number;
 }
 
-/** Checks whether a new server may join. Returns the operator's name for it, or an empty text. */
+/** Checks whether a new server may join. Returns the name that the operator chose for it, or an empty string. */
 async function admit(db: Transaction<RelayTables>, { mode, server, now }: Admission): Promise<string> {
   if (mode === 'closed') {
     throw refused('This relay accepts no new servers automatically: ask its operator to add yours.');

@@ -31,10 +31,11 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
 
 /**
  * `POST /api/v1/remotes/server/register/transfer` (docs/protocol.md#remotesserverregistertransfer): a server that lost
- * its credentials requests a secret, which its host then shows to the relay.
+ * its credentials requests a secret, which its host then publishes for the relay.
  *
- * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for parameters; RATE_LIMIT_HIT with HTTP 503;
- * BAD_REQUEST for an invalid or unregistered hostname; UNAUTHORIZED for a deactivated server.
+ * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for missing or invalid parameters;
+ * RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for an invalid or unregistered hostname; UNAUTHORIZED for a deactivated
+ * server.
  */
 export const startTransfer = operation({
   method: 'POST',
@@ -73,7 +74,7 @@ export const verifyChallenge = operation({
   actor: anyone,
   parameters: z.object({
     hostname,
-    // Restricted characters, because the token becomes part of the path that is requested from the host.
+    // Only these characters, because the token becomes part of the URL path that the relay requests from the host.
     access_token: z
       .string()
       .regex(/^[\w-]{1,128}$/, 'must be at most 128 letters, digits, hyphens and underscores'),

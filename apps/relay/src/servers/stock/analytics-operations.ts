@@ -51,7 +51,7 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-// Servers report more fields of each realm, which are ignored, and later versions may add further fields.
+// Servers report other fields of each realm, which are ignored. Later versions may add more.
 const realm = z.object({ uuid });
 // Declared as strings, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
@@ -63,7 +63,7 @@ const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumReal
  * once an hour, and disables push if the relay refuses the report. Stores new realms, and discards the counts.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
- * for parameters; BAD_REQUEST "Duplicate registration detected." for a realm of another server.
+ * for missing or invalid parameters; BAD_REQUEST "Duplicate registration detected." for a realm of another server.
  */
 export const postAnalytics = operation({
   method: 'POST',

@@ -13,7 +13,8 @@ interface Claim {
 }
 
 /**
- * Assigns to a server the reported realms that no server has yet. Idempotent; writes only if there are new realms.
+ * Gives a server the reported realms that do not belong to any server yet. Idempotent; writes only if there are new
+ * realms.
  * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer}
  * realms, without any change.
  */
@@ -47,7 +48,7 @@ export async function claimRealms(
       .values(added.map((uuid) => ({ uuid, server_id: serverId, created_at: now })))
       .onConflict((conflict) => conflict.column('uuid').doNothing())
       .execute();
-    // Read again after the insertion, because another server may have claimed a realm meanwhile.
+    // Read again after the insertion, because another server may have claimed a realm between the two queries.
     if ((await owners(db)).some(({ server_id }) => server_id !== serverId)) throw duplicate();
   });
 }

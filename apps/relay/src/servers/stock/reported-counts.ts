@@ -8,8 +8,8 @@ export interface ReportedIds {
 const none: ReportedIds = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 };
 
 /**
- * Remembers which rows each stock server has reported, so that it does not send the same megabytes every hour. In
- * memory only: after a restart, and to another process, a server sends its rows again.
+ * Remembers which rows each stock server has reported, so that it does not send the same megabytes every hour. Kept in
+ * memory only: a server sends its rows again after a restart, or to another process.
  */
 export class ReportedCounts {
   readonly #ids = new Map<string, ReportedIds>();

@@ -15,7 +15,7 @@ interface ReadListOptions {
 
 /**
  * Parses a JSON list in chunks, so that megabytes of rows do not block the event loop. `null` counts as an empty list.
- * Numbers lose precision beyond that of a double.
+ * Numbers are limited to double precision.
  * @throws ProtocolError BAD_REQUEST for a text that is not a JSON list, for too many rows, and for a row that is longer
  * than {@link chunkCharacters}.
  */
@@ -30,7 +30,7 @@ export async function readReportedList(text: string, options: ReadListOptions): 
     await nextTick();
     const end = endOfChunk(list, start, name);
     const rows = parseRows(list.slice(start, end), name);
-    // Only a list without entries may be empty. An empty chunk next to a comma is malformed.
+    // A chunk may be empty only if it is the whole list. An empty chunk next to a comma is malformed.
     const isWhole = start === 1 && end === list.length - 1;
     if (rows.length === 0 && !isWhole) throw invalid(name, 'must be JSON');
     if (count + rows.length > maximumRows) throw invalid(name, `must have at most ${maximumRows} entries`);
