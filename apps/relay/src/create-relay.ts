@@ -51,7 +51,7 @@ export interface RelayOverrides {
   /** Default: standard output at the configured level. */
   readonly log?: Log;
   readonly clock?: Clock;
-  /** Monotonic clock, in milliseconds. The key ring compares it with `clock` to detect changes of the system time. */
+  /** Monotonic clock, in milliseconds. The key ring compares it with `clock` to detect changes to the system time. */
   readonly monotonic?: Clock;
   /** Returns a number in [0, 1). */
   readonly random?: () => number;

@@ -58,7 +58,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   ...stockServerOperations,
 ];
 
-/** The operations of the admin socket. No network listener serves them: the dashboard has operations of its own. */
+/** The operations of the admin socket. No network listener serves them: the dashboard has its own operations. */
 export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOperations;
 
 /** Metadata of the relay's OpenAPI document. */
@@ -87,7 +87,7 @@ export function bindRelayOperations(context: RelayContext): BoundOperation[] {
   ]);
 }
 
-/** Binds the operators' operations and their OpenAPI document to the context. */
+/** Binds the admin operations and their OpenAPI document to the context. */
 export function bindRelayAdminOperations(context: AdminContext): BoundOperation[] {
   return bindAdminOperations(context, [
     ...relayAdminOperations,

@@ -83,7 +83,7 @@ function scheduleRegistrationJobs(
     countRemoved('expired-relay-device', await removeInBatches(removeSome, signal));
   });
   jobs.schedule('registrations/remove-unrenewed', 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // After downtime or a jump of the clock, wait a week: phones could not register meanwhile, or the clock may be
+    // After downtime or a clock jump, wait a week: phones could not register during the downtime, or the clock may be
     // wrong.
     if (!isContinued) return;
     const before = clock() - renewalDeadlineMilliseconds;

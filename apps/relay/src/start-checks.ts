@@ -11,7 +11,7 @@ import { checkStoredRing } from './keyring/check-stored-ring.js';
 import { openRelayDatabase } from './open-database.js';
 import { relayMigrations } from './tables.js';
 
-/** Returns checks of everything that the relay needs to start. They do not listen, write or contact a vendor. */
+/** Returns checks for everything that the relay needs to start. The checks do not listen, write or contact a vendor. */
 export function relayStartChecks(configuration: RelayConfiguration, clock: Clock): StartCheck[] {
   const url = configuration.databaseUrl.reveal();
   const database = { url, migrations: relayMigrations, counters: ['relay_devices'] };

@@ -26,7 +26,7 @@ import {
   type RelayServerTables,
 } from './servers/server-tables.js';
 
-/** All tables of the relay. Instants in Unix milliseconds. */
+/** All tables of the relay. Times in Unix milliseconds. */
 export interface RelayTables
   extends RelayServerTables,
     RegistrationTables,

@@ -6,7 +6,8 @@ export const remedyIfMissing =
   'set RELAY_DATABASE to the database of the relay, or --env-file to the file with its settings; "waxwing-relay db migrate" creates a new database';
 
 /**
- * Opens the relay's database, runs a command's `work` on it, and closes it. A relay may use it at the same time.
+ * Opens the relay's database, runs a command's `work` on it, and closes it. A running relay may use the database at the
+ * same time.
  * @throws DatabaseUnusableError if there is no database, unless `mayCreate`.
  */
 export async function withRelayDatabase<Result>(

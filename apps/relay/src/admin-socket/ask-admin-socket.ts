@@ -76,7 +76,10 @@ async function ask(socket: Socket, { declared, form, operatorName }: AdminQuesti
   }
 }
 
-/** Connector that returns the verified connection once and never opens another, which might reach another listener. */
+/**
+ * Connector that returns the verified connection once. Never opens a new connection, which might reach another
+ * listener.
+ */
 function connectOnce(socket: Socket): buildConnector.connector {
   let isUsed = false;
   return (_options, callback) =>

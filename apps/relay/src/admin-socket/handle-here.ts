@@ -6,7 +6,7 @@ import type { Operator } from './operator.js';
 
 type Asked<Declared> = Omit<AdminQuestion, 'declared'> & { readonly declared: Declared };
 
-/** Placeholder for the head of an HTTP request. Operators' operations depend only on their parameters. */
+/** Placeholder for the head of an HTTP request. Admin operations depend only on their parameters. */
 const noHead: RequestHead = {
   id: 'here',
   address: undefined,

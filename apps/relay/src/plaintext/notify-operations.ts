@@ -39,9 +39,9 @@ const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.
 
 /**
  * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers an unencrypted notification to all
- * devices of a user. The answer lists tokens of the request that the relay does not store, so that the server deletes
- * them. While `RELAY_PLAINTEXT_DEVICES` is off, it lists all of the tokens. An error would prevent the server from
- * sending the sealed notification.
+ * devices of a user. The answer lists the request's tokens that the relay does not store, so that the server deletes
+ * them. While `RELAY_PLAINTEXT_DEVICES` is off, the answer lists all tokens. It is not an error, because an error would
+ * prevent the server from sending the sealed notification.
  */
 export const notifyPlaintext = operation({
   method: 'POST',
@@ -172,7 +172,7 @@ async function deliver(
   );
 }
 
-/** Returns a token in its stored form; `undefined` for a token that could not be registered. */
+/** Returns a token in its stored form; `undefined` for a token that cannot be registered. */
 function readKnown(fields: {
   readonly token: string;
   readonly token_kind: number;

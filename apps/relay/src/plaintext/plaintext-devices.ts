@@ -57,7 +57,7 @@ export class PlaintextDevices {
     }
   }
 
-  /** Upserts a device. Deletes rows of the same token that name the user by another id. */
+  /** Upserts a device. Deletes other rows of the same token and user, such as those under another of the user's names. */
   async register({ realm: { realmId }, user, token, iosAppId, now }: NewDevice): Promise<void> {
     const [lookup, ...olderLookups] = this.#vault.lookups(token.token);
     const key = { realm_id: realmId, push_account_id: user.name, token_lookup: lookup };
@@ -134,7 +134,7 @@ export class PlaintextDevices {
     }));
   }
 
-  /** Returns the device among `devices` that has this token; `undefined` if there is no such device. */
+  /** Returns the device in `devices` that has this token; `undefined` if there is none. */
   withToken(
     devices: readonly PlaintextDevice[],
     { kind, token }: PlaintextToken,

@@ -45,8 +45,8 @@ export function buildPlaintextNotification(
 const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
 
 /**
- * Converts a payload to FCM's `data`, whose values must be strings. Omits keys that FCM reserves, because it would refuse
- * the message.
+ * Converts a payload to FCM's `data`, whose values must be strings. Omits keys that FCM reserves, because FCM would
+ * refuse the message.
  */
 function fcmData(payload: JsonObject): JsonObject {
   const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
@@ -60,7 +60,7 @@ function toText(value: JsonValue): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Returns the urgency for FCM. If the server sets no priority, only messages have high priority. */
+/** Returns the urgency for FCM. If the server sets no priority, only chat messages get high priority. */
 function fcmUrgency({ gcm, gcmPriority }: PlaintextPayloads): VendorUrgency {
   return { vendor: 'fcm', priority: gcmPriority ?? (gcm.event === 'message' ? 'high' : 'normal') };
 }
@@ -72,8 +72,8 @@ function apnsBody({ custom, ...aps }: JsonObject): JsonObject {
 }
 
 /**
- * Chooses push type and priority, because servers do not send them. Apple counts a badge alone as an alert, but it must
- * not wake the phone.
+ * Chooses push type and priority, because servers do not send them. Apple treats a badge-only notification as an alert,
+ * but it must not wake the phone.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  */
 function apnsUrgency(payload: JsonObject): VendorUrgency {

@@ -20,7 +20,7 @@ export interface PlaintextUser {
 
 export interface PlaintextToken {
   readonly kind: TokenKind;
-  /** APNs tokens are in lowercase, because they are hexadecimal and compared without regard to letter case. */
+  /** APNs tokens are in lowercase, because they are hexadecimal and compared case-insensitively. */
   readonly token: string;
 }
 

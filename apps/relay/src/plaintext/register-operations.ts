@@ -25,8 +25,8 @@ const charge = ({ quotas }: Context, { serverId }: { serverId: string }) => quot
  * `POST /api/v1/remotes/push/register` (docs/protocol.md#unsealed-tokens): stores an unsealed token, if
  * `RELAY_PLAINTEXT_DEVICES` is on. Idempotent.
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters, or while the
- * setting is off; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for invalid parameters, or
+ * while the setting is off; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR.
  */
 export const registerPlaintext = operation({
   method: 'POST',
@@ -55,7 +55,7 @@ export const registerPlaintext = operation({
 /**
  * `POST /api/v1/remotes/push/unregister`: removes a token.
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for parameters;
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for invalid parameters;
  * REMOTE_REALM_SERVER_MISMATCH_ERROR; BAD_REQUEST if the token is not stored.
  */
 export const unregisterPlaintext = operation({

@@ -18,7 +18,8 @@ export const loadProblems = [
 ] as const;
 
 /**
- * A load problem of the last minutes. `cause` contains no changing numbers, so that the problem is logged only once.
+ * A load problem in the last few minutes. `cause` contains no changing numbers, so that the problem is logged only
+ * once.
  */
 export interface LoadProblem {
   readonly name: (typeof loadProblems)[number];
