@@ -62,15 +62,15 @@ export interface Deliveries
   /** Resolves to the apps of a realm's devices, and whether the relay can deliver to each app. */
   appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
   /**
-   * Names refused credentials and failing vendors: as a warning while the relay can deliver to at least one app,
-   * otherwise as a reason to be unready. Resolves to `undefined` if all work.
+   * Names refused credentials and failing vendors. Resolves to a warning while the relay can deliver to at least one
+   * app, otherwise to the reason why it is not ready, and to `undefined` if nothing is wrong.
    */
   readiness(): Promise<string | ReadinessWarning | undefined>;
-  /** The apps of the apps file, for operators. */
+  /** The apps in the apps file, for operators. */
   describeApps(): AppState[];
   /** Number of push services (Web Push) in each state. */
   pushServices(): PushServiceCounts;
-  /** Checks one app's credential at the vendor; see {@link checkOneApp}. */
+  /** Checks one app's credential with the vendor; see {@link checkOneApp}. */
   checkApp(appId: string): Promise<AppCheck | undefined>;
   /** Number of an app's dead tokens that are kept while its deletions are frozen, as far as this process knows. */
   frozenDeaths(appId: string): number;

@@ -14,9 +14,9 @@ export interface DeliveriesConfiguration {
   readonly proxyUrl: Secret<string> | undefined;
   /** Maximum notifications per server and minute. */
   readonly notificationsPerMinute: number;
-  /** Maximum number of notifications in memory. Above it, requests get 503. */
+  /** Maximum number of notifications in memory. Above this limit, requests get 503. */
   readonly maximumInFlight: number;
-  /** Maximum number of notifications queued for a retry. Above it, requests get 503. */
+  /** Maximum number of notifications queued for a retry. Above this limit, requests get 503. */
   readonly maximumQueued: number;
 }
 

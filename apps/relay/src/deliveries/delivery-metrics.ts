@@ -13,7 +13,10 @@ export interface DeliveryCounts {
 /** Delivery metrics. Label values come from fixed sets, except the names of apps that are refused or failing. */
 export class DeliveryMetrics {
   readonly #deliveries;
-  /** Notifications sent since the last scrape: adding numbers is cheaper than the metrics library's counter. */
+  /**
+   * Notifications sent since the last scrape. Plain numbers are cheaper to increment than the metrics library's
+   * counter.
+   */
   readonly #sent: Record<Vendor, number> = { fcm: 0, apns: 0, webpush: 0 };
   readonly #seconds;
   readonly #queued;
@@ -73,7 +76,7 @@ export class DeliveryMetrics {
     this.#counts?.noteUndelivered(vendor, isFinal ? outcome : 'retried');
   }
 
-  /** Counts a notification that the relay rejected without sending it; `reason` is the relay's own. */
+  /** Counts a notification that the relay rejected without sending it. `reason` is the relay's reason. */
   countUnsent(vendor: Vendor, reason: string): void {
     this.#deliveries.inc({ vendor, outcome: 'rejected', reason });
     this.#counts?.noteUndelivered(vendor, 'rejected');

@@ -19,7 +19,7 @@ export interface DeliveryTables {
     fault: string | null;
     attempts: number;
     updated_at: number;
-    /** Attempts that may have been delivered. */
+    /** Number of attempts that may have delivered the notification. */
     doubts: number;
     /**
      * Earliest time of the queued attempt. Set if the first attempt ended after its request and requires a longer

@@ -3,8 +3,8 @@ import type { ApnsTimings } from './vendors/apns/connection.js';
 /** Delivery timeouts and intervals. Production uses `productionTimings`; tests use shorter values. */
 export interface DeliveryTimings {
   /**
-   * Time that a notify request waits for vendors before it queues the unsent notifications. Well below a server's
-   * timeout of 15 s.
+   * How long a notify request waits for vendors before it queues the unsent notifications. Well below the 15-second
+   * timeout of servers.
    */
   readonly requestBudgetMilliseconds: number;
   /** Timeout of one request to FCM. Google recommends at least ten seconds. */
@@ -15,8 +15,8 @@ export interface DeliveryTimings {
   /** Divides every retry delay, and the interval between probes of a refused credential. */
   readonly delayDivisor: number;
   /**
-   * Interval of two jobs: recounting the queue in the database, because other processes change it too, and reviewing
-   * frozen deletions.
+   * Interval of two jobs: reviewing frozen deletions, and recounting the queue in the database, because other processes
+   * change it too.
    */
   readonly queueCountMilliseconds: number;
   /** Interval at which processes exchange the quota usage of servers. */

@@ -53,7 +53,7 @@ export class DeliveryUpkeep {
     }
   }
 
-  /** Thaws deletions and loads operators' confirmations, even if no further tokens die. */
+  /** Thaws deletions and loads operators' confirmations. Does not depend on further dead tokens. */
   async #reviewDeletions(): Promise<void> {
     const { deletions, log } = this.#options;
     try {

@@ -15,7 +15,7 @@ export type VendorUrgency =
       readonly isForwarded?: true;
     };
 
-/** One notification for one device, as its server requested it. Stored in this form for retries. */
+/** One notification for one device, as the server requested it. Stored in this form for retries. */
 export interface EncryptedNotification extends RelayDeviceName {
   readonly serverId: string;
   readonly realmUuid: string;
@@ -39,7 +39,7 @@ export interface EncryptedNotification extends RelayDeviceName {
   readonly traceparent?: string;
 }
 
-/** A notification together with its device, which exists and matches the notification's vendor. */
+/** A notification and its device. The device exists and matches the notification's vendor. */
 export interface Delivery {
   readonly notification: EncryptedNotification;
   readonly device: RelayDevice;

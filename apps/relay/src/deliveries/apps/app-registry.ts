@@ -84,7 +84,7 @@ export class AppRegistry {
     this.#served = this.#serve(apps, new Map());
   }
 
-  /** @throws ConfigurationError that lists every problem of the apps file and of the files that it names. */
+  /** @throws ConfigurationError that lists every problem in the apps file and in the files that it names. */
   static async open(options: AppRegistryOptions): Promise<AppRegistry> {
     const apnsCa = await readApnsCa(options.configuration);
     return new AppRegistry(options, apnsCa, await readApps(options));
@@ -126,7 +126,7 @@ export class AppRegistry {
     return this.#options.vapidKeys.publicKeyOf(name);
   }
 
-  /** All entries of the apps file, with their senders. */
+  /** All entries in the apps file, with their senders. */
   get entries(): readonly ServedApp[] {
     return [...this.#served].map(([app, { sender }]) => ({ app, sender }));
   }

@@ -36,8 +36,8 @@ const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;
 
 /**
- * Checks each app's credential at its vendor. Sends to a token that no phone has, so that the answer concerns only the
- * credential.
+ * Checks each app's credential with its vendor. Sends to a token that no phone has, so that the answer concerns only
+ * the credential.
  */
 export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
   const checks = options.apps.entries.map(({ app, sender }) => {
@@ -48,8 +48,8 @@ export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> 
 }
 
 /**
- * Checks the app with this id, as {@link checkApps} does. Resolves to `undefined` for an unknown id, and for Apple's
- * sandbox, which is not checked.
+ * Like {@link checkApps}, but checks only the app with this id. Resolves to `undefined` for an unknown id, and for
+ * Apple's sandbox, which is not checked.
  */
 export async function checkOneApp(
   { apps, ...options }: Omit<CheckAppsOptions, 'topic'>,

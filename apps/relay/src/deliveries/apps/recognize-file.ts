@@ -61,7 +61,7 @@ export function recognizeFile(text: string): string | undefined {
   if (content === '') return 'empty';
   const json = parseJsonOrUndefined(content);
   if (isJsonObject(json)) return nameOf(jsonFiles, json);
-  // Text that starts like JSON but does not parse is not recognized: damaged JSON may contain anything.
+  // Never recognizes text that starts like JSON but does not parse: damaged JSON may contain anything.
   return /^\{(?!\\rtf)/.test(content) ? undefined : nameOf(textFiles, content);
 }
 

@@ -34,7 +34,7 @@ export async function readSigningKey(
   text: string,
   algorithm: SigningAlgorithm,
 ): Promise<SigningKey | UnusableKey | undefined> {
-  // Rich Text Format, which word processors write, may contain the lines of a key but is not a key file.
+  // A Rich Text Format file, as word processors write it, may contain the lines of a key but is not a key file.
   if (text.startsWith('{\\rtf')) return undefined;
   const found = findPrivateKey(text.replace(/\\+[rn]/g, '\n'));
   if (found === undefined || 'problem' in found) return found;
@@ -71,7 +71,7 @@ function parseKey(base64: string): KeyObject | undefined {
     try {
       return createPrivateKey({ key, format: 'der', type });
     } catch {
-      // The text is not in this format: try the next.
+      // The text is not in this format: try the next format.
     }
   }
   return undefined;

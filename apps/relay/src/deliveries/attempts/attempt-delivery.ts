@@ -191,7 +191,7 @@ export class DeliveryAttempts {
   async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
     const environment = question.environment === 'production' ? 'sandbox' : 'production';
     const route = this.#options.apps.find(question.delivery, environment);
-    // `isOpen`, not `admit`: `admit` would use up the probe of a refused credential.
+    // Calls `isOpen`, not `admit`, because `admit` would use up the probe of a refused credential.
     if (route === undefined || this.#options.credentials.isOpen(route.appId)) {
       return { ...first, isInDoubt: true };
     }

@@ -28,7 +28,7 @@ export class DeviceCooldowns {
   }
 
   /**
-   * Returns when the next notification may be tried, in Unix milliseconds; `undefined` if it may be tried at once.
+   * Returns when the next notification may be sent, in Unix milliseconds; `undefined` if it may be sent immediately.
    * Spaces out postponed notifications.
    */
   nextTry(relayDeviceId: RelayDeviceId, now: number): number | undefined {

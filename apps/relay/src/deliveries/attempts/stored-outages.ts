@@ -12,7 +12,7 @@ export class StoredOutages {
   readonly #options: StoredOutagesOptions;
   readonly #troubleLog = new TroubleLog();
   readonly #current = new Map<string, AppTrouble>();
-  /** Apps whose outage is over but still in the database. */
+  /** Apps whose outage has ended but is still in the database. */
   readonly #ended = new Set<string>();
   #writing: Promise<void> = Promise.resolve();
 

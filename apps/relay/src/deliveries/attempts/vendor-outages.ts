@@ -44,7 +44,7 @@ export class VendorOutages {
     this.#options = options;
   }
 
-  /** Records that the vendor did not accept a notification of this app, but may accept it later. */
+  /** Records that the vendor did not accept one of this app's notifications, but may accept it later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     this.#forgetIfOld(app, now);
@@ -56,8 +56,8 @@ export class VendorOutages {
   }
 
   /**
-   * Reports outages of a minute or more, and forgets old outages. Call it periodically: with little traffic, the next
-   * attempt can be 15 minutes away. Does not report a single failure, because its retry usually succeeds.
+   * Reports outages of a minute or more, and forgets old outages. Call it periodically, because with little traffic the
+   * next attempt can be 15 minutes away. Does not report a single failure, because the retry usually succeeds.
    */
   review(): void {
     this.forgetOld();

@@ -77,8 +77,8 @@ function describeNone(text: string | undefined, unchecked: string | undefined): 
 }
 
 /**
- * Explains why a relay with these settings delivers nothing, regardless of its database. Returns `undefined` if it may
- * deliver.
+ * Explains why a relay with these settings cannot deliver anything, regardless of its database. Returns `undefined` if
+ * it can.
  */
 async function describeUncheckedApps(environment: Environment): Promise<string | undefined> {
   const { readAppsFileSetting } = await import('../deliveries-configuration.js');

@@ -17,7 +17,7 @@ export interface BreakerScope {
 export interface StoredBreaker extends BreakerScope {
   readonly kind: BreakerKind;
   readonly reason: string;
-  /** When it was opened or last renewed, in Unix milliseconds. */
+  /** When the breaker was opened or last renewed, in Unix milliseconds. */
   readonly openedAt: number;
   /** When an operator confirmed the deletions; `undefined` while they are frozen. */
   readonly confirmedAt: number | undefined;
@@ -36,7 +36,7 @@ type BreakerRow = Selectable<RelayTables['app_breakers']>;
 
 const breakersPerPage = 1000;
 
-/** Stores breakers in the database, which all processes of a relay and operators' commands share. */
+/** Stores breakers in the database, where all processes of a relay and the operators' commands share them. */
 export class BreakerStore {
   readonly #database: RelayDatabase;
 
@@ -92,7 +92,7 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** Deletes all credential breakers and outages. Called at startup, because a new process tries every vendor again. */
+  /** Deletes all credential breakers and outages. Called at startup, because a new process contacts every vendor again. */
   async forgetVendors(): Promise<void> {
     await this.#database.write(({ db }) =>
       db.deleteFrom('app_breakers').where('kind', 'in', ['credential', 'outage']).execute(),

@@ -30,9 +30,9 @@ interface OpenBreaker {
   credential: string;
   readonly openedAt: number;
   probeAt: number;
-  /** The RelayDevice of the probe in flight. */
+  /** The device that the probe in flight is for. */
   probing: number | undefined;
-  /** Notifications postponed until after the next probe. */
+  /** Number of notifications postponed until after the next probe. */
   held: number;
 }
 
@@ -90,8 +90,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Whether a device may probe at once to refute a suspicion. Devices of a suspect realm may not: the realm's owners
-   * could otherwise use up the probes of other realms.
+   * Whether a device may probe immediately to refute a suspicion. Devices of a suspect realm may not, because the
+   * realm's owners could use up the probes of other realms.
    */
   #mayProveOtherwise(appId: string, device: SuspectDevice, { isCertain }: OpenBreaker): boolean {
     if (isCertain || this.#suspicions.isSuspect(appId, device)) return false;
@@ -201,14 +201,14 @@ export class CredentialBreakers {
     }
   }
 
-  /** Whether {@link worked} must be called after a notification of this app was sent. */
+  /** Whether {@link worked} must be called after one of this app's notifications is sent. */
   awaitsSuccess(appId: string): boolean {
     if (this.#open.has(appId) || this.#unremoved.has(appId)) return true;
     return this.#suspicions.isUnderSuspicion(appId);
   }
 
   /**
-   * Last step of a probe. After an inconclusive probe (no answer, a busy vendor), the next probe follows one interval
+   * Last step of a probe. After an inconclusive probe (no answer or a busy vendor), the next probe follows one interval
    * later.
    */
   endProbe(appId: string): void {
@@ -235,8 +235,8 @@ export class CredentialBreakers {
   }
 
   /**
-   * Lists the apps whose credential a vendor certainly refused. Suspicions do not count: phones can cause them, and
-   * other apps are still served.
+   * Lists the apps whose credential a vendor certainly refused. Suspicions do not count, because phones can cause them
+   * and other apps still work.
    */
   troubles(): AppTrouble[] {
     return [...this.#open]

@@ -8,7 +8,7 @@ import { smallLruMap } from './small-lru-map.js';
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
 interface Suspicion {
-  /** Suspect devices and their realms, since the vendor last accepted the credential. */
+  /** Devices that became suspects since the vendor last accepted the credential, with their realms. */
   readonly suspects: LRUCache<RelayDeviceId, RealmId>;
   /**
    * Devices that are themselves at fault, because the credential worked for another device. Each is ignored until its
@@ -53,7 +53,7 @@ export class CredentialSuspicions {
     return suspects.size >= fewestDevices && isOfSeveral;
   }
 
-  /** Whether a device is a suspect or excused, so that another refusal for it would prove little. */
+  /** Whether a device is a suspect or excused, which makes another refusal for it weak evidence. */
   isSuspect(appId: string, { id }: SuspectDevice): boolean {
     const known = this.#apps.get(appId);
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));

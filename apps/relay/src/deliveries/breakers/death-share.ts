@@ -6,7 +6,7 @@ const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
-/** Up to this number, dead tokens are noise: a small organization may replace all its phones at once. */
+/** Up to this number, dead tokens are noise: a small organization may replace all of its phones at the same time. */
 const fewestDead = 20;
 /** Decayed weight of `fewestDead` consecutive dead tokens, plus half a token as a margin for rounding. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
@@ -25,7 +25,7 @@ const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
 
-/** The number of dead tokens that one realm or server added, and the outcome at which it last added one. */
+/** The number of dead tokens that one realm or server has added, and the outcome at which it last added a dead token. */
 interface Contribution {
   readonly dead: number;
   readonly outcomes: number;
@@ -39,7 +39,7 @@ interface Contribution {
 export class DeathShare {
   /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
   isFrozen = false;
-  /** Replaced on each restart, so that owners counted in the previous era count again. */
+  /** Replaced by {@link restart}, so that owners counted in the previous era count again. */
   era: object = {};
   #sent = 0;
   #dead = 0;
@@ -48,7 +48,7 @@ export class DeathShare {
   #outcomes = 0;
   #agedAt = Number.NEGATIVE_INFINITY;
   #usualShare = initialUsualShare;
-  /** Created on demand: most shares belong to realms, which have no causes. */
+  /** Created on demand, because most shares belong to realms, which have no causes. */
   #causes: LRUCache<string, Contribution> | undefined;
 
   noteSent(now: number): void {
@@ -60,7 +60,7 @@ export class DeathShare {
 
   /**
    * Counts a dead token at `now` (Unix milliseconds). Returns whether it counted. Each `cause`, such as a realm, is
-   * capped: a single cause never makes the share unusual.
+   * capped, so that a single cause never makes the share unusual.
    */
   noteDead(cause: string | undefined, now: number): boolean {
     if (cause !== undefined && !this.#contribute(cause)) return false;

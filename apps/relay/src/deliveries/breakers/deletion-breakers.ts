@@ -86,7 +86,7 @@ export class DeletionBreakers {
   /** Counts a dead token. Resolves to whether it may be deleted. */
   async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
     await this.takeUpChanges();
-    // Review before counting, because a thaw resets the counts.
+    // Reviews before counting, because a thaw resets the counts.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
     this.#noteDead(scopes, new OwnerOfDelivery(delivery));
@@ -104,7 +104,8 @@ export class DeletionBreakers {
   }
 
   /**
-   * Thaws scopes whose share was usual for a whole period. Call it periodically. Does nothing if no scope is frozen.
+   * Thaws scopes whose share of dead tokens was usual for a whole period. Call it periodically. Does nothing if no
+   * scope is frozen.
    */
   async review(): Promise<void> {
     const now = this.#options.clock();

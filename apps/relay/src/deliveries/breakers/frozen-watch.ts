@@ -42,7 +42,7 @@ export class FrozenWatch {
     const names = [`account ${account}`, `phone ${phone}`];
     const owners = this.#owners[kind];
     if (names.some((name) => owners.has(name))) return false;
-    // The set is full: count further owners only as dead, so that a doubtful scope stays frozen.
+    // The set is full. Count further owners only as dead, so that a doubtful scope stays frozen.
     if (owners.size >= maximumOwners) return kind === 'dead';
     for (const name of names) owners.add(name);
     return true;
@@ -57,7 +57,7 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether at most `share` of the answers reported dead tokens, or too few for the share to matter. */
+  /** Whether at most `share` of the answers reported dead tokens, or too few did for the share to matter. */
   wasUsual(share: number): boolean {
     return this.#dead < fewestDead || this.#share <= share;
   }

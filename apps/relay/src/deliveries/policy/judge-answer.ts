@@ -37,7 +37,7 @@ export interface RetryOutcome {
   readonly at: number;
   /** `false` if the notification was only held back, which does not count as an attempt. */
   readonly isTry: boolean;
-  /** Whether the vendor may have delivered it anyway. */
+  /** Whether the vendor may have delivered the notification anyway. */
   readonly isInDoubt?: boolean;
   /** Set while the vendor refuses the app's credential, which the operator must fix. */
   readonly fault?: 'relay-configuration';
@@ -159,7 +159,7 @@ function assertNever(row: never, { notification }: Delivery): never {
   throw new Error(`no rule for ${JSON.stringify(row)} of notification ${notification.notificationId}`);
 }
 
-/** Finds an answer's row in the policy table. Unknown reasons fall back to their HTTP status. */
+/** Finds an answer's row in the policy table. For an unknown reason, uses the HTTP status. */
 export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
   if (answer.kind === 'unanswered') return unansweredPolicy[answer.why];
   const { reasons } = vendorPolicies[vendor];
@@ -177,8 +177,8 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
 }
 
 /**
- * Whether the answer proves that the vendor accepted the credential, because it concerns the notification itself. An
- * answer from a busy vendor proves nothing.
+ * Whether the answer concerns the notification itself, which proves that the vendor accepted the credential. An answer
+ * from a busy vendor proves nothing.
  */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused') return answer.kind === 'accepted';

@@ -7,7 +7,7 @@ const hour = 60 * minute;
 export interface RetrySchedule {
   /** Delay of the first retry: the vendor's minimum. Later delays grow from it. */
   readonly firstMilliseconds: number;
-  /** Base of the second and later delays, if larger. */
+  /** Base for the second and later delays, if larger. */
   readonly thenMilliseconds?: number;
   /** Upper bound of computed delays. A vendor's Retry-After may exceed it. */
   readonly capMilliseconds: number;

@@ -12,7 +12,7 @@ type RepeatAtOnce =
   /** The connection is at fault, not the notification. The sender retires that connection itself. */
   | 'again';
 
-/** Consequence of a vendor's reason for one notification. */
+/** How the relay handles one notification when the vendor gives a certain reason. */
 export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';
@@ -57,7 +57,7 @@ export const fcmPolicy = {
   // project.
   SENDER_ID_MISMATCH: configuration,
   UNAUTHENTICATED: { repeatAtOnce: 'fresh-token', ...credential },
-  // The key for APNs or Web Push that the app's project has at Firebase is wrong. Only some tokens need that key.
+  // The APNs or Web Push key in the app's Firebase project is wrong. Only some tokens need that key.
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
   // The service account has no permission to send messages for the project.
   PERMISSION_DENIED: credential,
@@ -68,7 +68,7 @@ export const fcmPolicy = {
   INTERNAL: fcmUnavailable,
   UNSPECIFIED_ERROR: fcmUnavailable,
   UNAVAILABLE: fcmUnavailable,
-  // Answers of the OAuth token endpoint, before FCM was called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+  // Answers from the OAuth token endpoint, before FCM is called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
   OAUTH_REFUSED: credential,
   OAUTH_UNAVAILABLE: fcmUnavailable,
 } as const satisfies Record<string, PolicyRow>;
@@ -129,11 +129,11 @@ export const webPushPolicy = {
   BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
   TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
   SERVICE_UNAVAILABLE: webPushUnavailable,
-  // A status that makes no sense for a POST, or a redirect, which the relay does not follow.
+  // A status that is meaningless for a POST, or a redirect, which the relay does not follow.
   UNEXPECTED_ANSWER: { outcome: 'rejected', fault: 'vendor' },
 } as const satisfies Record<string, PolicyRow>;
 
-/** The relay's policy for the answers of each vendor and for retries. */
+/** The relay's policy for each vendor's answers and for retries. */
 export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
   fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
   apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },

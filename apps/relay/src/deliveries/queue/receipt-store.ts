@@ -29,7 +29,7 @@ export function keyOf({ serverId, notificationId, relayDeviceId, addressee }: Re
 /** The recorded outcome of a notification. */
 export interface Receipt extends ReceiptKey, ReportedOutcome {
   readonly attempts: number;
-  /** Attempts that may have been delivered; 0 if missing. */
+  /** Number of attempts that may have delivered the notification; 0 if missing. */
   readonly doubts?: number | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
@@ -46,7 +46,10 @@ const rememberedMilliseconds = 24 * 60 * 60_000;
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
-/** Reads and expires receipts, which are kept for one day. Only notifications with an id or in the queue have a receipt. */
+/**
+ * Reads and expires receipts, which are kept for one day. Only notifications that have an id or were queued have a
+ * receipt.
+ */
 export class ReceiptStore {
   readonly #database: RelayDatabase;
 

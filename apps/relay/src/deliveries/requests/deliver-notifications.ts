@@ -19,7 +19,7 @@ import { type NotifyRequester, readPushRequest } from './read-push-request.js';
 import { Tries, VendorDeadlines } from './vendor-deadlines.js';
 import type { WaitingServer } from './waiting-server.js';
 
-/** The notification of one push request, and its outcome. */
+/** The notification from one push request, and its outcome. */
 export interface DeliveryResult {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
@@ -41,7 +41,7 @@ export interface DeliverNotificationsOptions {
 
 /** A request after its tokens were looked up. */
 interface Arrival {
-  /** Devices and ended keys of the request's tokens; `undefined` if it names no token. */
+  /** Devices and ended keys of the request's tokens; `undefined` if the request names no token. */
   readonly tokens: FoundTokenDevices | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -151,7 +151,7 @@ export class DeliverNotifications {
       }
       const waiting = this.#waits.wait(tries);
       if (waiting !== undefined) await waiting;
-      // An outcome of another request may be reported here only after that request has stored it.
+      // Another request's outcome may be reported here only after that request has stored it.
       for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
       for (const item of items) item.outcome = this.#settle(item, now);
@@ -163,7 +163,7 @@ export class DeliverNotifications {
       isRecorded = true;
     } finally {
       load.leave(serverId, items.length - late.length);
-      // Must follow `record`: otherwise the outcome in the answer would overwrite the newer one.
+      // Must follow `record`: otherwise the outcome in the answer would overwrite the newer outcome.
       for (const item of late) void this.#endLate(item, isRecorded && item.outcome.kind === 'retry');
     }
     return items.map(({ notification, hasOwnId, sameAs, outcome: own }) => {
@@ -236,7 +236,7 @@ export class DeliverNotifications {
     return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
-  /** Returns an item's outcome for the answer. Queues an unfinished item, and rejects one that expires before its retry. */
+  /** Returns an item's outcome for the answer. Queues an unfinished item, or rejects it if it expires before the retry. */
   #settle({ notification, isRepeat, ended }: DeliveryItem, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);

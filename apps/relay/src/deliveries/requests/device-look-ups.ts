@@ -48,7 +48,7 @@ export class DeviceLookUps {
     return keys.length === 0 ? undefined : this.#byToken.add(keys);
   }
 
-  /** Looks up the devices of notifications. `tokens` is the result of {@link findTokens} for them. */
+  /** Looks up the devices of notifications. `tokens` is the result of {@link findTokens} for the same requests. */
   async find(
     notifications: readonly EncryptedNotification[],
     tokens: FoundTokenDevices | undefined,

@@ -26,7 +26,7 @@ interface NotifyContext {
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
-/** Above this number of notifications, looking up devices and starting deliveries takes milliseconds. */
+/** Above this number of notifications, looking up devices and starting deliveries takes several milliseconds. */
 const manyNotifications = 200;
 
 /**
@@ -61,7 +61,7 @@ export const notify = operation({
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     requireTokenIds(pushRequests);
-    // Parsing thousands of notifications has used up this tick, so deliver them in the next one.
+    // Parsing thousands of notifications has used up this tick, so deliver them in the next tick.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const requester = { serverId, realmId, realmUuid, traceparent: currentTraceparent() };
     const results = await deliveries.deliver(requester, pushRequests, waitingServer(request));

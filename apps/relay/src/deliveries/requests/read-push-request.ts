@@ -103,7 +103,7 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
  */
 const wakeAps = '{"content-available":1}';
 
-/** Serializes JSON in ASCII, with escapes for other characters: requests to APNs are sent as ASCII. */
+/** Serializes JSON in ASCII and escapes all other characters, because requests to APNs are sent as ASCII. */
 export function asciiJson(value: JsonObject): string {
   return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,

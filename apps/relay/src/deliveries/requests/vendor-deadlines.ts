@@ -53,7 +53,7 @@ export class VendorDeadlines {
     });
   }
 
-  /** Ends all waits. Later calls of {@link wait} do not wait. */
+  /** Ends all waits. Later calls to {@link wait} do not wait. */
   end(): void {
     this.#isOver = true;
     for (const resolve of this.#waiting.values()) resolve();
@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`: the connection of a waiting request keeps the process alive; the timer must not.
+    // `unref`, because the timer must not keep the process alive; the connection of a waiting request does.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

@@ -1,4 +1,4 @@
-/** Servers and realms (UUIDs) that an app of the apps file serves. Both are empty for the default app. */
+/** Servers and realms (UUIDs) that an app in the apps file serves. Both are empty for the default app. */
 export interface ServedRealms {
   readonly serverIds: ReadonlySet<string>;
   readonly realmUuids: ReadonlySet<string>;

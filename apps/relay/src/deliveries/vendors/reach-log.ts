@@ -1,7 +1,7 @@
 import { describeConnectTrouble } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
-/** Logs the start of a vendor outage with its cause, and its end, once each. */
+/** Logs the start and the cause of a vendor outage once, and the end once. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;

@@ -34,8 +34,8 @@ export type UnansweredReason =
   | 'HOST_NOT_SERVED';
 
 /**
- * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters, Google's access tokens two
- * thousand.
+ * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters; Google's access tokens have
+ * two thousand.
  */
 export const maximumAnswerCharacters = 16 * 1024;
 
@@ -67,7 +67,7 @@ export interface VendorSender {
    * after `notAfter` (Unix milliseconds). Rejects only if no credential can be created.
    */
   send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer>;
-  /** Replaces a refused credential with a newer one, if the vendor allows that. */
+  /** Replaces a refused credential with a new credential, if the vendor allows that. */
   refreshCredential(): Promise<void>;
   /** Earliest time to create a new credential, in Unix milliseconds. */
   readonly renewableAt: number;

@@ -12,7 +12,7 @@ export interface ApnsApp {
   readonly keyFile: string;
   /** Bundle ids; `*` for any. */
   readonly topics: ReadonlySet<string> | '*';
-  /** Whether the apps have Apple's filtering entitlement: their extension may suppress an alert. */
+  /** Whether the apps have Apple's filtering entitlement, which lets their extension suppress an alert. */
   readonly hasFilteringEntitlement: boolean;
 }
 

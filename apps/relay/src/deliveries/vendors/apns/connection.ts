@@ -127,7 +127,7 @@ export class ApnsConnection {
     stream.on('response', onResponse);
     stream.on('error', expectBreak);
     stream.on('close', onClose);
-    // The body is ASCII; `latin1` makes Node copy it faster.
+    // The body is ASCII, and Node copies `latin1` faster.
     stream.end(body, 'latin1');
   }
 
@@ -253,7 +253,7 @@ export class ApnsConnection {
 }
 
 /**
- * Keeps a session alive after a GOAWAY with an error code. Node destroys the session right after the event `goaway`,
+ * Keeps a session alive after a GOAWAY with an error code. Node destroys the session right after the `goaway` event,
  * although the peer may still answer streams up to the last id (RFC 9113 section 6.8). The relay would then send the
  * notifications of these streams again, as duplicates.
  */

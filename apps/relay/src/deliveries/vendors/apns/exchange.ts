@@ -23,7 +23,7 @@ export interface ApnsRequest {
   readonly notification: ApnsNotification;
   /** The `authorization` header. */
   readonly authorization: string;
-  /** Deadline in Unix milliseconds. A request that has no stream by then is answered OVERLOADED. */
+  /** Deadline in Unix milliseconds. A request that has no stream by then fails with OVERLOADED. */
   readonly notAfter: number;
 }
 

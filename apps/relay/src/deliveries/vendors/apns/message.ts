@@ -47,7 +47,7 @@ export function buildApnsNotification(
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
   const isBackground = urgency.pushType === 'background' && urgency.isForwarded !== true;
   const isFiltered = isBackground && hasFilteringEntitlement;
-  // Priority 10 is lowered, because APNs refuses a background notification that has it.
+  // Lower priority 10, because APNs refuses background notifications with that priority.
   const priority = isBackground && urgency.priority === 10 ? 5 : urgency.priority;
   const headers: ApnsHeaders = {
     'apns-topic': target.iosAppId,
@@ -73,7 +73,7 @@ function buildApnsBody(aps: string, notification: EncryptedNotification): string
 
 const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
-/** Returns the largest size that the body can have for any app, in bytes. The body is ASCII. */
+/** Returns the maximum size of the body for any app, in bytes. The body is ASCII. */
 export function apnsBodyBytes(
   { pushType, aps: asked, isForwarded }: ApnsUrgency,
   notification: EncryptedNotification,

@@ -10,7 +10,7 @@ export interface ApnsPoolOptions extends ApnsHost {
   readonly clock: Clock;
   readonly timings: ApnsTimings;
   readonly maximumConnections: number;
-  /** Maximum number of queued requests. Further requests are answered OVERLOADED. */
+  /** Maximum number of queued requests. Further requests fail with OVERLOADED. */
   readonly maximumWaiting: number;
   readonly reach: ReachLog;
 }
@@ -22,12 +22,12 @@ export interface ApnsPoolOptions extends ApnsHost {
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
-/** Reasons that make a connection useless. A request that receives one is retried on another connection. */
+/** Reasons that make a connection useless. A request that receives such a reason is retried on another connection. */
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**
- * Connection pool for one of Apple's environments and one credential. Keeps connections open until they end. Requests
- * wait in this pool's queue, not in Node's, until a stream is free.
+ * Connection pool for one of Apple's environments and one credential. Keeps idle connections open. Requests wait in
+ * this pool's queue, not in Node's, until a stream is free.
  */
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
@@ -150,7 +150,7 @@ export class ApnsPool {
     this.#connectNotBefore = 0;
   }
 
-  /** Delays the next connection, with exponential backoff over consecutive failures. */
+  /** Delays the next connection, with exponential backoff for consecutive failures. */
   #rest(failed: ApnsConnection): void {
     this.#connectFailures += 1;
     const attempt = this.#connectFailures - maximumConnectFailures + 1;

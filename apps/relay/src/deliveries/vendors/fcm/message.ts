@@ -9,7 +9,7 @@ export interface FcmMessageOptions {
   readonly isValidateOnly?: boolean | undefined;
 }
 
-/** Shown by the system if the app cannot open an urgent notification. */
+/** The system shows this if the app cannot decrypt an urgent notification. */
 const placeholder = { title: 'New notification' };
 
 /**

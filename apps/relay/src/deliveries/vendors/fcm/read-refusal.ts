@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
 
-/** Bodies up to this size are read to the end, so that the connection can be reused. Longer bodies close it. */
+/** Bodies up to this size are read to the end, so that the connection can be reused. For longer bodies, it is closed. */
 const maximumReadBytes = 128 * 1024;
 
 const errorBody = z.object({

@@ -127,7 +127,7 @@ export class FcmSender implements VendorSender {
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
-    // Checked again, because fetching the access token may have taken until after the deadline.
+    // Checked again, because the deadline may have passed while the access token was fetched.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), app, isValidateOnly });
     const first = await this.#post(accessToken, body);

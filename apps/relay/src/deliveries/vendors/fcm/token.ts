@@ -109,14 +109,14 @@ export class AccessToken {
       this.#current = { accessToken: parsed.data.access_token, refreshAt: endsAt - early, endsAt };
       return { kind: 'token', accessToken: parsed.data.access_token };
     } catch (error) {
-      // No connection, a timeout, or a malformed answer: no evidence against the account.
+      // A missing connection, a timeout or a malformed answer is no evidence against the account.
       reach.failed(error);
       return refused(503, undefined);
     }
   }
 
   /**
-   * Sends the request. If the connection fails, sends it once more at once: a second token does no harm, and a
+   * Sends the request. If the connection fails, immediately sends it once more: a second token is harmless, and a
    * notification with a TTL of 0 cannot be queued.
    */
   async #exchange() {

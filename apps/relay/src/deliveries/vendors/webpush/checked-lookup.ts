@@ -13,8 +13,8 @@ export class ForbiddenAddressError extends Error {
 const timeoutMilliseconds = 2000;
 
 /**
- * Resolves a name by asking the name servers directly. The system's resolver would block a thread of Node's pool until
- * the name server answers, and a phone can choose a slow one.
+ * Resolves a name by querying the name servers directly. The system's resolver would block a thread in Node's pool
+ * until the name server answers, and a phone can choose a name with a slow name server.
  */
 export async function resolvePublicName(name: string): Promise<readonly LookupAddress[]> {
   const resolver = new promises.Resolver({ timeout: timeoutMilliseconds, tries: 2 });
@@ -34,8 +34,8 @@ export function resolvePrivateName(name: string): Promise<readonly LookupAddress
 }
 
 /**
- * Returns the `lookup` function for a socket. The socket connects only to the addresses of this single answer, and only
- * if all of them are public, because a second lookup could return other addresses.
+ * Returns the `lookup` function for a socket. The socket connects only to the addresses from this single lookup, and
+ * only if all of them are public, because a second lookup could return other addresses.
  */
 export function checkedLookup(resolve: ResolveName, mayBePrivate: boolean): LookupFunction {
   return (name, { all }, found) => {

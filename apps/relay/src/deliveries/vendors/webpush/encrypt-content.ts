@@ -8,7 +8,7 @@ export interface SubscriptionKeys {
   readonly authenticationSecret: Uint8Array;
 }
 
-/** Random input of an encryption. Only tests set it. */
+/** Random input for one encryption. Only tests set it. */
 export interface EncryptionRandomness {
   /** 16 bytes. */
   readonly salt: Uint8Array;

@@ -21,7 +21,7 @@ const defaultPort = '443';
 export type EndpointRefusal =
   /** The URL is not https, contains credentials, or has a non-public address or, for `*`, a port other than 443. */
   | 'ENDPOINT_REFUSED'
-  /** The entry of the apps file does not list the host with this port. */
+  /** The entry in the apps file does not list the host with this port. */
   | 'HOST_NOT_SERVED';
 
 /** Checks an endpoint that a phone chose, before its name is looked up. */

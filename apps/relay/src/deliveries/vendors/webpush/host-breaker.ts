@@ -42,7 +42,10 @@ export class HostBreaker {
     return this.isOpen && (this.#isProbing || this.#clock() < this.#probeAt);
   }
 
-  /** Whether a request may be sent now. The caller reports its end with {@link settle} or {@link release}. */
+  /**
+   * Whether a request may be sent now. The caller reports the end of the request with {@link settle} or {@link
+   * release}.
+   */
   admit(): boolean {
     if (this.refuses) return false;
     this.#isProbing = this.isOpen;

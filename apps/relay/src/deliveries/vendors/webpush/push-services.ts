@@ -78,7 +78,7 @@ export class PushServices {
     return [...this.#services.values()].map(({ breaker }) => breaker.state);
   }
 
-  /** Whether a request failed because its connection was stale, so that the push service cannot have seen it. */
+  /** Whether a request failed because its connection was stale, so that the push service has most likely not seen it. */
   wasStale(error: unknown): boolean {
     return this.#staleConnections.caused(error);
   }

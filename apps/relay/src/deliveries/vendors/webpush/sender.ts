@@ -57,7 +57,7 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
-    // Called before a slot is acquired: it throws for a missing key, which does not concern the host.
+    // Called before a slot is acquired, because it throws for a missing key, which does not concern the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
@@ -158,12 +158,12 @@ export class WebPushSender implements VendorSender {
   }
 }
 
-/** The result of a request whose answer had no status. */
+/** The result of a request that got no status. */
 function unanswered(answer: VendorAnswer): WebPushAnswer {
   return { answer, isComplete: false };
 }
 
-/** Reports an answer to the host's breaker. An endpoint that the relay refuses says nothing about its host. */
+/** Reports an answer to the host's breaker. An endpoint that the relay refused says nothing about its host. */
 function settled({ breaker }: PushService, { answer, isComplete }: WebPushAnswer): VendorAnswer {
   if (answer === refusedEndpoint) breaker.release();
   else breaker.settle(isComplete);
