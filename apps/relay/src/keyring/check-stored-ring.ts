@@ -27,7 +27,7 @@ export async function checkStoredRing(
   return undefined;
 }
 
-/** Checks that changes of the key ring can be recorded. */
+/** Checks that changes to the key ring can be recorded. */
 export function auditLogStartCheck({ auditLog }: Pick<KeyRingConfiguration, 'auditLog'>): StartCheck {
   return {
     name: 'audit-log',

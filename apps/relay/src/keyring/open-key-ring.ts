@@ -114,7 +114,7 @@ export function createKeyAdmin(
       try {
         await database.write((transaction) => recordAct(transaction, act));
       } catch (err) {
-        // Only logged, because the change is stored and recorded in the ring's own audit log.
+        // Only logged, because the change is already stored, and recorded in the ring's own audit log.
         log?.warn({ err }, 'a change of the key ring is missing from the audit log of the dashboard');
       }
     },

@@ -1,7 +1,10 @@
 import type { Metrics } from '@waxwing/service/metrics';
 import type { LiveKeyRing } from './live/live-key-ring.js';
 
-/** Sets the key metrics at each scrape. They allow an alert before a key list expires, or when a rotation fails. */
+/**
+ * Sets the key metrics at each scrape. Operators can use them to alert before a key list expires, or when a rotation
+ * fails.
+ */
 export function watchKeys(
   metrics: Metrics,
   keyRing: Pick<LiveKeyRing, 'describe' | 'publishedKeyList'>,

@@ -82,7 +82,7 @@ export const revokeKey = operation({
   },
 });
 
-/** Adds the keys of a plain file to the ring. `primary` optionally names the key that becomes primary. */
+/** Adds the keys in a plain file to the ring. `primary` optionally names the key that becomes primary. */
 export const importPlainKeys = operation({
   method: 'POST',
   path: `${path}/import`,

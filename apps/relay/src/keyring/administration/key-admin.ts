@@ -19,7 +19,7 @@ export interface KeyAdmin {
   readonly clock: Clock;
   /** Reads how often each key was used, by public key. */
   readKeyUses(): Promise<KeyUses>;
-  /** Records a change of the ring in the operators' audit log. */
+  /** Records a change to the ring in the operators' audit log. */
   recordAct(act: Act): Promise<void>;
   /** Makes the running relay load the change; does nothing if no relay is running. */
   takeOver(): Promise<void>;
@@ -39,7 +39,7 @@ export const dryRunParameter = booleanParameter.default(false);
 /** A parameter that contains a private key. */
 export const secretParameter = z.string().transform((text) => new Secret(text));
 
-/** Answer of every change to the ring. */
+/** Answer to every change to the ring. */
 export const changeAnswer = z.object({
   changed: z.boolean(),
   dry_run: z.boolean(),
@@ -88,7 +88,7 @@ export async function changeRing(
   return { changed: !dryRun && changes.length > 0, dry_run: dryRun, changes };
 }
 
-/** Operator name of actions in the dashboard. */
+/** Operator name for actions in the dashboard. */
 export const dashboardOperator = 'dashboard';
 
 function describeAct(

@@ -33,7 +33,7 @@ const ringAnswer = z.object({
     .nullable(),
 });
 
-/** Lists the whole ring except private halves. Times are ISO 8601 text. */
+/** Lists the whole ring except private halves. Times are ISO 8601 strings. */
 export const listKeys = operation({
   method: 'GET',
   path: '/admin/api/keys',

@@ -7,7 +7,7 @@ import { dayOf, type KeyUse } from '../uses/key-uses.js';
 import { describeRecentUse, retireKey, revokeKey, rotateKeys } from './change-keys.js';
 import { dashboardOperator, type KeyAdmin } from './key-admin.js';
 
-/** A key of the ring for the dashboard. Times are in Unix milliseconds, or `null` if they do not apply. */
+/** A key in the ring, for the dashboard. Times are in Unix milliseconds, or `null` if they do not apply. */
 export interface KeyState {
   readonly id: string;
   readonly state: 'primary' | 'open' | 'retired' | 'revoked';
@@ -15,7 +15,7 @@ export interface KeyState {
   readonly primary_from: number | null;
   readonly open_until: number | null;
   readonly retired_at: number | null;
-  /** The last 30 days; today is the last entry. */
+  /** One entry per day for the last 30 days; today is the last entry. */
   readonly use_per_day: { readonly day: string; readonly registrations: number }[];
 }
 

@@ -61,7 +61,7 @@ function recoverFrom(
   }
 }
 
-/** Adds a key for tokens at rest. The relay re-encrypts all rows with it, then destroys the older keys. */
+/** Adds a key that encrypts tokens at rest. The relay re-encrypts all rows with this key, then destroys the older keys. */
 export const rotateTokenKey = operation({
   method: 'POST',
   path: '/admin/api/keys/rotate-token-key',

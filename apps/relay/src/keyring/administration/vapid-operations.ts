@@ -5,7 +5,7 @@ import { operator } from '../../admin-socket/operator.js';
 import type { KeyRing } from '../ring/key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
-/** Returns the public VAPID keys, with which apps subscribe. */
+/** Returns the public VAPID keys that apps subscribe with. */
 export const listVapidKeys = operation({
   method: 'GET',
   path: '/admin/api/keys/vapid',

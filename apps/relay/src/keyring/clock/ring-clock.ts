@@ -3,9 +3,9 @@ import type { BouncerKey, KeyRing, PublishedKeyList } from '../ring/key-ring.js'
 import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js';
 
 /**
- * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong before. The
- * ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse until their own
- * clocks reach that time.
+ * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong earlier.
+ * The ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse until their
+ * own clocks reach that time.
  */
 
 /**
@@ -21,15 +21,15 @@ const allowedLagMilliseconds = dayMilliseconds - 60_000;
 export const followedAheadMilliseconds = 7 * dayMilliseconds;
 
 /**
- * Maximum lead of a sequence over a date. The sequence stays ahead for days after dates were reset. The extra minute
- * allows for lists signed in quick succession, each of which increments the sequence by one.
+ * Maximum lead of a sequence over a date. The sequence stays ahead for days after the dates were reset. The extra
+ * minute allows for lists signed in quick succession, each of which increments the sequence by one.
  */
 const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
 
 /** Longest plausible time without a change to the ring. A running relay signs the list every two weeks. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
-/** Delay before rows are written with a new token key: long enough for every relay of the ring to load the key. */
+/** Delay before rows are written with a new token key: long enough for every relay that shares the ring to load the key. */
 export const tokenKeyNoticeMilliseconds = 120_000;
 
 /** The clock and the ring contradict each other. The message says what to do. */

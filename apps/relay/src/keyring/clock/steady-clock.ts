@@ -4,8 +4,8 @@ const hourMilliseconds = 3_600_000;
 
 /**
  * Wall clock that ignores a forward jump of more than an hour until the new time has persisted for an hour. Until then,
- * it continues from the time before the jump. Otherwise a momentarily wrong clock would retire every accepted key, and
- * a destroyed key cannot be restored. Backward jumps apply at once, because they destroy no keys.
+ * it continues from the time before the jump. Otherwise a momentarily wrong clock could retire every accepted key, and
+ * destroyed keys cannot be restored. Backward jumps apply immediately, because they do not destroy any keys.
  */
 export class SteadyClock {
   readonly #clock: Clock;
@@ -13,7 +13,7 @@ export class SteadyClock {
   #last: { wall: number; monotonic: number };
   #doubt: { lead: number; since: number } | undefined;
 
-  /** @param monotonic clock in milliseconds, unaffected by changes of the system time. */
+  /** @param monotonic clock in milliseconds, unaffected by changes to the system time. */
   constructor(clock: Clock, monotonic: Clock) {
     this.#clock = clock;
     this.#monotonic = monotonic;

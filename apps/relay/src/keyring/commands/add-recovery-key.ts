@@ -9,7 +9,7 @@ import type { ChangeFlags } from './output.js';
 
 /** `keys add-recovery-key FILE`. */
 export async function giveRecoveryKey(terminal: Terminal, file: string, flags: ChangeFlags): Promise<void> {
-  // Checked first, so that no useless key file is created.
+  // Checked first, to avoid creating a useless key file.
   const { recovery_public_key: present } = await runKeyOperation(terminal, exportPublic);
   if (present !== null) {
     throw new CommandError(
@@ -42,16 +42,16 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
 }
 
 /**
- * Whether the relay may still store the key, because it disconnected before it answered. If it does, phones trust the
- * key, so the private half must not be deleted.
+ * Whether the relay may still store the key, because it disconnected before it answered. Phones trust a stored key, so
+ * its private half must not be deleted.
  */
 function mayYetBeStored(error: unknown): boolean {
   return error instanceof CommandError && error.cause !== undefined;
 }
 
 /**
- * Whether the key is certainly not stored. The operation may fail after it stored the ring, while writing the audit
- * log.
+ * Whether the key is certainly not stored. The operation may fail while writing the audit log, after it has stored the
+ * ring.
  */
 async function isKnownNotToBeStored(terminal: Terminal, publicKey: string): Promise<boolean> {
   try {

@@ -28,7 +28,7 @@ export async function withKeyAdmin<T>(
   work: (admin: KeyAdmin, database: RelayDatabase) => Promise<T>,
   options: { readonly mayCreate?: boolean } = {},
 ): Promise<T> {
-  // Loaded lazily: not needed if a running relay executes the operation.
+  // Lazy import: needed only if no running relay executes the operation.
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { createKeyAdmin, createKeyRingKeeper } = await import('../open-key-ring.js');
   const onDatabase = async (database: RelayDatabase): Promise<T> => {

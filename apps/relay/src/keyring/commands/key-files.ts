@@ -36,7 +36,7 @@ export async function makeRecoveryKey(path: string, sodium: Sodium): Promise<Sig
   return encodeBase64(publicKey) as SigningPublicKey;
 }
 
-/** Creates the error for a target file that exists and must not be overwritten. */
+/** Creates the error for a target file that already exists and must not be overwritten. */
 export function isThere(path: string): CommandError {
   return new CommandError(`The file ${path} already exists: use another path.`);
 }

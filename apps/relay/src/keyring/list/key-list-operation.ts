@@ -9,8 +9,8 @@ export interface KeyListContext {
 }
 
 /**
- * `GET /remotes/push/e2ee/keys`: the signed key list, without authentication. All relays of a ring serve the same bytes
- * until the next list is signed. `If-None-Match` with the current ETag gets 304 without a body.
+ * `GET /remotes/push/e2ee/keys`: the signed key list, without authentication. All relays that share a ring serve the
+ * same bytes until the next list is signed. `If-None-Match` with the current ETag gets 304 without a body.
  */
 export const getKeyList = operation({
   method: 'GET',

@@ -89,7 +89,7 @@ function readPublished(keyList: string): KeyListDocument {
   return JSON.parse(Buffer.from(keyList, 'base64').toString('utf8')) as KeyListDocument;
 }
 
-/** Replaces the signing key. The previous key endorses the new one, and its private half is destroyed. */
+/** Replaces the signing key. The previous key endorses the new key, then its private half is destroyed. */
 export function rotateSigningKey(ring: KeyRing, next: SigningKey, sodium: Endorser): KeyRing {
   const current = currentSigningKey(ring);
   const endorsement = endorse(next, { ...current, privateKey: current.privateKey.reveal() }, sodium);
@@ -105,7 +105,7 @@ export interface Recovery {
 }
 
 /**
- * Replaces a stolen signing key. The new key starts a new chain, endorsed by the recovery key; the old keys are
+ * Replaces a stolen signing key. The new key starts a new chain, endorsed by the recovery key; the old signing keys are
  * revoked.
  * @throws CommandError if the private half does not belong to the ring's recovery key.
  */

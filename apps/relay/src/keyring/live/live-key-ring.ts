@@ -86,12 +86,12 @@ export class LiveKeyRing {
     return opener.pair;
   }
 
-  /** Base64 of the key that clients should seal to. */
+  /** The key that clients should seal to, in base64. */
   primaryPublicKey(): string {
     return primaryKey(this.#current.ring).publicKey;
   }
 
-  /** Returns the signed key list, the same bytes at every relay of this ring. */
+  /** Returns the signed key list. Every relay that shares the ring returns the same bytes. */
   publishedKeyList(): PublishedKeyList {
     const { published } = this.#current.ring;
     if (published === undefined) throw new Error('a key ring without a signed key list passed validation');
@@ -123,8 +123,8 @@ export class LiveKeyRing {
 
   /**
    * Loads the stored ring if another process changed it, and applies the schedule: retires and rotates keys, and signs
-   * the list. Never rejects. Logs an error once when it begins or changes, and once when it ends. Single-flight:
-   * concurrent calls share one refresh.
+   * the list. Never rejects. Logs a problem when it begins, changes or ends, once each. Single-flight: concurrent calls
+   * share one refresh.
    */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#refresh().finally(() => {
@@ -134,8 +134,8 @@ export class LiveKeyRing {
   }
 
   /**
-   * Loads a change that another process has just stored, such as a new key. Starts a new {@link refresh} after the
-   * refresh in flight, which may have read an older ring.
+   * Loads a change that another process has just stored, such as a new key. If a refresh is in flight, waits for it and
+   * then refreshes again, because the first may have read an older ring.
    */
   async takeOver(): Promise<void> {
     await this.idle();
@@ -204,7 +204,7 @@ export class LiveKeyRing {
     wipeKeyRing(await this.#open(stored), sodium);
   }
 
-  // Trying a passphrase takes a second of CPU time, so a ring that failed to open is not retried at every refresh.
+  // Trying a passphrase takes a second of CPU time, so a ring that failed to decrypt is not retried at every refresh.
   async #open(stored: string): Promise<KeyRing> {
     const now = this.#options.monotonic();
     const tried = this.#unopened;

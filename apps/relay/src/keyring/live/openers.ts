@@ -27,7 +27,7 @@ export function openersOf(ring: KeyRing): ReadonlyMap<string, Opener> {
 
 /**
  * Returns a sentence that names the keys for which `find` returns no matching private half, or `undefined` if there are
- * no such keys.
+ * none.
  */
 export function describeShutKeys(
   keys: readonly OpeningKey[],

@@ -84,7 +84,7 @@ export function revoke(ring: KeyRing, name: string, context: TransitionContext):
   });
 }
 
-/** Adds imported keys as accepted keys. Keys that the ring already has stay unchanged. */
+/** Adds imported keys as accepted keys. Keys that are already in the ring stay unchanged. */
 export function importKeys(
   ring: KeyRing,
   imported: readonly ImportedKey[],

@@ -60,7 +60,7 @@ export interface SigningKey {
   readonly endorsement: string | undefined;
 }
 
-/** Format version of stored tokens, used in their texts and in the key ring's document. */
+/** Format version of stored tokens. Part of each stored token and of the key ring's document. */
 export const tokenFormat = 3;
 
 /** A key that encrypts push tokens in the database, and a separate key for their lookup hashes: 32 bytes each. */
@@ -91,7 +91,7 @@ export interface KeyRing {
   readonly signingKeys: readonly SigningKey[];
   /** Public keys of signing keys that were replaced after a theft. */
   readonly revokedSigningKeys: readonly SigningPublicKey[];
-  /** The private half is kept offline. `undefined` if the operator created no recovery key. */
+  /** The private half is kept offline. `undefined` if the operator has not created a recovery key. */
   readonly recoveryPublicKey: SigningPublicKey | undefined;
   /** Oldest first, never empty. */
   readonly tokenKeys: readonly TokenKey[];

@@ -20,8 +20,8 @@ export function newKeyRing(sodium: Sodium, now: number): KeyRing {
 }
 
 /**
- * Creates a ring with the bouncer keys of a plain file, and new keys of the other kinds. `primary` overrides the file's
- * choice of the primary key.
+ * Creates a ring with the bouncer keys from a plain file, and new keys of the other kinds. `primary` overrides the
+ * file's choice of the primary key.
  * @throws CommandError if neither names a primary key.
  */
 export function newKeyRingOf(

@@ -32,7 +32,7 @@ const ownForm = z.strictObject({
     .nonempty('must contain at least one key'),
 });
 
-// Format of a stock relay's secrets: public keys to private keys, oldest first, without states or dates.
+// Format of a stock relay's secrets: a map from public keys to private keys, oldest first, without states or dates.
 const stockForm = z.record(keyText, keyText);
 
 /**
@@ -107,7 +107,7 @@ function parseObject(text: string): object {
 }
 
 function concealed(base64: string): Secret<Uint8Array> {
-  // A separate ArrayBuffer: Node's buffer pool and V8's heap would keep a copy of the key.
+  // A separate ArrayBuffer, because Node's buffer pool and V8's heap would keep a copy of the key.
   const bytes = new ArrayBuffer(32);
   Buffer.from(bytes).write(base64, 'base64');
   return new Secret(new Uint8Array(bytes));

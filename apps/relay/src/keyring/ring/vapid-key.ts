@@ -37,7 +37,7 @@ export function isVapidPair({ publicKey, privateKey }: VapidKey): boolean {
   try {
     pair.setPrivateKey(privateKey.reveal());
   } catch {
-    // The scalar is zero, or not below the order of the curve.
+    // The scalar is out of range: zero, or not below the order of the curve.
     return false;
   }
   return pair.getPublicKey('base64url') === publicKey;
@@ -51,7 +51,7 @@ const beforeScalar = Buffer.from(
 );
 const beforePoint = Buffer.from('a144034200', 'hex');
 
-/** Returns the private key as an object for `node:crypto`, without a copy of the key in a string. */
+/** Returns the private key as a `node:crypto` key object, without copying the key into a string. */
 export function signingKeyOf({ publicKey, privateKey }: VapidKey): KeyObject {
   const point = Buffer.from(publicKey, 'base64url');
   const der = Buffer.concat([beforeScalar, privateKey.reveal(), beforePoint, point]);

@@ -4,7 +4,7 @@ import type { KeyRing } from './key-ring.js';
 
 /**
  * Overwrites the private halves of an unused ring. Skips private halves that the ring shares with `kept`, because a
- * transition reuses most of them. Two rings from separate reads share nothing.
+ * transition reuses most of them. Two rings from separate reads share no private halves.
  */
 export function wipeKeyRing(ring: KeyRing, sodium: Pick<Sodium, 'wipe'>, kept?: KeyRing): void {
   const used = new Set(kept === undefined ? [] : secretsOf(kept));

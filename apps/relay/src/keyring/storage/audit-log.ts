@@ -31,7 +31,8 @@ export function auditFile(path: string): AuditLog {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died while writing leaves half a line. The line break separates this entry from it.
+        // A process that died while writing leaves an incomplete line. The line break separates this entry from that
+        // line.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

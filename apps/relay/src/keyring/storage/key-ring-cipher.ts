@@ -14,7 +14,7 @@ export interface UnlockFile {
 export interface KeyRingCipher {
   /** Hash of the unlock file's text. */
   readonly fingerprint: string;
-  /** Returns an ASCII-armored age file, encrypted for the first identity or passphrase of the unlock file. */
+  /** Returns an ASCII-armored age file, encrypted for the first identity or passphrase in the unlock file. */
   encrypt(document: Uint8Array): Promise<string>;
   /**
    * Returns the plaintext, which the caller wipes.

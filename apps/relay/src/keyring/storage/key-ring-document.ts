@@ -65,7 +65,7 @@ const document = z.strictObject({
       oldest_form: z.literal(tokenFormat),
     }),
   ),
-  // Optional, because relays without Web Push apps write no such keys.
+  // Optional, because relays without Web Push apps do not write VAPID keys.
   vapid_keys: z
     .array(
       z.strictObject({

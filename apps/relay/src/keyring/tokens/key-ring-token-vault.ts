@@ -52,8 +52,8 @@ export class KeyRingTokenVault {
   }
 
   /**
-   * Decrypts a token, or returns why it is unreadable: its key is not in the ring, it was changed, or it belongs to
-   * another row.
+   * Decrypts a token, or returns why it is unreadable: its key is not in the ring, the text was modified, or the token
+   * belongs to another row.
    */
   open(sealed: string, binding: string): string | UnreadableToken {
     const [start = '', keyId] = prefix.exec(sealed) ?? [];

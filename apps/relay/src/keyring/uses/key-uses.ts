@@ -98,8 +98,8 @@ export async function readKeyUses(db: Kysely<KeyRingTables>): Promise<KeyUses> {
 }
 
 /**
- * Deletes the counts of days that began before `before` (Unix milliseconds). Keeps the counts of each key's last day of
- * use, regardless of age. Returns the number of deleted rows.
+ * Deletes the counts of days that began before `before` (Unix milliseconds). Keeps the counts for each key's last day
+ * of use, regardless of age. Returns the number of deleted rows.
  */
 export async function deleteOldKeyUses(db: Transaction<KeyRingTables>, before: number): Promise<number> {
   const { numDeletedRows } = await db
