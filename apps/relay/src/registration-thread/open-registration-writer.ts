@@ -23,8 +23,8 @@ export interface RegistrationWriterOptions {
 const builtModule = new URL('./registration-thread.js', import.meta.url);
 
 /**
- * Opens the writer of registrations. SQLite gets a worker thread for large batches; PostgreSQL already runs in separate
- * processes.
+ * Opens the writer of registrations. With SQLite, large batches use a worker thread. PostgreSQL already runs in
+ * separate processes.
  */
 export function openRegistrationWriter(
   { database, databaseUrl, log, random, threadModule }: RegistrationWriterOptions,

@@ -19,7 +19,10 @@ export interface WriteOrder {
 /** Write orders, which the thread stores in one commit if possible, or the request to end. */
 export type ThreadOrder = readonly WriteOrder[] | 'end';
 
-/** Outcomes of one order, or the error that rolled it back. `isUnavailable` means that the database did not answer. */
+/**
+ * Outcomes of one order, or the error that rolled the order back. `isUnavailable` means that the database did not
+ * answer.
+ */
 export type WriteAnswer =
   | { readonly outcomes: readonly RegistrationOutcome[] }
   | { readonly error: Error; readonly isUnavailable: boolean };

@@ -28,8 +28,8 @@ const maximumOrdersAtOnce = 8;
 
 /**
  * Writes registrations in a worker thread with its own SQLite connection, so that statements and disk access do not
- * block the event loop. The thread starts at the first large batch and then stays; a relay with little traffic never
- * starts it. If the thread ends, writes return to the event loop.
+ * block the event loop. The thread starts at the first large batch and then keeps running; a relay with little traffic
+ * never starts it. If the thread ends, writes return to the event loop.
  */
 export class ThreadedWriter implements RegistrationWriter {
   readonly #options: ThreadedWriterOptions;
@@ -127,7 +127,7 @@ export class ThreadedWriter implements RegistrationWriter {
       // Wait for the thread's exit, because SQLite releases its locks only then.
       this.#ended = new Promise((resolve) => thread.on('exit', resolve)).then(() => {
         stopLooking();
-        // The exit event may arrive before the last answer: receive the answers first.
+        // The exit event may arrive before the last answer, so receive the answers first.
         this.#receiveAll(answers);
         this.#giveUp(reason);
       });

@@ -81,7 +81,7 @@ type BoundFields = Pick<PushRegistration, 'audience' | 'pushAccountId' | 'timest
 
 /**
  * Whether a registration matches the addressee, if the addressee is a token. A registration that a phone sealed for an
- * account of the older generation matches no token.
+ * account of the older generation does not match any token.
  */
 export function isOfToken(
   { token, pushAccountId }: Pick<PushRegistration, 'token' | 'pushAccountId'>,
@@ -110,7 +110,10 @@ export function isBoundTo(
 
 /** Replay record of a sealed registration, kept for as long as it could be presented again. */
 export interface SealedRegistrationMark {
-  /** SHA-256 of the sealed bytes, in base64. One realm may present these bytes, for a limited number of accounts. */
+  /**
+   * SHA-256 of the sealed bytes, in base64. Only one realm may present these bytes, and only for a limited number of
+   * accounts.
+   */
   readonly hash: string;
   /** Unix milliseconds. From then on the registration is too old for every realm, so the record may be deleted. */
   readonly forgetAt: number;
@@ -126,7 +129,7 @@ export function markSealedRegistration(
 ): SealedRegistrationMark | undefined {
   if (audience !== undefined) return undefined;
   const sealedHash = hash('sha256', sealed, 'base64');
-  // A registration is still fresh during its last second.
+  // `+ 1`: a registration is still fresh throughout its last second.
   return { hash: sealedHash, forgetAt: (timestamp + livenessTimeoutSeconds + 1) * 1000 };
 }
 
@@ -136,6 +139,6 @@ export interface OpenedRegistration {
   readonly bouncerPublicKey: string;
   /** `undefined` if the registration names its audience, because it is then invalid for other realms. */
   readonly mark: SealedRegistrationMark | undefined;
-  /** `undefined` if the registration has no sequence, as from stock clients. */
+  /** `undefined` if the registration has no sequence: stock clients send none. */
   readonly sequence?: number | undefined;
 }

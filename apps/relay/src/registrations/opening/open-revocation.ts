@@ -5,7 +5,7 @@ import type { Revocation } from '../store/revocations.js';
 import { decodeSealedRegistration } from './open-registration.js';
 import type { RegistrationKeys } from './registration-keys.js';
 
-/** A sealed revocation as the relay receives it. */
+/** A sealed revocation, as the relay receives it. */
 interface SealedRevocation {
   readonly encrypted_push_revocation: string;
   readonly bouncer_public_key: string;

@@ -79,7 +79,7 @@ interface PendingRegistration {
   reject(reason: unknown): void;
 }
 
-// Keeps one event-loop tick below about 30 ms, even with the WebAssembly backend.
+// Keeps each event-loop tick below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
 /**
  * A tick that took this long was cut off while requests were still queued, because HTTP requests get 10 ms of each
@@ -210,7 +210,7 @@ export class RegistrationBatches {
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const opened = openRegistration(sodium, sealed, keyPair);
-    // Checked before the age, as in stock relays: a registration of another token is reported as invalid.
+    // Checked before the age, as in stock relays, so that a registration for another token is reported as invalid.
     if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
     const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;

@@ -53,7 +53,7 @@ export const registerDevices = operation({
     const { realm_uuid: realmUuid, registrations: items } = parameters;
     quotas.takeAll(serverId, items.length);
     const { realmId } = await findRealm(servers, serverId, realmUuid);
-    // Opening a hundred registrations takes milliseconds, so it starts in a new tick.
+    // Opening a hundred registrations takes several milliseconds, so it starts in a new tick.
     await request.nextTick({ isRefusable: false });
     const scope = { realmId, realmUuid };
     const outcomes = await Promise.allSettled(

@@ -26,7 +26,7 @@ export const revocationsPerMinuteAndAddress = 60;
 
 /**
  * Deletes a phone's registrations according to a sealed revocation. A phone sends it without credentials, or a server
- * forwards it with the server's credentials. The answer and the work are the same whether or not such registrations
+ * forwards it with the server's credentials. The answer and the work are the same whether or not matching registrations
  * exist. Afterwards the relay treats the devices as unknown. Idempotent and safe to replay: a revocation does not end
  * registrations that are dated later. An extension (docs/protocol.md#sealed-revocation).
  *

@@ -3,7 +3,7 @@ import { type AuthenticatedServer, server } from '../../servers/authenticate-ser
 import type { ServerDirectory } from '../../servers/server-directory.js';
 import { unknownAddress } from '../../servers/server-quotas.js';
 
-/** A server that forwards a revocation, or the address of a phone that sends its own. */
+/** A server that forwards a revocation, or the address of a phone that sends a revocation itself. */
 export type RevokingActor = AuthenticatedServer | { readonly address: string };
 
 /** Actor kind for servers, and for phones, which have no credentials at the relay. */

@@ -41,8 +41,8 @@ const devicesFor = fixedQuery<RelayTables, { readonly wanted: string }, KeyedDev
 
 /** Returns a table expression that reads devices with one index lookup per requested token, never with a full scan. */
 function devicesOf(db: Kysely<RelayTables>) {
-  // SQLite keeps the order of a `cross join`. PostgreSQL estimates 10,000 tokens and would hash all devices. The lateral
-  // subquery makes it use the index for each token.
+  // SQLite keeps the order of a `cross join`. PostgreSQL estimates 10,000 tokens and would hash all devices, so a
+  // lateral subquery makes it use the index for each token.
   if (!isPostgres(db)) return sql`relay_devices as device`;
   return sql`lateral (
     select * from relay_devices
@@ -50,7 +50,7 @@ function devicesOf(db: Kysely<RelayTables>) {
   ) as device`;
 }
 
-/** Devices found by realm and token, and which of the requested keys have ended. */
+/** Devices found by realm and token. Also records which of the requested keys have ended. */
 export class FoundTokenDevices extends FoundRelayDevices {
   readonly #ids = new Map<string, RelayDeviceId>();
   /** When keys ended, in Unix milliseconds. Mostly empty. */
@@ -82,7 +82,10 @@ export class FoundTokenDevices extends FoundRelayDevices {
   }
 }
 
-/** Looks up devices by realm and token, and when the requested keys ended. Needs one query for any number of tokens. */
+/**
+ * Looks up devices by realm and token, and the times when the requested keys ended. Needs one query for any number of
+ * tokens.
+ */
 export async function findDevicesByToken(
   db: Kysely<RelayTables>,
   wanted: readonly KeyOfToken[],

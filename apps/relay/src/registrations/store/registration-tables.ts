@@ -20,7 +20,7 @@ export interface RegistrationTables {
     ios_app_id: string | null;
     apns_environment: string | null;
     registered_at: number;
-    /** The sealed timestamp, or `registered_at` if the timestamp was far ahead; null in rows of older versions. */
+    /** The sealed timestamp, or `registered_at` if the timestamp was far ahead; null in rows from older versions. */
     dated_at: number | null;
     expired_at: number | null;
   };
@@ -49,7 +49,7 @@ export interface RegistrationTables {
     /** When the account last presented a registration. */
     presented_at: number;
   };
-  /** Revocations of registrations that servers could still present. */
+  /** Revocations of registrations that a server could still present. */
   revocations: {
     /** A keyed hash of realm, account or token id, and token. */
     name: string;

@@ -57,7 +57,7 @@ export async function findRelayDevices(
 }
 
 export interface Expiry {
-  /** When the token was found dead, in Unix milliseconds. */
+  /** When the token was found to be dead, in Unix milliseconds. */
   readonly at: number;
   /**
    * Unix milliseconds. A device that registered at or after this time does not expire: its token is valid again.
@@ -141,8 +141,8 @@ export async function deleteLongExpired(
 
 /**
  * Deletes devices that last registered before `before` (Unix milliseconds): their servers have removed or lost them.
- * Keeps devices of the newer generation and devices without encryption, because their servers forward no further
- * registration of the same token. Returns the number of deleted devices.
+ * Keeps devices of the newer generation and devices without encryption, because their servers do not forward further
+ * registrations of the same token. Returns the number of deleted devices.
  */
 export async function deleteUnrenewed(
   database: RelayDatabase,

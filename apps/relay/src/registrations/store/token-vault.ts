@@ -19,8 +19,8 @@ export interface TokenVault {
 /** Why a stored token cannot be read. It may become readable when the right key ring is restored. */
 export interface UnreadableToken {
   /**
-   * UNKNOWN_TOKEN_KEY: the key ring lacks the token's key. UNREADABLE_TOKEN: the token was changed, or belongs to another
-   * row. UNKNOWN_TOKEN_KIND: only a later version of the relay knows the token's vendor.
+   * UNKNOWN_TOKEN_KEY: the key ring lacks the token's key. UNREADABLE_TOKEN: the token was modified, or belongs to
+   * another row. UNKNOWN_TOKEN_KIND: only a later version of the relay knows the token's vendor.
    */
   readonly reason: 'UNKNOWN_TOKEN_KEY' | 'UNREADABLE_TOKEN' | 'UNKNOWN_TOKEN_KIND';
   /** Id of the missing key, 8 hexadecimal digits. */

@@ -55,9 +55,9 @@ export class UnreadableTokens {
   }
 
   /**
-   * Returns a sentence about the unreadable tokens, or `undefined` if no token is known to be unreadable. Returns it as a
-   * warning if the ring has all token keys, because damaged tokens affect only their own devices. Reads a few hundred rows
-   * by id, so its cost does not grow with the number of devices. Keeps the last known state while the database is
+   * Returns a sentence about the unreadable tokens, or `undefined` if no token is known to be unreadable. Returns it as
+   * a warning if the ring has all token keys, because damaged tokens affect only their own devices. Reads a few hundred
+   * rows by id, so the cost does not grow with the number of devices. Keeps the last known state while the database is
    * unavailable.
    */
   async describe(): Promise<string | ReadinessWarning | undefined> {
@@ -65,7 +65,7 @@ export class UnreadableTokens {
       await this.#lookAgain();
       this.#databaseTroubleLog.end(() => undefined);
     } catch (err) {
-      // Logged only as information: readiness has its own check of the database, which logs failure and recovery.
+      // Logged only at info level, because the readiness check of the database logs failure and recovery.
       const say = () => this.#options.log.info({ err }, 'the stored tokens could not be checked');
       this.#databaseTroubleLog.begin('unavailable', say);
     }

@@ -41,8 +41,8 @@ const columns = {
 
 /**
  * Does the work of {@link TransactionWriter} in one PostgreSQL statement, which takes one round trip. Uses the same
- * insertions and locks rows in the same order. Contains no separate lookups, so that connections may cache its plan: an
- * account without a sequence is stored with 0, and the insertion returns whether the account ever had a sequence.
+ * insertions and locks rows in the same order. Contains no separate lookups, so that connections can cache the plan:
+ * accounts without a sequence are stored with 0, and the insertion returns whether an account ever had a sequence.
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;

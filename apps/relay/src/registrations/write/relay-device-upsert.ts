@@ -38,7 +38,7 @@ export class RelayDeviceUpsert {
     this.#statement = new BulkInsert(db, deviceColumnTypes, (rows) => deviceInsertion(db, rows));
   }
 
-  /** Upserts rows and returns their ids in order. If several rows are for one device, the last row wins. */
+  /** Upserts rows and returns their ids in order. If several rows are for the same device, the last row wins. */
   async run(
     db: Transaction<RelayTables>,
     rows: readonly RelayDeviceRow[],
