@@ -124,7 +124,7 @@ interface Consent {
   readonly yes: ConsentFlags['yes'];
 }
 
-/** Asks for consent, then changes a server. @throws CommandError for an unknown server, and without consent. */
+/** Asks for consent, then changes a server. @throws CommandError for an unknown server, or without consent. */
 function changeWithConsent<Result>(
   terminal: Terminal,
   { serverId, question, yes }: Consent,

@@ -4,7 +4,7 @@ import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
 import type { RelayDatabase } from '../tables.js';
 
-/** Generations of the protocol; `plaintext` is the generation without encryption. */
+/** Protocol generations; `plaintext` is the generation without encryption. */
 const generations = ['plaintext', 'v1', 'v2'] as const;
 type Generation = (typeof generations)[number];
 
@@ -64,7 +64,7 @@ export class DeviceGauge {
     ]);
   }
 
-  /** Number of devices that can be notified, as of the last count; `undefined` until the first count ends. */
+  /** Number of devices that can be notified, as of the last count; `undefined` until the first count is complete. */
   get total(): number | undefined {
     return this.#total;
   }

@@ -49,7 +49,7 @@ export async function addServer(
 }
 
 /**
- * Adds realms to a server. Idempotent: realms that it already has stay unchanged.
+ * Adds realms to a server. Idempotent: realms that the server already has stay unchanged.
  * @throws CommandError for the same reasons as {@link addServer}, and for an unknown server.
  */
 export async function addRealms(

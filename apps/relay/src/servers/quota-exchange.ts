@@ -32,8 +32,8 @@ export class QuotaExchange {
   }
 
   /**
-   * Starts the exchange. Resolves after the first exchange, which reads earlier usage of other processes. Runs until
-   * {@link stop}.
+   * Starts the exchange. Resolves after the first exchange, which reads the earlier usage of other processes. Runs
+   * until {@link stop}.
    */
   async start(): Promise<void> {
     await this.exchange();
@@ -58,7 +58,7 @@ export class QuotaExchange {
   }
 
   async #reportLast(): Promise<void> {
-    // An exchange in flight may miss the last requests, so another one follows it.
+    // An exchange in flight may miss the last requests, so run another exchange after it.
     await this.#running;
     await this.exchange();
   }

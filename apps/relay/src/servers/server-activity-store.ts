@@ -2,7 +2,8 @@ import type { Transaction } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../tables.js';
 
 /**
- * Counts of a server's notifications in an hour by outcome, and when it was last seen (Unix milliseconds; 0 for never).
+ * Counts of a server's notifications in an hour by outcome, and when the server was last seen (Unix milliseconds; 0 for
+ * never).
  */
 export interface ActivityCounts {
   sent: number;
@@ -26,7 +27,7 @@ export class ServerActivityStore {
     this.#database = database;
   }
 
-  /** Adds the counts of each server to the hour's stored counts. */
+  /** Adds each server's counts to the stored counts for the hour. */
   async add(counts: ReadonlyMap<string, ActivityCounts>, hour: number): Promise<void> {
     const rows = [...counts].map(([server_id, { lastSeenAt, ...outcomes }]) => ({
       ...outcomes,

@@ -45,7 +45,7 @@ const realmsWithUuids = fixedQuery<RelayTables, { readonly uuids: string }, Real
 
 /**
  * Looks up servers and realms in the database, through a short-lived cache. Batches the lookups of one event-loop tick.
- * One query per lookup would delay requests when many servers are active, and spread registrations over more commits.
+ * One query per lookup would delay requests when many servers are active, and spread registrations across more commits.
  */
 export class ServerDirectory {
   readonly #serverLookups: Batcher<string, ServerRow | undefined>;
@@ -80,8 +80,8 @@ export class ServerDirectory {
   }
 
   /**
-   * Whether a server is active, without checking its key: for work that it requested earlier. `false` for a removed
-   * server.
+   * Whether a server is active, without checking its key. For work that the server requested earlier. `false` for a
+   * removed server.
    */
   isActive(serverId: string): boolean | Promise<boolean> {
     return this.#active.get(serverId) ?? this.#lookUpState(serverId);
@@ -93,8 +93,8 @@ export class ServerDirectory {
   }
 
   /**
-   * Evicts a server, so that a change of its keys or state takes effect here at once. Other processes follow within the
-   * TTL.
+   * Evicts a server, so that a change to its keys or state takes effect here immediately. Other processes follow within
+   * the TTL.
    */
   forget(serverId: string): void {
     this.#proven.forget((proof) => proof.startsWith(`${serverId} `));

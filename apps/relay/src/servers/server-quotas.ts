@@ -40,8 +40,8 @@ export class ServerQuotas {
   }
 
   /**
-   * Charges `cost` to a server's quota, of which `taken` is already charged. A cost above the whole quota passes if the
-   * quota is full.
+   * Charges `cost` to a server's quota, of which `taken` is already charged. A cost that exceeds the whole quota is
+   * accepted if the quota is full.
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers treat 429 as a final refusal.
    */
   take(serverId: string, cost: number, taken = 0): void {
@@ -92,8 +92,8 @@ export class ServerQuotas {
 
   /**
    * Lowers each server's remaining quota to the amount that all processes together have left. `used` is the total usage
-   * at `readAt`, without this process's uncollected part. Never raises the remaining quota: reports of other processes
-   * cannot give a server more quota than a single process would.
+   * at `readAt`, without this process's uncollected part. Never raises the remaining quota: reports from other
+   * processes cannot give a server more quota than a single process would.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();

@@ -1,7 +1,7 @@
 import { ProtocolError } from '@waxwing/protocol';
 import type { RelayServerTables } from './server-tables.js';
 
-/** `suspended` by the relay's operator; `deactivated` by the server itself. Both end with `servers resume`. */
+/** `suspended` by the relay's operator; `deactivated` by the server itself. `servers resume` ends both. */
 export type ServerState = 'active' | 'suspended' | 'deactivated';
 
 export function stateOf(

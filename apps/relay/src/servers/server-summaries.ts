@@ -20,7 +20,7 @@ export interface ServerSummary {
   readonly lastSeenAt: number | undefined;
   readonly realmUuids: readonly string[];
   readonly devices: DeviceCounts;
-  /** Notifications of the last 24 hours by outcome. */
+  /** Notifications in the last 24 hours, by outcome. */
   readonly lastDay: { readonly sent: number; readonly gone: number; readonly rejected: number };
   /** Share of the quota in use; 1 if it is used up. */
   readonly quotaUsed: number;

@@ -20,7 +20,7 @@ export interface RelayServerTables {
     /** Host and port, normalized as in URLs; unique. Null for a server that never registered itself. */
     hostname: string | null;
     contact_email: string | null;
-    /** SHA-256 of the key before the last rotation, which is accepted until `previous_key_until`. */
+    /** SHA-256 of the key before the last rotation. That key is accepted until `previous_key_until`. */
     previous_key_hash: string | null;
     previous_key_until: number | null;
   };
@@ -100,10 +100,7 @@ export async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/**
- * Adds the columns and tables for servers that register themselves: their details, the key before a rotation, and
- * invitations.
- */
+/** Adds the columns and tables for servers that register themselves: their details, their previous key, and invitations. */
 export async function addServerRegistrations(db: Kysely<unknown>): Promise<void> {
   const texts = ['hostname', 'contact_email', 'previous_key_hash'] as const;
   for (const name of texts) {

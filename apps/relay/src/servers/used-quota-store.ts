@@ -81,8 +81,8 @@ function buildStatement(db: Kysely<RelayTables>, rows: RawBuilder<unknown>): Com
           when ${passed} <= 0 then server_quotas.used_milliseconds
           when ${passed} < server_quotas.used_milliseconds then server_quotas.used_milliseconds - (${passed})
           else 0 end`,
-        // A clock that is slightly behind must not move `counted_at` back: the same seconds would refill the quota
-        // twice.
+        // A clock that is slightly behind must not move `counted_at` back, because the same seconds would refill the
+        // quota twice.
         counted_at: sql<number>`case
           when ${passed} between ${sql.lit(-clockDifferenceMilliseconds)} and 0 then server_quotas.counted_at
           else excluded.counted_at end`,

@@ -87,7 +87,7 @@ export class HostAsker {
     }
   }
 
-  /** Looks up a name. A lookup cannot be aborted: after the deadline it continues, and its result is ignored. */
+  /** Looks up a name. A lookup cannot be aborted. After the deadline it continues, but its result is ignored. */
   async #find(name: string, signal: AbortSignal): Promise<readonly LookupAddress[]> {
     if (isIP(name) !== 0) return [{ address: name, family: isIPv6(name) ? 6 : 4 }];
     const aborted = new Promise<never>((_resolve, reject) => {

@@ -16,7 +16,7 @@ export function readHostname(text: string): string {
   }
   const url = `https://${text}`;
   const host = URL.canParse(url) ? new URL(url).host.replace(/\.(?=$|:)/, '') : '';
-  // A URL parser accepts user names, white space and control characters, and drops them from the host.
+  // A URL parser would accept user names, whitespace and control characters, and drop them from the host.
   if (/[\s@\p{Cc}]/u.test(text) || !hostPattern.test(host)) throw refused(`${text} is not a valid hostname`);
   return host;
 }

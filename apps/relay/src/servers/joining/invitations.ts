@@ -40,8 +40,8 @@ export interface InvitedServer {
 }
 
 /**
- * Consumes the invitation for a new server, found by its code, hostname or id: a stock server cannot send a code.
- * Returns the name that the operator chose for the server.
+ * Consumes the invitation for a new server. Finds it by code, hostname or id, because a stock server cannot send a
+ * code. Returns the name that the operator chose for the server.
  * @throws ProtocolError BAD_REQUEST if there is no valid invitation.
  */
 export async function useInvitation(

@@ -20,7 +20,7 @@ interface Context {
 
 /** Maximum rows per list that a stock server sends at once. */
 const maximumRows = 10_000;
-/** Enough for three full lists, percent-encoded: about 8 MiB. A refusal would make the server disable push. */
+/** Enough for three full lists, which take about 8 MiB percent-encoded. A refusal would make the server disable push. */
 const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**
@@ -53,7 +53,8 @@ export const getAnalyticsStatus = operation({
 
 // Servers report other fields of each realm, which are ignored. Later versions may add more.
 const realm = z.object({ uuid });
-// Declared as strings, which the handler parses in chunks: schemas would parse megabytes in one event-loop tick.
+// Declared as strings, which the handler parses in chunks, because schemas would parse megabytes in one event-loop
+// tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
 const auditLogText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows).nullable() });
 const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumRealmsPerServer).nullable() });

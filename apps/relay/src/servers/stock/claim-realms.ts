@@ -15,8 +15,8 @@ interface Claim {
 /**
  * Gives a server the reported realms that do not belong to any server yet. Idempotent; writes only if there are new
  * realms.
- * @throws ProtocolError BAD_REQUEST for a realm of another server, and for more than {@link maximumRealmsPerServer}
- * realms, without any change.
+ * @throws ProtocolError BAD_REQUEST, without any change, for a realm of another server or for more than {@link
+ * maximumRealmsPerServer} realms.
  */
 export async function claimRealms(
   database: RelayDatabase,

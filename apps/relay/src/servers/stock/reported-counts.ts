@@ -1,4 +1,4 @@
-/** Highest ids of the rows that a server reported, by list. */
+/** Highest row ids that a server has reported, by list. */
 export interface ReportedIds {
   readonly realmCounts: number;
   readonly installationCounts: number;

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** Maximum characters to parse at once; takes about two milliseconds. A longer row is refused. */
+/** Maximum number of characters to parse at once, which takes about two milliseconds. A longer row is refused. */
 export const chunkCharacters = 256 * 1024;
 
 interface ReadListOptions {
