@@ -1,4 +1,4 @@
 import { deliveryJobKind } from './deliveries/queue/delivery-queue.js';
 
-/** Kinds of the relay's jobs, without scheduled jobs. */
+/** The relay's job kinds, without scheduled jobs. */
 export const relayJobKinds: readonly string[] = [deliveryJobKind];

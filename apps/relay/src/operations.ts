@@ -30,7 +30,7 @@ import { getAnalyticsStatus, postAnalytics } from './servers/stock/analytics-ope
 
 type AdminContext = OpenKeyRing['admin'];
 
-/** Operations that stock servers call: to join, from their hourly job, and from their workers. */
+/** Operations that stock servers call when they join, in their hourly job, and in their workers. */
 const stockServerOperations: readonly AnyOperation<RelayContext>[] = [
   registerServer,
   startTransfer,

@@ -25,7 +25,7 @@ const minuteMilliseconds = 60_000;
 const hourMilliseconds = 60 * minuteMilliseconds;
 const dayMilliseconds = 24 * hourMilliseconds;
 
-/** Retention of the ids of expired devices: a registration within this time restores the device. */
+/** How long the ids of expired devices are kept. A registration within this time restores the device. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
 /** Phones register every 30 days. A device that has not registered for this long is considered unused. */

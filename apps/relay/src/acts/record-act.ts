@@ -16,8 +16,8 @@ export interface Act {
 const maximumCharacters = 500;
 
 /**
- * Adds an act to the audit log, in the caller's transaction. Truncates texts to 500 characters, and replaces characters
- * that a database cannot store.
+ * Adds an act to the audit log, in the caller's transaction. Truncates text to 500 characters, and replaces characters
+ * that the database cannot store.
  */
 export async function recordAct({ db }: AnyTransaction, act: Act): Promise<void> {
   const { at, actor, action, subject, detail = '' } = act;

@@ -9,7 +9,7 @@ export interface SocketFacts {
   readonly folder: FileFacts;
 }
 
-/** Reads the facts of a socket and its folder. Returns `undefined` if the folder does not exist. */
+/** Reads these facts about a socket and its folder. Returns `undefined` if the folder does not exist. */
 export function readSocketFacts(path: string): SocketFacts | undefined {
   if (!existsSync(dirname(path))) return undefined;
   return {

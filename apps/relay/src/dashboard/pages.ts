@@ -5,7 +5,7 @@ import { z } from 'zod';
 const usualLimit = 50;
 const maximumLimit = 200;
 
-/** Maximum number of entries in a page: 1 to 200, by default 50. */
+/** Maximum number of entries per page: 1 to 200; the default is 50. */
 export const limitParameter = integerParameter
   .pipe(z.number().min(1, 'must be at least 1').max(maximumLimit, `must be at most ${maximumLimit}`))
   .default(usualLimit);

@@ -20,7 +20,10 @@ export class OutgoingAuthorities {
     return authorities;
   }
 
-  /** PEM of Node's bundled authorities and the file's authorities. `undefined` without a file: Node's default applies. */
+  /**
+   * PEM of Node's bundled authorities and the file's authorities. `undefined` without a file, so that Node's default
+   * applies.
+   */
   get trusted(): string[] | undefined {
     return this.#trusted && [...this.#trusted];
   }

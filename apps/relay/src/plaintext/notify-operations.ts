@@ -142,8 +142,8 @@ export const testPlaintext = operation({
 });
 
 /**
- * Builds the test payloads for both vendors. iOS shows the text. On Android, the app writes its own text with `time`, in
- * Unix seconds.
+ * Builds the test payloads for both vendors. iOS shows the text. On Android, the app composes its own text, with `time`
+ * in Unix seconds.
  */
 function testPayloads(base: JsonObject, now: number): PlaintextPayloads {
   const zulip = { ...base, event: 'test' };

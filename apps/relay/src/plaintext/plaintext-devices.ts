@@ -34,7 +34,7 @@ interface NewDevice {
   readonly now: number;
 }
 
-/** Maximum number of devices to notify per user, latest first. */
+/** Maximum number of devices to notify per user. The most recent devices take precedence. */
 const maximumDevicesPerUser = 100;
 
 /**

@@ -14,7 +14,7 @@ import type { UserAddressee } from '../registrations/store/addressee.js';
 export interface PlaintextUser {
   /** The name under which the relay stores the user's devices. */
   readonly name: UserAddressee;
-  /** All names of the user: a server identifies a user by id before an upgrade, and by UUID after it. */
+  /** All names of the user. A server identifies a user by id before it is upgraded, and by UUID afterward. */
   readonly names: readonly UserAddressee[];
 }
 

@@ -13,7 +13,7 @@ const keptMinutes = 10;
 const slowMilliseconds = 10_000;
 const none: Tally = { delivered: 0, slow: 0, rejected: 0 };
 
-/** Counts this process's deliveries of the last ten minutes by vendor, in memory. Forwards each delivery to `next`. */
+/** Counts this process's deliveries in the last ten minutes by vendor, in memory. Forwards each delivery to `next`. */
 export class RecentDeliveries implements DeliveryCounts {
   readonly #clock: Clock;
   readonly #next: DeliveryCounts;

@@ -33,7 +33,7 @@ const keysAnswer = z.object({
   ),
 });
 
-/** Returns the key ring without private keys: states, dates and use of each key. */
+/** Returns the key ring without private keys: the state, dates and use of each key. */
 export const showKeys = operation({
   method: 'GET',
   path,

@@ -22,7 +22,10 @@ export function describeMinutes(minutes: Minutes, last: number, count: number) {
   };
 }
 
-/** Returns percentiles of the delivery latency: upper bounds of buckets, in milliseconds. `null` without deliveries. */
+/**
+ * Returns percentiles of the delivery latency: upper bounds of buckets, in milliseconds. `null` if there were no
+ * deliveries.
+ */
 export function describeLatencies(minutes: Minutes): { p50: number; p95: number; p99: number } | null {
   const counts = latencyBounds.map((bound) => {
     const index = indexOfCell({ vendor: '', outcome: `within ${bound}` }) ?? -1;

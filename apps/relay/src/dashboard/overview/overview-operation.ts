@@ -6,7 +6,7 @@ import { overviewAnswer, readOverview } from './overview.js';
 
 const longestMinutes = 24 * 60;
 
-/** Returns the figures of the last minutes and the current problems of the relay. */
+/** Returns the figures for the last minutes and the relay's current problems. */
 export const showOverview = operation({
   method: 'GET',
   path: '/admin/api/overview',

@@ -43,7 +43,7 @@ type OverviewContext = Pick<
 
 /**
  * Reads the overview from in-memory counters, per-minute totals and bounded job counts. Never scans a busy table. While
- * the database fails its check, returns the stored figures of the last successful read.
+ * the database fails its check, returns the stored figures from the last successful read.
  */
 export async function readOverview(context: OverviewContext, minutes: number): Promise<Overview> {
   const { relay, readiness, load, lastFigures, keyRing, deliveries, startedAt } = context;
