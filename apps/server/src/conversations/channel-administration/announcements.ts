@@ -13,8 +13,8 @@ import { postAsNotificationBot } from './post-notices.js';
 type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
 
 /**
- * Returns the id of the channel for these announcements, or `undefined` if none is set. The caller must lock the channel
- * together with the other channels that it needs.
+ * Returns the id of the channel that these announcements are posted in, or `undefined` if none is set. The caller
+ * must lock this channel together with the other channels that it needs.
  */
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,
@@ -24,7 +24,7 @@ export async function announcementsChannelId(
   return id === noChannel ? undefined : id;
 }
 
-/** Announces new channels, except private ones. The caller has locked the announcements channel. */
+/** Announces new channels, except private ones. The caller must have locked the announcements channel. */
 export async function announceChannels(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,
@@ -40,7 +40,7 @@ export async function announceChannels(
   ]);
 }
 
-/** Announces that a user joined the organization. The caller has locked the announcements channel. */
+/** Announces that a user joined the organization. The caller must have locked the announcements channel. */
 export async function announceNewcomer(
   transaction: ServerTransaction,
   context: SendingContext & RenderingContext,

@@ -3,7 +3,7 @@ import { storePermission } from '../../people/permissions/permission-store.js';
 import type { ServerTransaction } from '../../tables.js';
 import type { ChannelChange } from './channel-update.js';
 
-/** Applies a change to a locked channel: one statement for its row and a few per permission. */
+/** Applies a change to a locked channel. Runs one statement for the channel's row and a few for each permission. */
 export async function applyChannelChange(
   { db }: ServerTransaction,
   channelId: ChannelId,

@@ -54,7 +54,7 @@ export const archiveChannel = operation({
   },
 });
 
-/** Resets the organization settings that name the channel. */
+/** Resets the organization settings that refer to the channel. */
 async function forgetChannel(
   transaction: ServerTransaction,
   publish: ServerContext['publish'],

@@ -27,10 +27,10 @@ export interface ChangedChannel {
 const capability = 'archived_channels';
 
 /**
- * Builds the events for a channel change, in order. Users who could not see the channel before get the channel and its
- * subscribers. Users who can no longer see it get a deletion, or no event if the channel became private. All other
- * users who can see it get one event per changed property. Clients without the `archived_channels` capability get no
- * events about archived channels, and see unarchiving as a creation.
+ * Builds the events for a channel change, in order. Users who could not see the channel before get the channel and
+ * its subscribers. Users who can no longer see it get a deletion event, or no event if the channel became private.
+ * All other users who can see it get one event per changed property. Clients without the `archived_channels`
+ * capability get no events about archived channels. For them, unarchiving is a creation.
  */
 export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: ChangedChannel): EventsForOwners {
   const { before, after, permissionsBefore } = changed;
@@ -46,7 +46,7 @@ export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: Changed
       const readers = (await readAudience(db, { channel: after }, owners)).seeing();
       const gained = readers.filter((id) => !readersBefore.has(id));
       const isUnarchived = before.isArchived && !after.isArchived;
-      // Reads the subscribers and their number only for new readers of the channel, because the list can be long.
+      // Reads the subscriber list and count only if the channel has new readers, because the list can be long.
       const isCreated = isUnarchived ? readers.length > 0 : gained.length > 0;
       const created = isCreated ? await creation(db, after, changed.now) : [];
       return notifiedOfChange(changed, { readersBefore, readers, gained, created });

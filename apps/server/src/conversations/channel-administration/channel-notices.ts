@@ -88,7 +88,10 @@ function daysName(days: number): string {
   return days === 1 ? '1 day' : `${days} days`;
 }
 
-/** Quotes a text, or a placeholder if the text is empty. The four-backtick fence is unlikely to occur in the text. */
+/**
+ * Quotes a text, or a placeholder if the text is empty. Uses a fence of four backticks, which is unlikely to occur in
+ * the text.
+ */
 function quoted(label: string, text: string): string {
   return `* **${label}**:\n\n\`\`\`\` quote\n${text === '' ? '*No description.*' : text}\n\`\`\`\``;
 }

@@ -24,7 +24,7 @@ export interface ChannelUpdateRequest {
   readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingRequest | undefined>>>;
 }
 
-/** The state that the rules check a channel change against. Locked until the transaction ends. */
+/** The state that the rules check a channel change against. It is locked until the transaction ends. */
 export interface ChannelFacts {
   readonly access: ChannelAccess;
   readonly rights: RealmRights;

@@ -9,14 +9,14 @@ import { removeMessages } from '../messages/removal/remove-messages.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
-/** Batch size. Keeps each transaction short, so that other writers do not wait for long. */
+/** Batch size. Keeps transactions short, so that other writers do not wait long. */
 const messagesPerBatch = 500;
 const dayMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Deletes messages older than the retention period of their channel or, by default, of the organization. Returns the
- * number of deleted messages. Notifies the users who could read them. Each transaction removes a batch from one topic
- * or conversation.
+ * Deletes messages that are older than the retention period of their channel, or else of the organization. Returns
+ * the number of deleted messages. Notifies the users who could read them. Each transaction deletes a batch from one
+ * topic or conversation.
  */
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
@@ -46,7 +46,7 @@ interface Oldest {
 interface Search {
   readonly realmDays: number;
   readonly now: number;
-  /** The channel or conversation id to search from. */
+  /** The channel or conversation id at which the search starts. */
   readonly fromId: number;
 }
 

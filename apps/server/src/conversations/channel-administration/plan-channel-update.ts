@@ -25,7 +25,7 @@ import type {
 /** Permissions that give access to the channel. Changing them requires read access. */
 const forReaders: readonly PermissionName<'channel'>[] = ['can_add_subscribers_group', 'can_subscribe_group'];
 
-/** Permissions whose changes are checked first, because they require more rights. */
+/** Permissions that are checked before all others, because changing them requires more rights. */
 const aboutDeleting: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',
@@ -56,8 +56,8 @@ export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateR
 }
 
 /**
- * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. Without read access the error is the
- * same as for a missing channel, so that it does not reveal that the channel exists.
+ * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. If the actor has no read access, the
+ * error is the same as for a missing channel, so that it does not reveal that the channel exists.
  */
 export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): void {
   if (administersChannel(access)) return;
@@ -174,7 +174,10 @@ function planPermissions(
   });
 }
 
-/** Checks that everyone may start topics if history is protected: users there cannot know which topics already exist. */
+/**
+ * Requires that everyone may start topics if history is protected, because users cannot know which topics already
+ * exist there.
+ */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,
   { isHistoryPublic }: Privacy,

@@ -27,7 +27,7 @@ const noticeTopic = 'channel events';
 interface Notice {
   readonly actor: PermissionHolder;
   readonly channel: Channel;
-  /** The groups that the notices name. */
+  /** The groups that the notices mention. */
   readonly groupIds?: readonly GroupId[];
 }
 

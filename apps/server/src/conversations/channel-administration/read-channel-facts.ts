@@ -26,7 +26,8 @@ interface Asked {
 }
 
 /**
- * Locks a channel and reads the facts that the rules for changing it need. The caller has locked groups and settings.
+ * Locks a channel and reads the facts for the rules about changing it. The caller must have locked groups and
+ * settings.
  * @throws ProtocolError BAD_REQUEST if the channel does not exist.
  */
 export async function readChannelFacts(

@@ -19,7 +19,7 @@ export interface ChannelAccess {
   readonly held: ReadonlySet<PermissionName<'channel'>>;
 }
 
-/** Reads a user's access to each of the channels, in two statements for any number of channels. */
+/** Reads a user's access to each of the channels, in two statements. */
 export async function readChannelAccess(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,

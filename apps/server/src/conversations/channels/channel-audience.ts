@@ -38,8 +38,9 @@ export interface ChannelAudience {
 }
 
 /**
- * Determines users' access to channels by the rules of `channel-rules.ts`. All code that publishes events about channels
- * must get the audience from this function. Runs at most four statements, regardless of the number of channels and users.
+ * Determines users' access to channels by the rules in `channel-rules.ts`. All code that publishes events about
+ * channels must get its audience from this function. Runs at most four statements, regardless of the number of
+ * channels and users.
  */
 export async function readAudiences(
   db: Db,
@@ -111,7 +112,7 @@ function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);
 }
 
-/** Returns which of these users subscribe to each channel. Omits channels without such users. */
+/** Returns which of these users are subscribed to each channel. Omits channels that have none of them. */
 export async function subscribersAmong(
   db: Db,
   channelIds: readonly ChannelId[],
@@ -190,7 +191,8 @@ async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise
         stored.map(({ channel }) => channel.id),
       ),
     )
-    // Without a row, no user has the permission: if its default is the creator, a row is stored at creation.
+    // If there is no row, no user has the permission: a permission that defaults to the creator gets a row at
+    // creation.
     .where('name', 'in', visibilityPermissions)
     .select(['owner_id', 'name', 'group_id'])
     .execute();

@@ -33,7 +33,7 @@ export function maySendTo(access: ChannelAccess): boolean {
   return channel.isHistoryPublic && mayJoinPrivate(access);
 }
 
-/** Returns whether a user may subscribe others to the channel. Requires read access. */
+/** Returns whether a user may subscribe others to the channel, which requires read access. */
 export function mayAddSubscribers(
   access: ChannelAccess,
   inRealm: ReadonlySet<PermissionName<'realm'>>,

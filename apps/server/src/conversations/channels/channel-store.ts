@@ -49,7 +49,7 @@ export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<
   return rows.map(toChannel);
 }
 
-/** Returns the channel with this lower-case name, or an empty list if no channel has it. */
+/** Returns a list with the channel that has this lower-case name. The list is empty if there is no such channel. */
 export async function findChannelsNamed(db: Db, name: string): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where('name_lower', '=', name).execute();
   return rows.map(toChannel);

@@ -2,7 +2,7 @@ import type { ChannelId, MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Tables of channels. Times are Unix milliseconds, booleans are 0 or 1. */
+/** Channel tables. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface ChannelTables {
   channels: {
     id: Generated<ChannelId>;
@@ -30,7 +30,7 @@ export interface ChannelTables {
     topics_policy: string;
     /** Whether new subscribers get push notifications for its messages, regardless of their own settings. */
     default_push_notifications: Generated<number>;
-    /** The channel's oldest message. Null if the channel has no messages. */
+    /** The id of the channel's oldest message. Null if the channel has no messages. */
     first_message_id: MessageId | null;
     /** When the newest message was sent. Null if the channel has no messages. */
     last_message_at: number | null;
@@ -69,7 +69,7 @@ export interface ChannelTables {
 
 const { integer, text } = columnTypes;
 
-/** Adds the column with the push notification setting of new subscriptions. */
+/** Adds the column for the push notification setting of new subscriptions. */
 export async function addPushDefault(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .alterTable('channels')

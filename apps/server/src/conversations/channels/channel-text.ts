@@ -7,8 +7,8 @@ import { nameProblem } from '../../platform/names/name-problem.js';
 const { max_stream_name_length: maximumNameCharacters } = realmLimits;
 
 /**
- * Trims a channel's name and checks it.
- * @throws ProtocolError BAD_REQUEST if it is empty, too long or has a {@link nameProblem}.
+ * Trims and validates a channel name.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, too long or has a {@link nameProblem}.
  */
 export function checkedChannelName(name: string): string {
   const trimmed = name.trim();

@@ -7,7 +7,7 @@ import type { ServerTables } from '../../tables.js';
 import type { ChannelAccess } from './channel-access.js';
 import type { Channel } from './channel-store.js';
 
-/** The permissions that make a private channel visible. Without a stored row, no user holds them. */
+/** The permissions that make a private channel visible. If no row is stored, no user has them. */
 export const visibilityPermissions = [
   'can_add_subscribers_group',
   'can_administer_channel_group',
@@ -24,8 +24,8 @@ export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
 };
 
 /**
- * Reads whether a user can see and read each channel, in two statements. `channels` may be all channels of the
- * organization.
+ * Looks up whether a user can see and read each channel, in two statements. `channels` may contain all channels of
+ * the organization.
  */
 export async function readChannelVisibility(
   db: Kysely<ServerTables>,
@@ -50,8 +50,8 @@ export async function readChannelVisibility(
 }
 
 /**
- * Reads the visibility permissions that a user has in each channel. Walks up from the user's groups to all groups that
- * contain them.
+ * Reads the visibility permissions that a user has in each channel. Walks up from the user's groups to all groups
+ * that contain them.
  */
 async function readHeld(
   db: Kysely<ServerTables>,

@@ -35,7 +35,7 @@ export async function subscribeToDefaults(
   return eventsOfJoining(db, { channels, joined, created: new Set(), now });
 }
 
-/** Builds the event with the current default channels, for all active users except guests. */
+/** Builds the event with the current default channels. Its audience is all active users except guests. */
 export async function defaultChannelsEvent(db: Kysely<ServerTables>): Promise<EventsForOwners> {
   const event = { type: 'default_streams', default_streams: await defaultChannelIds(db) };
   return {

@@ -5,7 +5,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { type Channel, lockChannels } from './channel-store.js';
 
 /**
- * Finds channels by name, case-insensitively, and locks them until the transaction ends. The result is keyed by
+ * Finds channels by name, case-insensitively, and locks them until the transaction ends. Returns a map keyed by
  * lower-case name. If a name is not found, also locks and returns the channels in `ifMissing`.
  */
 export async function lockNamedChannels(

@@ -8,7 +8,7 @@ import { seesChannel } from './channel-rules.js';
 import { findChannelsNamed } from './channel-store.js';
 
 /**
- * `GET /api/v1/get_stream_id`: returns the id of the channel with this name, ignoring letter case. Errors: BAD_REQUEST
+ * `GET /api/v1/get_stream_id`: returns the id of the channel with this name (case-insensitive). Errors: BAD_REQUEST
  * if the channel does not exist or the user cannot see it.
  */
 export const getChannelId = operation({

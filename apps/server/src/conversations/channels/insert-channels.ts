@@ -5,7 +5,7 @@ import { type Channel, findChannels } from './channel-store.js';
 import type { PlannedChannel } from './plan-channel-creation.js';
 
 /**
- * Inserts channels with their permissions, in the given order.
+ * Inserts channels and their permissions, in the given order.
  * @param rendered the channels' descriptions as HTML, in the same order.
  * @throws ProtocolError CHANNEL_ALREADY_EXISTS if a concurrent request created a channel with the same name.
  */

@@ -12,7 +12,7 @@ import type { Membership } from './subscription-store.js';
 
 type PeerChange = 'peer_add' | 'peer_remove';
 
-/** Builds the event about users who subscribed to a channel or left it, for all other users who can see the channel. */
+/** Builds the event for users who joined or left a channel. The audience is all other users who can see the channel. */
 export function peersOf(
   op: PeerChange,
   channel: Channel,
@@ -34,9 +34,9 @@ export function peersOf(
 }
 
 /**
- * Builds `peer_add` or `peer_remove` events for users who are activated or deactivated. Each event covers channels with
- * the same audience: all other users who can see them. Events about archived channels go only to clients that support
- * archived channels.
+ * Builds `peer_add` or `peer_remove` events for users who are activated or deactivated. Each event covers channels
+ * with the same audience: all other users who can see them. Events about archived channels go only to clients that
+ * support archived channels.
  */
 export function eventsOfPeerActivity(
   db: Kysely<ServerTables>,

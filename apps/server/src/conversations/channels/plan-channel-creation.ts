@@ -22,7 +22,7 @@ import {
   requireMaySetTopicsPolicy,
 } from './realm-rights.js';
 
-/** The requested properties that all new channels of a request share. */
+/** The requested properties that apply to all new channels in a request. */
 export interface NewChannelsRequest {
   readonly privacy: PrivacyRequest;
   readonly isDefault: boolean;
@@ -59,7 +59,7 @@ export interface PlannedChannel extends Privacy {
 
 /**
  * Validates the creation of channels that differ only in name and description.
- * @throws ProtocolError if a rule refuses the creation.
+ * @throws ProtocolError if a rule does not allow the creation.
  */
 export function planChannelCreation(
   facts: NewChannelFacts,
@@ -111,7 +111,10 @@ function planPermissions(
   });
 }
 
-/** Checks that everyone may start topics if history is protected: users there cannot know which topics already exist. */
+/**
+ * Requires that everyone may start topics if history is protected, because users cannot know which topics already
+ * exist there.
+ */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,
   permissions: PlannedChannel['permissions'],

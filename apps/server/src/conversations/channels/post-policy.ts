@@ -15,8 +15,8 @@ const policies: Partial<Record<RoleGroupName, number>> = {
 };
 
 /**
- * Returns the value of `stream_post_policy` for legacy clients. Returns the value for everyone if no legacy value
- * matches.
+ * Returns the value of `stream_post_policy` for legacy clients. Falls back to the value for everyone if no legacy
+ * value matches.
  */
 export function postPolicy(value: GroupSettingValue, roleGroups: ReadonlyMap<RoleGroupName, number>): number {
   const [name] = [...roleGroups].find(([, id]) => id === value) ?? [];

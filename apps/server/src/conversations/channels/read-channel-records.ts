@@ -7,7 +7,7 @@ import type { Channel } from './channel-store.js';
 import { countSubscribers } from './channel-subscribers.js';
 import { readWeeklyTraffic } from './weekly-traffic.js';
 
-/** Page size. Small enough not to delay other requests noticeably. */
+/** Page size. Small enough to avoid noticeable delays for other requests. */
 const channelsPerPage = 250;
 
 /** Yields pages of channel records in the given order. Each page is current when it is read. */

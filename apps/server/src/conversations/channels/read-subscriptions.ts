@@ -31,7 +31,7 @@ export interface OwnSubscriptions {
   readonly neverSubscribed: AsyncIterable<UnjoinedRecord[]>;
 }
 
-/** Finds the channels that a user can see. Reads their records lazily, when the lists are iterated. */
+/** Finds the channels that a user can see. Reads each page of records only when the lists are iterated. */
 export async function readOwnSubscriptions(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
@@ -74,8 +74,8 @@ async function* recordPages(
 }
 
 /**
- * Splits channels into pages whose subscribers fit into one statement. A channel with more subscribers gets its own
- * page.
+ * Splits channels into pages whose subscribers fit into one statement. A channel with more subscribers than that gets
+ * its own page.
  */
 function* withFewSubscribers(records: readonly ChannelRecord[]): Generator<ChannelRecord[]> {
   let page: ChannelRecord[] = [];

@@ -21,7 +21,7 @@ const asked = [
   'can_set_topics_policy_group',
 ] as const satisfies PermissionName<'realm'>[];
 
-/** A user's realm permissions concerning channels. */
+/** A user's organization-wide permissions that concern channels. */
 export interface RealmRights {
   readonly actor: PermissionHolder;
   readonly held: ReadonlySet<PermissionName<'realm'>>;
@@ -57,7 +57,7 @@ export function requireMayMakeWebPublic({ held, offersWebPublic }: RealmRights):
   if (!held.has('can_create_web_public_channel_group')) throw insufficientPermission();
 }
 
-/** @throws ProtocolError BAD_REQUEST if the actor may not set a policy for topics without a name. */
+/** @throws ProtocolError BAD_REQUEST if the actor may not set a policy for the unnamed topic. */
 export function requireMaySetTopicsPolicy({ actor, held }: RealmRights, policy: TopicsPolicy): void {
   if (policy === 'inherit' || isAdministrator(actor.role) || held.has('can_set_topics_policy_group')) return;
   throw insufficientPermission();

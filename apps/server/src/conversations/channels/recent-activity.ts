@@ -23,7 +23,7 @@ export function isDormant(now: number): RawBuilder<number> {
   return sql<number>`case when coalesce(last_message_at, 0) <= ${since} and created_at <= ${since} then 1 else 0 end`;
 }
 
-/** Builds the events for channels that are active again, for the users who can see them. */
+/** Builds the events for channels that became active again. The audience is all users who can see the channel. */
 export async function awakeningEvents(
   db: Kysely<ServerTables>,
   dormantIds: readonly ChannelId[],

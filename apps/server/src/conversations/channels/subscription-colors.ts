@@ -26,7 +26,9 @@ const palette = [
   '#a47462',
 ] as const;
 
-/** Chooses colors for `count` new subscriptions: first the unused colors, then the palette in a cycle. */
+/**
+ * Chooses colors for `count` new subscriptions: first the unused colors, then all colors of the palette in rotation.
+ */
 export function nextColors(used: Iterable<string>, count: number): string[] {
   const taken = new Set(used);
   const order = [...palette.filter((color) => !taken.has(color)), ...palette];

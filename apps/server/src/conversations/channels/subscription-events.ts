@@ -115,7 +115,8 @@ async function additions(
 
 /**
  * Builds the events for ended subscriptions. Users who left get a list of the channels that they left. If they can no
- * longer see a channel, they also get a deletion. All other users who can see the channel get the ids of these users.
+ * longer see a channel, they also get a deletion event. All other users who can see the channel get the ids of the
+ * users who left.
  */
 export function eventsOfLeaving(
   db: Kysely<ServerTables>,

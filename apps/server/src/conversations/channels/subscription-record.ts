@@ -34,7 +34,7 @@ export type SubscriptionRow = Selectable<ServerTables['subscriptions']>;
 
 export type SubscriptionRecord = z.input<typeof subscriptionRecord> & JsonObject;
 
-/** Builds the record of a subscription for responses and events. Includes `subscribers` only if given. */
+/** Builds the record of a subscription for responses and events. Includes `subscribers` only if they are given. */
 export function writeSubscription(
   channel: ChannelRecord,
   row: SubscriptionRow,

@@ -16,9 +16,9 @@ export interface Membership {
 }
 
 /**
- * Subscribes users to channels, in pieces ({@link inPieces}). Returns the memberships that were not active before. A
- * returning user keeps the former settings. A new subscriber gets push notifications if that is the channel's default.
- * The caller has locked the channels.
+ * Subscribes users to channels, in pieces ({@link inPieces}). Returns the memberships that were not active before.
+ * Users who rejoin keep their previous settings. New subscribers get push notifications if that is the channel's
+ * default. The caller must have locked the channels.
  */
 export async function insertSubscriptions(
   db: Transaction<ServerTables>,
@@ -93,7 +93,7 @@ const alikeColumns = { channel_id: 'integer', color: 'text', user_ids: 'text' } 
 
 /**
  * Returns memberships as an SQL table with one JSON row per channel and color. Encoding one JSON row per membership
- * would take longer than storing it.
+ * would take longer than storing the membership.
  */
 function alikeTable(db: Kysely<ServerTables>, memberships: readonly Membership[]) {
   const alike = groupedBy(memberships, ({ channelId, color }) => `${channelId} ${color}`);
@@ -133,7 +133,10 @@ async function colored(
     .sort((a, b) => a.channelId - b.channelId || a.userId - b.userId);
 }
 
-/** Maximum subscriptions whose colors are read per user. Twice the palette, which is enough to find the used colors. */
+/**
+ * Maximum number of subscriptions per user from which colors are read. Twice the palette size, which is enough to
+ * find the used colors.
+ */
 const mostColors = 48;
 
 /** Returns the colors of up to {@link mostColors} subscriptions of each user. Omits users without subscriptions. */

@@ -40,7 +40,8 @@ export const getSignedUpload = operation({
 
 /**
  * Returns the current state of the user who requested the URL. Returns `undefined` for an unauthenticated client.
- * @throws ProtocolError NOT_FOUND for a deactivated user, and for unauthenticated clients if public access ended.
+ * @throws ProtocolError NOT_FOUND for a deactivated user, and for unauthenticated clients if public access has been
+ * disabled.
  */
 async function readerNow(context: ServerContext, id: UserId): Promise<PermissionHolder | undefined> {
   const { db } = context.database;

@@ -7,9 +7,9 @@ import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../messages/message-access.js';
 
 /**
- * Returns the file with this path, if the reader may read it. Its owner may read it, as may users who may read a
- * message that refers to it. An unauthenticated client (`undefined`) may read it if a message in a web-public channel
- * refers to it.
+ * Returns the file with this path, if the reader may read it. The file's owner may read it, and so may all users who
+ * may read a message that refers to it. An unauthenticated client (`undefined`) may read it if a message in a
+ * web-public channel refers to it.
  * @throws ProtocolError NOT_FOUND if the file does not exist or the reader may not read it.
  */
 export async function requireReadableUpload(

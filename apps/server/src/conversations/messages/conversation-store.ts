@@ -5,7 +5,7 @@ import { ascendingIds } from '../../people/permissions/ascending-ids.js';
 import type { ServerTables } from '../../tables.js';
 import { readUserIds } from './related-records.js';
 
-/** Returns the unique key of a conversation: its participants' ids, ascending, separated by commas. */
+/** Returns the unique key of a conversation: its participants' ids in ascending order, separated by commas. */
 export function participantsKey(userIds: readonly UserId[]): string {
   return ascendingIds(userIds).join(',');
 }

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * Subquery for a column of the oldest or newest message of the channel in the row of `channels`. One index lookup.
+ * Returns a subquery for a column of a channel's oldest or newest message, correlated with the row of `channels`. It
+ * takes one index lookup.
  *
- * A plain `where channel_id = channels.id order by id limit 1` lets PostgreSQL scan the primary key for the first message
- * of the channel. For a channel without messages, that scans all messages.
+ * With a plain `where channel_id = channels.id order by id limit 1`, PostgreSQL may scan the primary key for the
+ * channel's first message. If the channel has no messages, that scans all messages.
  */
 export function endOfChannel(end: 'oldest' | 'newest', column: 'id' | 'sent_at'): RawBuilder<number | null> {
   const [beyond, order] =

@@ -110,11 +110,11 @@ export const getMessages = operation({
   },
 });
 
-/** Messages per statement, small enough not to delay other requests. */
+/** Messages per statement. Small enough to avoid delaying other requests. */
 const messagesPerPiece = 200;
 /**
- * UTF-16 code units written at a time; a message is never split. A slow client gets the same messages as a fast one,
- * because access is checked when messages are read.
+ * UTF-16 code units written at a time. A message is never split. A slow client gets the same messages as a fast
+ * client, because access is checked when the messages are read.
  */
 const textPerPiece = 256 * 1024;
 
@@ -140,7 +140,10 @@ function* piecesOfText(found: readonly FoundMessage[]): Generator<FoundMessage[]
   yield piece;
 }
 
-/** Builds the anchor and the `found_*` fields. For requests by id there is no anchor, and all fields are `false`. */
+/**
+ * Builds the anchor and the `found_*` fields. If messages are requested by id, there is no anchor and all fields are
+ * `false`.
+ */
 function writeBounds(bounds: Partial<Omit<FoundWindow<unknown>, 'found'>>) {
   return {
     ...(bounds.anchor === undefined ? {} : { anchor: bounds.anchor }),

@@ -8,8 +8,9 @@ import type { SentMessage } from './message-events.js';
 import type { RelatedRecords } from './related-records.js';
 
 /**
- * Returns the guests who receive messages but may not see the sender, by sender. In the usual case, every sender has a
- * copy of the message. Then it runs no query, because members of a channel or conversation can see each other.
+ * Returns, for each sender, the guests who receive a message but may not see the sender. Usually runs no query: if
+ * every sender has a copy of the message, all recipients can see the sender, because members of a channel or
+ * conversation can see each other.
  */
 export async function guestsWithoutAccess(
   db: Kysely<ServerTables>,

@@ -40,9 +40,8 @@ export interface NewMessage {
 export type SendingContext = Pick<ServerContext, 'clock' | 'publish' | 'realm'>;
 
 /**
- * Sends messages in the given order: stores them, creates a copy for each subscriber or participant, and publishes the
- * events. Takes a constant number of statements for any number of messages and readers. The caller has locked the
- * channels, in ascending order.
+ * Sends messages in the given order: stores them, creates a copy for each subscriber or participant, and publishes
+ * the events. Runs a constant number of statements. The caller must have locked the channels, in ascending order.
  */
 export async function sendMessages(
   transaction: ServerTransaction,
@@ -175,7 +174,7 @@ async function noteNewest({ db }: ServerTransaction, messages: readonly Message[
     where channels.id = v.channel_id`.execute(db);
 }
 
-/** Records the files that messages refer to, per sender. Usually there is one sender. */
+/** Records the files that messages refer to, grouped by sender. Usually there is only one sender. */
 async function claimFiles(
   transaction: ServerTransaction,
   context: SendingContext,

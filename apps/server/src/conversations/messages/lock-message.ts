@@ -14,8 +14,8 @@ export interface LockedMessage {
 }
 
 /**
- * Locks the message's channel and the given channels, in ascending order, and then the message. Returns `moved` if the
- * message moved to another channel in the meantime. The caller must then retry in a new transaction.
+ * Locks the message's channel and the given channels, in ascending order, and then the message. Returns `moved` if
+ * the message moved to another channel before it was locked. The caller must then retry in a new transaction.
  */
 export async function lockMessage(
   transaction: ServerTransaction,
@@ -46,7 +46,7 @@ export async function lockMessage(
 const maximumTries = 10;
 
 /**
- * Retries `attempt` while the message moves between channels concurrently, at most 10 times.
+ * Runs `attempt` again if the message was moved to another channel concurrently, for at most 10 attempts.
  * @throws ProtocolError SERVICE_UNAVAILABLE if every attempt returns `moved`.
  */
 export async function inOneChannel<Result>(attempt: () => Promise<Result | 'moved'>): Promise<Result> {

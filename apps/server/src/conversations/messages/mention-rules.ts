@@ -10,10 +10,10 @@ import {
 import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 
-/** Wildcard mentions of more users than this require a permission. */
+/** A wildcard mention that reaches more users than this requires a permission. */
 const maximumMentioned = 15;
 
-/** The input of the rules about mentions. */
+/** The facts that the mention rules need. */
 export interface MentionFacts {
   readonly mentions: Pick<References['mentions'], 'channelWildcard' | 'topicWildcard'>;
   /** Whether the sender may use wildcard mentions in large channels and topics. Always true in direct messages. */

@@ -45,10 +45,7 @@ export function isReadable(reader: PermissionHolder): RawBuilder<boolean> {
   )`;
 }
 
-/**
- * Returns `readsChannel` as a subquery: selects the ids of the channels that meet `condition` and that the user may
- * read.
- */
+/** Returns `readsChannel` as a subquery: the ids of the channels that meet `condition` and that the user may read. */
 export function readableChannels(
   { id, role }: PermissionHolder,
   condition = sql`1 = 1`,
@@ -104,8 +101,8 @@ export async function findReadableMessages(
 }
 
 /**
- * Takes a shared lock, until the transaction ends, on those of the messages that the reader may read. Returns their ids.
- * Does not wait for locks on the other messages. Later statements of the transaction see these messages unchanged.
+ * Takes a shared lock on the messages that the reader may read, until the transaction ends. Returns their ids. Does
+ * not wait for locks on unreadable messages. Later statements in the transaction see the locked messages unchanged.
  */
 export async function keepReadableMessages(
   { db }: ServerTransaction,

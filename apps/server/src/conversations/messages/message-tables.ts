@@ -3,12 +3,12 @@ import { addIdColumn, columnTypes, inKeyOrder, isPostgres } from '@waxwing/stora
 import { type Generated, type Kysely, type RawBuilder, sql } from 'kysely';
 import { mentionBits, messageFlags, notifiedBit } from './message-flags.js';
 
-/** Tables of messages. Times are Unix milliseconds, booleans are 0 or 1. */
+/** Message tables. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface MessageTables {
   /** One row per set of users who exchange direct messages. */
   conversations: {
     id: Generated<number>;
-    /** All participants' ids, ascending, separated by commas. */
+    /** All participants' ids in ascending order, separated by commas. */
     participants: string;
   };
   conversation_participants: {
@@ -156,7 +156,10 @@ async function createIndexesOfFlags(db: Kysely<unknown>): Promise<void> {
   await createIndexOfUsers(db, 'user_messages_starred', sql`flags & ${sql.lit(starred)} <> 0`);
 }
 
-/** Creates a partial index over users' copies that meet a condition. Queries must spell the condition the same way. */
+/**
+ * Creates a partial index over users' copies that meet a condition. Queries must contain the condition in exactly
+ * this form.
+ */
 async function createIndexOfUsers(
   db: Kysely<unknown>,
   name: string,
@@ -168,8 +171,8 @@ async function createIndexOfUsers(
 }
 
 /**
- * Recreates the indexes of flags, so that they are newer than the index over all copies of a user: SQLite picks the newest
- * usable index.
+ * Recreates the flag indexes, so that they are newer than the index over all copies of a user: SQLite picks the
+ * newest usable index.
  */
 async function makeIndexesOfFlagsYoungest(db: Kysely<unknown>): Promise<void> {
   for (const name of ['user_messages_unread', 'user_messages_mentioned', 'user_messages_starred'])

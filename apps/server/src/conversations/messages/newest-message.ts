@@ -5,7 +5,7 @@ import { endOfChannel } from './end-of-channel.js';
 import { isReadable, readableChannels } from './message-access.js';
 
 const none = -1;
-/** How many ids of the organization's newest messages to try first. One of them is almost always readable. */
+/** Number of the organization's newest messages to check first. At least one of them is almost always readable. */
 const newestMessages = 100;
 
 /** Returns the id of the newest message that the reader may read, or -1 if there is none. */
@@ -23,8 +23,8 @@ async function amongNewest(db: Kysely<ServerTables>, reader: PermissionHolder): 
 }
 
 /**
- * Compares the newest message of each readable channel with public history and the newest readable message that the
- * reader has a copy of. Both are index lookups, which avoid a scan over other users' messages.
+ * Returns the newest message, in any readable channel with public history, or among the readable messages that the
+ * reader has a copy of. Uses index lookups instead of scanning other users' messages.
  */
 async function newestByChannels(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number | null> {
   const { rows } = await sql<{ newest: number | null }>`

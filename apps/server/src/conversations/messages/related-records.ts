@@ -29,8 +29,8 @@ export interface RelatedRecords {
 }
 
 /**
- * Reads the related records of messages, in at most six statements for any number of messages. Without edits
- * (`showsEdits` false), it takes two statements fewer.
+ * Reads the related records of messages, in at most six statements. Without edits (`showsEdits` is false), runs two
+ * statements fewer.
  */
 export async function readRelatedRecords(
   db: Db,
@@ -67,7 +67,7 @@ export async function readRelatedRecords(
 }
 
 /**
- * Returns the related records as one reader sees them: users hidden from the reader have a placeholder name and avatar
+ * Returns the related records as seen by one reader: users hidden from the reader have a placeholder name and avatar
  * and no email address.
  */
 export function hidingUsers(related: RelatedRecords, sees: (user: UserDetails) => boolean): RelatedRecords {
@@ -81,8 +81,8 @@ export function hidingUsers(related: RelatedRecords, sees: (user: UserDetails) =
 }
 
 /**
- * Like {@link readRelatedRecords}, with the visibility of one reader. Unauthenticated clients get no edit history and
- * no email addresses.
+ * Like {@link readRelatedRecords}, limited to what one reader can see. Unauthenticated clients get no edit history
+ * and no email addresses.
  */
 export async function readRelatedRecordsFor(
   db: Db,

@@ -36,8 +36,8 @@ const longText = 500;
 export type Author = PermissionHolder | undefined;
 
 /**
- * Renders texts of one author. Resolves mentions and links only to users, channels and topics that the author can see.
- * Runs a constant number of statements, regardless of the number of texts.
+ * Renders texts by one author. Resolves mentions and links only to users, channels and topics that the author can
+ * see. Runs a constant number of statements.
  */
 export async function renderContents(
   db: Db,

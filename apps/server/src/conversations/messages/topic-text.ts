@@ -13,8 +13,8 @@ export function readTopic(text: string): string {
 }
 
 /**
- * Truncates a topic to the limit in code points and appends an ellipsis. Also removes a partial emoji sequence before
- * the ellipsis: a joiner without a second emoji would be refused in the next message.
+ * Truncates a topic to the limit in code points and appends an ellipsis. Also removes invisible characters before the
+ * ellipsis: if an emoji sequence is cut after a joiner, the next message to this topic would be rejected.
  */
 export function cutTopic(topic: string): string {
   const characters = [...topic];
@@ -48,7 +48,7 @@ export function topicProblem(topic: string, end?: string): string | undefined {
 }
 
 /**
- * Checks a topic that a request names. `end` ends the message about an invalid character.
+ * Checks the topic in a request. `end` is appended to the message about an invalid character.
  * @throws ProtocolError BAD_REQUEST if the topic has a {@link topicProblem}, or is only the mark of resolved topics.
  */
 export function checkTopic(topic: string, end?: string): void {

@@ -15,7 +15,7 @@ export interface TransactionJob<Payload extends object> {
 
 export const oneDay = 24 * 60 * 60_000;
 
-/** The stored form of a payload that was enqueued within a trace. Outside a trace, the payload is stored unchanged. */
+/** The stored form of a payload that was enqueued within a trace. Without a trace, the payload is stored unchanged. */
 interface Traced<Payload> {
   readonly traceparent: string;
   readonly payload: Payload;

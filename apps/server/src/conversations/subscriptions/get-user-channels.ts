@@ -9,8 +9,7 @@ import { readKnownChannels } from '../channels/known-channels.js';
 
 /**
  * `GET /api/v1/users/{user_id}/channels`: returns the channels that a user or bot is subscribed to and that the actor
- * can see, in ascending order of ids, without archived channels. Errors: BAD_REQUEST for users that the actor cannot
- * see.
+ * can see, ordered by id. Excludes archived channels. Errors: BAD_REQUEST for users that the actor cannot see.
  */
 export const getUserChannels = operation({
   method: 'GET',

@@ -6,7 +6,7 @@ import { readOwnSubscriptions } from '../channels/read-subscriptions.js';
 import { subscriptionRecord } from '../channels/subscription-record.js';
 
 /**
- * `GET /api/v1/users/me/subscriptions`: returns the user's subscriptions, sorted by channel name, without archived
+ * `GET /api/v1/users/me/subscriptions`: returns the user's subscriptions, sorted by channel name. Excludes archived
  * channels. Streams the list in pages; each page is current when it is read.
  */
 export const listSubscriptions = operation({

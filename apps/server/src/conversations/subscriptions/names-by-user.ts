@@ -1,7 +1,7 @@
 import type { Channel } from '../channels/channel-store.js';
 import type { Membership } from '../channels/subscription-store.js';
 
-/** Groups the memberships' channel names by user id, in the format of responses. */
+/** Groups the channel names of memberships by user id, in the format of responses. */
 export function namesByUser(
   memberships: readonly Membership[],
   channels: readonly Channel[],

@@ -96,7 +96,7 @@ function lastOfEach(changes: readonly StoredChange[]): StoredChange[] {
   return [...same.values()].flatMap((each) => each.slice(-1));
 }
 
-/** Locks the changed rows in the order that all code uses. Another order could deadlock. */
+/** Locks the changed rows in the same order as all other code. A different order could deadlock. */
 async function lockSubscriptions(
   { db }: ServerTransaction,
   userId: UserId,

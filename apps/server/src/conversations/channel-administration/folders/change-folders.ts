@@ -11,8 +11,8 @@ interface Changed<Result> {
 }
 
 /**
- * Runs `change` on the channel folders under an exclusive lock, and publishes its event to all users.
- * @throws ProtocolError as `change` does.
+ * Runs `change` on the channel folders under an exclusive lock, and publishes the resulting event to all users.
+ * @throws ProtocolError the errors of `change`.
  */
 export function changeFolders<Result>(
   { publish }: Pick<ServerContext, 'publish'>,

@@ -5,8 +5,8 @@ import { nameProblem } from '../../../platform/names/name-problem.js';
 const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLimits;
 
 /**
- * Trims a folder's name and checks it.
- * @throws ProtocolError BAD_REQUEST if it is empty, too long or has a {@link nameProblem}.
+ * Trims and validates a folder name.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, too long or has a {@link nameProblem}.
  */
 export function checkedFolderName(name: string): string {
   const trimmed = name.trim();

@@ -49,8 +49,8 @@ export function lockFolders({ db }: ServerTransaction): Promise<void> {
 }
 
 /**
- * Returns whether the folder exists, archived or not. Takes a shared lock on all folders, so that the result stays
- * valid until the transaction ends.
+ * Returns whether the folder exists, whether or not it is archived. Takes a shared lock on all folders, so that the
+ * result stays valid until the transaction ends.
  */
 export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
   await lockShared(db, folders);

@@ -21,7 +21,10 @@ import type { ContentFacts, EditedMessage } from './edit-facts.js';
 
 type Content = Pick<ContentFacts, 'source' | 'html' | 'participants' | 'references'>;
 
-/** Replaces a message's content and its upload references. Returns the uploads that no message refers to any longer. */
+/**
+ * Replaces a message's content and its upload references. Returns the uploads that are no longer referenced by any
+ * message.
+ */
 export async function applyContent(
   transaction: ServerTransaction,
   context: Pick<ServerContext, 'publish'>,
@@ -54,7 +57,7 @@ interface ContentEdit {
   readonly now: number;
 }
 
-/** A user's copy whose mention flags an edit changes, with all flags of the copy before and after. */
+/** A user's copy of a message whose mention flags change with an edit. Contains all flags before and after the edit. */
 export interface MentionChange {
   readonly userId: UserId;
   readonly before: number;
@@ -108,7 +111,7 @@ function mentionedCopies(
     .select(['user_id', 'flags'])
     .where('message_id', '=', messageId);
   if (named === undefined) return copies.orderBy('user_id').execute();
-  // A union, because with `or` both databases would read all copies of the message.
+  // Uses a union, because with `or` both databases would read all copies of the message.
   return copies
     .where(hasMentionFlags)
     .union(copies.where(isAmong(db, 'user_id', 'integer', named)))

@@ -38,8 +38,8 @@ export interface DecidedEdit {
 }
 
 /**
- * Applies an edit: updates rows, history, copies and files, and publishes the events. Returns the uploads that no
- * message refers to any longer.
+ * Applies an edit: updates rows, history, copies and files, and publishes the events. Returns the uploads that are no
+ * longer referenced by any message.
  */
 export async function applyEdit(
   transaction: ServerTransaction,
@@ -130,7 +130,7 @@ function updatesOf(
   if (channels === undefined) return updateEvents(notified, found.copies ?? new Map());
   return {
     types: ['update_message'],
-    // A move to another channel has deleted copies by now.
+    // If the message moved to another channel, copies have already been deleted at this point.
     candidates: found.copies === undefined ? mayFollow(found.messageId, channels.origin) : undefined,
     build: async (owners) => updateEvents(notified, await updateAudience(db, { channels, ...found }, owners)),
   };

@@ -12,7 +12,7 @@ import type { PlannedMove } from './plan-edit.js';
 import { moveCopies, moveMessages, readsAnyIn } from './store-edit.js';
 import { moveTopicSettings } from './topic-settings.js';
 
-/** A move that passed all checks, and the messages that it moves. */
+/** A move that passed all checks, with the ids of the messages to move. */
 export interface DecidedMove {
   readonly message: AppliedMove['message'];
   readonly move: PlannedMove;
@@ -25,7 +25,7 @@ export interface DecidedMove {
   readonly isTopicNew: boolean;
 }
 
-/** Moves locked messages. Call `postMoveNotices` with the result after all other events of the edit. */
+/** Moves locked messages. Pass the result to `postMoveNotices` after all other events of the edit are published. */
 export async function applyMove(
   transaction: ServerTransaction,
   context: EditContext,

@@ -17,7 +17,7 @@ export interface EditedChannels {
   readonly target: Channel;
 }
 
-/** Selects the users in a list who can no longer read the moved messages. */
+/** Selects the users in a list who lose access to the moved messages. */
 export type LosingAccess = (among: readonly PermissionHolder[]) => Promise<readonly UserId[]>;
 
 /**
@@ -49,8 +49,8 @@ export async function losingAccess(
 }
 
 /**
- * Returns an SQL condition on rows of `users` that holds for the audience of an edit within a channel, and possibly for
- * others: the user has a copy of the message or is subscribed to the channel.
+ * Returns an SQL condition on rows of `users`: the user has a copy of the message or is subscribed to the channel. It
+ * selects the whole audience of an edit within a channel, and possibly other users.
  */
 export function mayFollow(messageId: MessageId, channel: Channel): RawBuilder<SqlBool> {
   return sql<SqlBool>`(
@@ -65,23 +65,23 @@ export function mayFollow(messageId: MessageId, channel: Channel): RawBuilder<Sq
   )`;
 }
 
-/** An edited message and facts for finding its readers. */
+/** An edited message, with the facts needed to find its readers. */
 interface EditedForReaders {
   readonly messageId: MessageId;
   readonly channels: EditedChannels;
   /**
-   * The flags of all copies after the edit, for a move to another channel, which deletes copies. If omitted, the copies
-   * are read.
+   * The flags of all copies after the edit. Given only for a move to another channel, which deletes copies; otherwise
+   * the copies are read.
    */
   readonly copies: ReadonlyMap<UserId, number> | undefined;
   readonly losingAccess: LosingAccess;
 }
 
 /**
- * Returns which of these users are the audience of an edit, with the flags of each user's copy after the edit. The
- * audience are the users who have a copy and can still read the message. If history is public, it includes subscribers
- * without a copy (flags `undefined`). It excludes users who could not read the message before the edit, because the event
- * contains the message's previous location.
+ * Returns which of these users are in the audience of an edit, with the flags of each user's copy after the edit. The
+ * audience consists of the users who have a copy and can still read the message. If history is public, it includes
+ * subscribers without a copy (flags `undefined`). It excludes users who could not read the message before the edit,
+ * because the event contains the message's previous location.
  */
 export async function updateAudience(
   db: Db,

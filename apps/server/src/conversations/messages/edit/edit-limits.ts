@@ -18,7 +18,7 @@ export function isBoundByTime(role: Role): boolean {
 
 /**
  * Returns the send time, in Unix milliseconds, after which messages are recent enough for this move. Returns
- * `undefined` if no time limit applies, as for resolving a topic.
+ * `undefined` if no time limit applies, such as when a topic is resolved.
  */
 export function movableAfter(
   settings: RealmSettingValues,

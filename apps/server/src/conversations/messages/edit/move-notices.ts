@@ -41,7 +41,9 @@ interface Notice {
   readonly readBy: readonly UserId[];
 }
 
-/** Within this time, undoing a resolve or reopen deletes its notice instead of adding another. */
+/**
+ * If a topic is reopened or resolved again within this time, the earlier notice is deleted and no other is posted.
+ */
 const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;
@@ -54,7 +56,7 @@ const autoRead = { always: 1, never: 3 } as const;
 
 const program = 'internal';
 
-/** Posts notices of a move in the new and the old topic, as the Notification Bot. */
+/** Posts the notices about a move in the new and old topics, as the Notification Bot. */
 export async function postMoveNotices(
   transaction: ServerTransaction,
   context: EditContext,
@@ -111,7 +113,8 @@ async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> 
 }
 
 /**
- * Returns the subscribers who get the notice as read, either by their setting or because they do not follow the topic.
+ * Returns the subscribers who get the notice marked as read, either by their setting or because they do not follow
+ * the topic.
  */
 async function readersOfNotice(
   db: Kysely<ServerTables>,

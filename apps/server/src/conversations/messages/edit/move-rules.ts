@@ -40,8 +40,8 @@ export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: Wante
 }
 
 /**
- * Runs checks 16 to 22 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may apply the move to the
- * edited message.
+ * Runs checks 16 to 22 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor may apply the move to the edited
+ * message.
  */
 export function checkMove(facts: EditFacts, edit: ChannelEdit): void {
   if (edit.move.resolution !== undefined) checkResolution(facts, edit);
@@ -86,7 +86,7 @@ function checkChannelChange(facts: EditFacts, edit: ChannelEdit): void {
 }
 
 /**
- * Returns whether the request moves the whole topic, but only a part of it is recent enough. {@link checkWholeTopic}
+ * Returns whether the request moves the whole topic but only a part of it is recent enough. {@link checkWholeTopic}
  * then reports that part, even if the edited message itself is too old.
  */
 function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): boolean {
@@ -95,8 +95,8 @@ function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): 
 }
 
 /**
- * Runs checks 23 and 24 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the whole topic may move, and
- * whether the actor may create a new topic.
+ * Runs checks 23 and 24 in docs/chat-api.md#order-of-the-checks-of-an-edit: the whole topic may move, and the actor
+ * may create a new topic.
  */
 export function checkWholeTopic(facts: EditFacts, { move, target, propagateMode }: ChannelEdit): void {
   const { actor, counted, isTopicNew, now, settings } = facts;

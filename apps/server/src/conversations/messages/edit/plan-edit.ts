@@ -36,16 +36,16 @@ export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifi
   readonly notifiesPartialResolution: boolean;
 }
 
-/** The facts that the checks before rendering need. */
+/** The facts needed by the checks that run before rendering. */
 type AskedFacts = Pick<EditFacts, 'actor' | 'message' | 'now' | 'settings'> & {
   readonly origin: Pick<ChannelAccess, 'channel'> | undefined;
 };
 
 /**
- * Plans an edit. A pure function. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit; the
- * first check that fails determines the error.
+ * Plans an edit. A pure function. Runs the checks in the order of docs/chat-api.md#order-of-the-checks-of-an-edit;
+ * the first check that fails determines the error.
  * @throws ProtocolError BAD_REQUEST, EXPECTATION_MISMATCH, MOVE_MESSAGES_TIME_LIMIT_EXCEEDED,
- * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED with the reason for a refusal.
+ * STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if a check fails.
  */
 export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
   const { origin } = facts;
@@ -67,9 +67,9 @@ export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
 }
 
 /**
- * Runs checks 1 to 12 of docs/chat-api.md#order-of-the-checks-of-an-edit. These are cheap and run before rendering.
+ * Runs checks 1 to 12 in docs/chat-api.md#order-of-the-checks-of-an-edit. These are cheap and run before rendering.
  * Returns the message and its requested move.
- * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH with the reason for a refusal.
+ * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH if a check fails.
  */
 export function checkAsked(
   facts: AskedFacts,
@@ -84,10 +84,7 @@ export function checkAsked(
   return { message, move };
 }
 
-/**
- * Runs checks 5 to 11 of docs/chat-api.md#order-of-the-checks-of-an-edit: whether the request is valid for this
- * message.
- */
+/** Runs checks 5 to 11 in docs/chat-api.md#order-of-the-checks-of-an-edit: the request is valid for this message. */
 function checkRequest(requested: EditRequest, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);

@@ -24,7 +24,9 @@ export interface RenderedContent {
   readonly diff: { readonly before: string; readonly html: string };
 }
 
-/** Renders a message's new content, and its diff to the HTML `before`. Slow: call it before taking locks. */
+/**
+ * Renders a message's new content and computes its diff from the HTML `before`. Slow: call this before taking locks.
+ */
 export async function renderNewContent(
   db: Db,
   context: RenderingContext,

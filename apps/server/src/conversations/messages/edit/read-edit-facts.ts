@@ -73,7 +73,7 @@ async function readTopicFacts(
   const unasked = { counted: undefined, isTopicNew: false };
   if (message?.channelId === undefined) return unasked;
   const move = wantedMove(requested, message);
-  // Does not query an invalid topic, because databases reject some characters. A later check refuses the topic.
+  // Does not look up an invalid topic, because databases reject some characters. A later check rejects the topic.
   if (!isMove(move) || topicProblem(move.topic) !== undefined) return unasked;
   const after = isBoundByTime(actor.role) ? movableAfter(settings, move, now) : undefined;
   const isCounted = requested.propagateMode === 'change_all' && after !== undefined;

@@ -27,7 +27,7 @@ export async function lockEdited(
   return ids;
 }
 
-/** Returns whether a user can read any message of a topic, except the messages in `but`. */
+/** Returns whether a user can read any message in a topic, not counting the messages in `but`. */
 export async function readsAnyIn(
   db: Kysely<ServerTables>,
   location: PlannedMove['from'],

@@ -12,7 +12,7 @@ import { type VisibilityPolicy, visibilityPolicies } from '../topics/visibility-
 import type { EditedChannels, LosingAccess } from './edit-audience.js';
 import type { PlannedMove } from './plan-edit.js';
 
-/** Visibility policies from least to most visible. 0 is no policy. */
+/** Visibility policies from least to most visible. 0 means that no policy is set. */
 const fromHiddenToShown = [1, 0, 2, 3] as const;
 
 /** A user's policies for the old and the new topic of a move. `undefined` if not set. */

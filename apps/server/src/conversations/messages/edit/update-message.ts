@@ -72,7 +72,7 @@ export const updateMessage = operation({
       notifiesNewThread: parameters.send_notification_to_new_thread,
       prevContentSha256: parameters.prev_content_sha256,
     };
-    // Renders before the transaction: rendering takes the most time and would hold the locks longer.
+    // Renders before the transaction: rendering is the slowest step, and no locks should be held during it.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const rendered = await renderAllowed(rendering, actor, parameters.message_id, requested);
     const asked: AskedEdit = { requested, content: rendered };
@@ -87,8 +87,8 @@ export const updateMessage = operation({
 });
 
 /**
- * Renders a message's new content, unless {@link checkAsked} refuses the request.
- * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH
+ * Renders a message's new content, unless {@link checkAsked} rejects the request.
+ * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH.
  */
 async function renderAllowed(
   context: ServerContext & RenderingContext,

@@ -24,9 +24,9 @@ type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
  * Changes a flag on a user's copies of messages, publishes the event, and retracts push notifications for messages
- * marked as read. Flagging a message that the user has no copy of creates a copy. Unreadable messages are skipped for
- * `read` and refused for other flags.
- * @throws ProtocolError BAD_REQUEST
+ * marked as read. Flagging a message that the user has no copy of creates a copy. Skips unreadable messages for
+ * `read`.
+ * @throws ProtocolError BAD_REQUEST for unreadable messages if the flag is not `read`.
  */
 export async function changeFlags(
   transaction: ServerTransaction,

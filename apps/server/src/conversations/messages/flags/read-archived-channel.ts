@@ -15,7 +15,7 @@ export const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
   lifetimeMilliseconds: 7 * oneDay,
 };
 
-/** Batch sizes of one transaction, small enough not to delay other writers. */
+/** Batch sizes per transaction. Small enough to avoid delaying other writers. */
 interface ReadingStep {
   readonly users: number;
   /** Defaults to the limit of {@link readOfChannels}. */

@@ -29,12 +29,12 @@ export interface Reading {
   readonly rest: readonly Membership[];
 }
 
-/** Default limit of copies per call, small enough not to delay other writers. */
+/** Default limit of copies per call. Small enough to avoid delaying other writers. */
 const copiesAtOnce = 10_000;
 
 /**
- * Marks users' unread messages in channels as read, with three statements per 500 users with the same channels. Proceeds
- * in ascending order of users and stops after `limit` copies. The caller has locked the channels.
+ * Marks users' unread messages in channels as read, in three statements per 500 users with the same channels.
+ * Proceeds by ascending user id and stops after `limit` copies. The caller must have locked the channels.
  */
 export async function readOfChannels(
   db: Db,
@@ -119,7 +119,10 @@ function unreadOf(db: Db, { channelIds, userIds }: Alike, limit: number): Promis
   );
 }
 
-/** Locks the copies that are still unread, in the order of message and user that all code uses, to avoid deadlocks. */
+/**
+ * Locks the copies that are still unread. Locks by message and then by user, the order that all code uses to avoid
+ * deadlocks.
+ */
 async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy[]> {
   const { rows } = await sql<ReadCopy & { readonly flags: number }>`
     select copy.user_id, copy.message_id, copy.flags
@@ -127,7 +130,7 @@ async function lockUnread(db: Db, copies: readonly ReadCopy[]): Promise<ReadCopy
     join user_messages as copy on copy.message_id = v.message_id and copy.user_id = v.user_id
     order by copy.message_id, copy.user_id
     ${lockingRows(db)}`.execute(db);
-  // Filters here, because the condition in SQL could make the database scan the index of all unread copies.
+  // Filters here, because an SQL condition could make the database scan the index of all unread copies.
   return rows.flatMap(({ user_id, message_id, flags }) =>
     (flags & messageFlags.read) === 0 ? [{ user_id, message_id }] : [],
   );

@@ -8,10 +8,10 @@ import type { EditText, StoredEdit, StoredMessage } from './message-snapshots.js
 import { maximumEdits, originalEdit, textBytes } from './trim-history.js';
 
 /**
- * Reads a consistent snapshot of a message and its edits, oldest first, in one statement. The edits come without their
- * texts. If there are more than {@link maximumEdits}, because moves do not trim the history, returns the edit with the
- * original text and the newest other edits. Returns `undefined` if the message does not exist or the reader may not read
- * it.
+ * Reads a consistent snapshot of a message and its edits, oldest first, in one statement. The edits do not include
+ * their texts. There may be more than {@link maximumEdits}, because moves do not trim the history. Then returns only
+ * the edit with the original text and the newest other edits. Returns `undefined` if the message does not exist or
+ * the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,

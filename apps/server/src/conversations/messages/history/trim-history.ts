@@ -11,8 +11,8 @@ export const maximumEdits = 1000;
 const maximumTextBytes = 8 * 1024 * 1024;
 
 /**
- * SQL expression for the size of an edit's texts and diff, which the database knows without reading them. `null` if the
- * edit did not change the text.
+ * SQL expression for the size of an edit's texts and diff, which databases determine without reading them. `null` if
+ * the edit did not change the text.
  */
 export const textBytes = sql<number | null>`octet_length(prev_content) + octet_length(prev_rendered_content)
   + coalesce(octet_length(content_html_diff), 0)`;
@@ -26,8 +26,8 @@ export const originalEdit = (message: RawBuilder<unknown>) => sql<number | null>
   where first.message_id = ${message} and first.prev_content is not null)`;
 
 /**
- * Drops a message's oldest edits beyond the limits. Called after an edit of the text. Keeps the edit with the original
- * text, so that the history still starts with the original.
+ * Drops a message's oldest edits that exceed the limits. Called after an edit of the text. Keeps the edit with the
+ * original text, so that the history still starts with it.
  */
 export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
   const original = originalEdit(sql`${messageId}`);

@@ -10,7 +10,7 @@ import type { NarrowCondition } from './narrow-condition.js';
 
 type Db = Kysely<ServerTables>;
 
-/** An anchor in a narrow and how many messages to read around it. */
+/** An anchor in a narrow and the number of messages to read around it. */
 export interface Window {
   readonly anchor: number | 'newest' | 'oldest' | 'first_unread' | SinceInstant;
   readonly includesAnchor: boolean;

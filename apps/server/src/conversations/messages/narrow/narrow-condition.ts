@@ -22,7 +22,7 @@ export interface NarrowCondition {
   readonly condition: Condition;
   /** Whether the reader may read all messages that meet the condition. */
   readonly isAllReadable: boolean;
-  /** Whether to include messages without a copy of the reader. */
+  /** Whether to include messages that the reader has no copy of. */
   readonly hasHistory: boolean;
   /** Whether a term can use an index to find the messages. Otherwise all copies of the reader are scanned. */
   readonly hasIndex: boolean;
@@ -81,8 +81,8 @@ function findsHistory(term: NarrowTerm): boolean {
 }
 
 /**
- * Resolves the operator `with`: replaces the terms for a channel, topic or conversation with the current location of the
- * message that `with` names.
+ * Resolves the operator `with`: replaces the terms for a channel, topic or conversation with the current location of
+ * the message that `with` refers to.
  */
 async function followConversation(
   db: Db,
@@ -199,7 +199,7 @@ function hasFlag(...bits: number[]): Condition {
   return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
 }
 
-/** The condition that an unread copy exists. A message without a copy counts as read. */
+/** A condition that holds for unread copies. A message without a copy counts as read. */
 const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
 
 function isCondition(reader: PermissionHolder, operand: string): Condition {

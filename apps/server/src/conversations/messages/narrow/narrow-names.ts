@@ -18,22 +18,28 @@ import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './na
 
 type Db = Kysely<ServerTables>;
 
-/** A channel named in a narrow. */
+/** A channel that a narrow refers to. */
 interface NamedChannel {
   readonly id: ChannelId;
   /** Whether all readers of the channel may read all of its messages. */
   readonly isHistoryPublic: boolean;
 }
 
-/** Looks up the channels and users that a narrow names, if the reader can see them. */
+/** Looks up the channels and users that a narrow refers to, if the reader can see them. */
 export interface NarrowNames {
-  /** Returns the named channel. @throws ProtocolError BAD_NARROW if the reader may not read it. */
+  /**
+   * Returns the channel.
+   * @throws ProtocolError BAD_NARROW if the reader may not read it.
+   */
   channel(operand: NarrowOperand): NamedChannel;
-  /** Returns the ids of the named users. @throws ProtocolError BAD_NARROW */
+  /**
+   * Returns the users' ids.
+   * @throws ProtocolError BAD_NARROW if the reader cannot see one of the users.
+   */
   userIds(operand: NarrowOperand): UserId[];
 }
 
-/** Reads all channels and users that a narrow names, in a constant number of statements. */
+/** Reads all channels and users that a narrow refers to, in a constant number of statements. */
 export async function readNarrowNames(
   db: Db,
   realm: Pick<PushRealm, 'url'>,

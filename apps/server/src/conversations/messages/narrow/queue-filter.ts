@@ -51,7 +51,7 @@ const tests: Readonly<Record<string, Test>> = {
  */
 const maximumCharacters = 2000;
 
-/** @throws ProtocolError BAD_NARROW for terms that are too long, or that need data other than the new message. */
+/** @throws ProtocolError BAD_NARROW if the terms are too long, or need data that the new message does not contain. */
 export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   if (JSON.stringify(terms).length > maximumCharacters)
     throw badNarrow(`a queue's narrow may have at most ${maximumCharacters} characters`);

@@ -20,8 +20,7 @@ export interface NotifyPayload {
   readonly messageId: MessageId;
   readonly userIds: readonly UserId[];
   /**
-   * The group that the message mentions, present only if it mentions exactly one group. `named` are the users that it
-   * mentions by name.
+   * Present only if the message mentions exactly one group. `named` are the users that the message mentions by name.
    */
   readonly groupId?: GroupId;
   readonly named?: readonly UserId[];
@@ -30,7 +29,7 @@ export interface NotifyPayload {
 
 /**
  * Sends push notifications for a message in its current state, and marks the copies as notified. Skips users who have
- * read the message or lost access. Participants, and subscribers with a copy, have access.
+ * read the message or lost access. Participants have access, and so do subscribers with a copy.
  */
 export async function notifyPhones(
   transaction: ServerTransaction,

@@ -28,8 +28,8 @@ export interface NotificationFacts {
 }
 
 /**
- * Returns whether to notify a recipient's devices of another user's unread message. Settings enable notifications for
- * direct messages and for mentions by name or group. Unless the topic is muted, they also enable them for wildcard
+ * Returns whether to notify a recipient's devices of another user's unread message. The recipient's settings decide
+ * for direct messages and for mentions by name or group. Unless the topic is muted, they also decide for wildcard
  * mentions, followed topics and single channels.
  */
 export function isNotified(status: NotificationFacts): boolean {

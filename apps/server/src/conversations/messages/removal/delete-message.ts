@@ -24,9 +24,9 @@ const asked = [
 /**
  * `DELETE /api/v1/messages/{message_id}`: deletes a message for all users. Users with the permission to delete any
  * message, in the organization or the channel, may do so at any time. Users with the permission to delete their own
- * messages may delete these and their bots' messages within `message_content_delete_limit_seconds`. Notifies all
- * readers of the message. Errors: BAD_REQUEST if the message does not exist, if the actor may not read or delete it, or
- * if its channel is archived.
+ * messages may delete their messages and their bots' messages within `message_content_delete_limit_seconds`. Notifies
+ * all readers of the message. Errors: BAD_REQUEST if the message does not exist, if the actor may not read or delete
+ * it, or if its channel is archived.
  */
 export const deleteMessage = operation({
   method: 'DELETE',

@@ -13,8 +13,8 @@ export interface Loss {
 const messagesPerPiece = 500;
 
 /**
- * Groups users by the messages that they have a copy of. The database does the grouping, in batches of 500 messages, to
- * bound memory if there are many users and messages.
+ * Groups users by the messages that they have a copy of. The database does the grouping, in batches of 500 messages,
+ * which bounds memory for large numbers of users and messages.
  */
 export async function* lossesAmong(
   db: Kysely<ServerTables>,

@@ -27,8 +27,8 @@ export interface RemovedMessages {
 type RemovalContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Deletes messages with their copies, edits and upload references, and notifies their readers. Uses a constant number of
- * statements for any number of messages. The caller has locked the channel and the messages.
+ * Deletes messages with their copies, edits and upload references, and notifies their readers. Runs a constant number
+ * of statements. The caller must have locked the channel and the messages.
  */
 export async function removeMessages(
   transaction: ServerTransaction,

@@ -23,7 +23,7 @@ type Db = Kysely<ServerTables>;
 type Row = Awaited<ReturnType<typeof readUsers>>[number];
 
 /**
- * Finds the recipients that a sender names, without duplicates, in a constant number of statements.
+ * Finds the recipients that a sender specifies, without duplicates, in a constant number of statements.
  * @throws ProtocolError BAD_REQUEST for users that do not exist or that the sender cannot see, and for deactivated
  * users.
  */
@@ -71,8 +71,8 @@ function unknown(name: NamedRecipient) {
 }
 
 /**
- * Reads users by id or address. Active users come last, so that they take precedence over deactivated users with the
- * same address.
+ * Reads users by id or address. Returns active users last, so that they take precedence over deactivated users with
+ * the same address.
  */
 function readUsers(db: Db, ids: readonly number[], addresses: readonly string[]) {
   return db

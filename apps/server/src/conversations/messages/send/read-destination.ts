@@ -1,9 +1,9 @@
 import { type ChannelId, parseJsonOrUndefined, refused } from '@waxwing/protocol';
 
-/** A recipient as the sender names it: a user id or an email address. */
+/** A recipient as the sender specifies it: a user id or an email address. */
 export type NamedRecipient = number | string;
 
-/** A channel as the sender names it. */
+/** A channel as the sender specifies it. */
 export type NamedChannel =
   | { readonly kind: 'id'; readonly id: ChannelId }
   | { readonly kind: 'name'; readonly name: string };
@@ -39,7 +39,7 @@ export function readRecipientNames(to: string): NamedRecipient[] {
   throw refused('Recipient list may only contain user IDs, or only email addresses');
 }
 
-/** Refuses null bytes and lone surrogates, which JSON can encode but databases reject. */
+/** Rejects NUL characters and lone surrogates, which JSON can encode but databases reject. */
 function requireText(value: unknown): void {
   const texts = (Array.isArray(value) ? value : [value]).filter((each) => typeof each === 'string');
   if (texts.some((text) => /[\0\p{Surrogate}]/u.test(text)))

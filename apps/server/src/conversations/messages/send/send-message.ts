@@ -89,13 +89,13 @@ export const sendMessage = operation({
     const asked = readAsked(parameters);
     const client = clientName(head.header('user-agent'));
     const isRead = parameters.read_by_sender ?? (!actor.isBot && readingClients.test(client));
-    // Checks the destination of a long message first, to avoid rendering a message that cannot be sent.
+    // For a long message, checks the destination first, to avoid rendering a message that cannot be sent.
     if (content.length > shortText) {
       const { db } = database;
       const findThem = (ids: readonly ChannelId[]) => findChannels(db, ids);
       await decideTarget({ db, findChannels: findThem }, realm, { sender: actor, asked });
     }
-    // Renders before the transaction: rendering takes the most time and would hold the locks longer.
+    // Renders before the transaction: rendering is the slowest step, and no locks should be held during it.
     const rendering = { ...context, nextTick: () => request.nextTick() };
     const [rendered] = (await renderContents(database.db, rendering, actor, [content])) as [RenderedMarkdown];
     return actor.change(async (transaction, sender) => {

@@ -64,7 +64,7 @@ export async function followAutomatically(
   return requests.find(({ userId }) => userId === senderId)?.policy;
 }
 
-/** Like {@link followAutomatically}, for the sender of a message whose move created the topic. */
+/** Like {@link followAutomatically}, for the sender of a message that was moved to a new topic. */
 export async function followMovedMessage(
   transaction: ServerTransaction,
   context: FollowContext,
