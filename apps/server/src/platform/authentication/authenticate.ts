@@ -7,17 +7,17 @@ import { requireAdministrator } from './require-administrator.js';
 import { requireHuman, requireMember, requireNoGuest } from './require-member.js';
 
 /**
- * The authenticated requester, with its state at authentication. Operations write to the database only through `change`
- * and `changeMany`.
+ * The user or bot that sent the request, in its state at authentication. Operations write to the database only
+ * through `change` and `changeMany`.
  */
 export interface Requester extends KnownUser {
   /**
-   * Runs `work` in a transaction with the requester's current state, and locks its key and role until the transaction
-   * ends. `first` runs before that, to take locks that must precede the lock on the user. With `isBatchFirst` (default:
-   * true if `first` is given), it also runs before the other writes of the batch: the lock on groups must precede their
-   * locks.
-   * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or its key replaced since authentication;
-   * the errors of its actor kind if it no longer qualifies; and the errors of `work`.
+   * Runs `work` in a transaction with the requester's current state, and locks the requester's key and role until the
+   * transaction ends. `first` runs before these locks are taken, for locks that must precede the lock on the user.
+   * With `isBatchFirst` (default: true if `first` is given), `first` also runs before the other writes in the batch,
+   * because the lock on groups must precede their locks.
+   * @throws ProtocolError INVALID_API_KEY if the requester was deactivated or their key was replaced since
+   * authentication; the errors of the actor kind if the requester no longer qualifies; and the errors of `work`.
    */
   change<Result>(
     work: (transaction: ServerTransaction, locked: KnownUser) => Promise<Result>,
@@ -26,7 +26,7 @@ export interface Requester extends KnownUser {
   ): Promise<Result>;
   /**
    * Like {@link change}, for work that may write up to `rows` rows. If there are many rows, uses a separate commit
-   * (`writeSingle`): in a shared commit, other users' writes would wait for this one.
+   * (`writeSingle`), because other users' writes in a shared commit would have to wait.
    */
   changeMany<Result>(
     rows: number,
@@ -41,7 +41,7 @@ type RequesterKind = AnyRequesterKind & Required<Pick<AnyRequesterKind, 'authent
 interface Demand {
   readonly name: string;
   readonly description: string;
-  /** The error codes of `demand`. */
+  /** The error codes that `demand` can throw. */
   readonly codes: readonly ErrorCode[];
   /**
    * Throws if the user does not qualify for this kind of actor. Runs before parameters are parsed, and again in each
@@ -133,8 +133,8 @@ export const administrator = requesterKind({
 
 /**
  * Authenticates a request by email address and API key (HTTP Basic). Clients cannot distinguish an unknown address, a
- * deactivated user and a wrong key: each gets the same response after the same work.
- * @throws ProtocolError UNAUTHORIZED without credentials, INVALID_API_KEY with wrong credentials.
+ * deactivated user and a wrong key: all three get the same response after the same work.
+ * @throws ProtocolError UNAUTHORIZED if the credentials are missing, INVALID_API_KEY if they are wrong.
  */
 export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {
   const { username, password } = head.basicCredentials();
@@ -150,9 +150,9 @@ export async function authenticateUser(database: ServerDatabase, head: RequestHe
 }
 
 /**
- * Locks a user until the transaction ends, and returns its current state. The role may differ from the one at
+ * Locks a user until the transaction ends, and returns the user's current state. The role may have changed since
  * authentication.
- * @throws ProtocolError INVALID_API_KEY if the user was deactivated or its key was replaced since authentication.
+ * @throws ProtocolError INVALID_API_KEY if the user was deactivated or their key was replaced since authentication.
  */
 export async function lockRequester(transaction: ServerTransaction, user: KnownUser): Promise<KnownUser> {
   const locked = await lockUser(transaction, user);

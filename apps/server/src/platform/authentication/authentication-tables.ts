@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Tables of passwords and sign-in. Times are Unix milliseconds. */
+/** Tables for passwords and sign-in. Times are Unix milliseconds. */
 export interface AuthenticationTables {
   /** Password hashes of the people who have a password. */
   passwords: {
@@ -20,7 +20,10 @@ export interface AuthenticationTables {
   };
   /** Names with recent failed sign-ins. */
   sign_in_failures: {
-    /** SHA-256 of the name. Not the name itself, because people type passwords into the name field. */
+    /**
+     * SHA-256 of the name. The name itself is not stored, because people sometimes type passwords into the name
+     * field.
+     */
     name_digest: string;
     /** Number of failures since `since`. */
     failures: number;

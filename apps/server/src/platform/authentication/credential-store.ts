@@ -22,9 +22,9 @@ export interface Credential {
 }
 
 /**
- * Returns the active user with this address, and the hash that its API key is verified against: the hash of the
- * matching sign-in key, otherwise the hash of the user's main key. An unknown address takes the same time as a known
- * address: the query always returns one row, and `user` is evaluated only on demand.
+ * Returns the active user with this address, and the hash that the user's API key is verified against: the hash of
+ * the matching sign-in key, or else of the user's main key. Takes the same time for known and unknown addresses: the
+ * query always returns one row, and `user` is evaluated only on demand.
  */
 export async function findCredential(
   db: Kysely<ServerTables>,
@@ -71,8 +71,8 @@ const credentialOf = fixedQuery<ServerTables, CredentialSent, CredentialRow>((db
 );
 
 /**
- * Returns a user's current state, if the user is active and its key is valid. Locks the state, role and key against
- * changes until the transaction ends.
+ * Returns a user's current state if the user is active and the key is valid. Locks the user's state, role and key
+ * until the transaction ends.
  */
 export async function lockUser(
   { db }: ServerTransaction,
@@ -97,7 +97,7 @@ const lockedUser = fixedQuery<ServerTables, Pick<KnownUser, 'id'>, UserRow>((db,
 
 /**
  * Locks a sign-in key, and returns whether it exists. This is a separate statement, so that it sees changes that were
- * committed during the wait for the lock on the user.
+ * committed while the transaction waited for the lock on the user.
  */
 async function lockSignInKey(db: Transaction<ServerTables>, id: UserId, keyHash: string): Promise<boolean> {
   const row = await db

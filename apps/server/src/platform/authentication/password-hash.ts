@@ -5,7 +5,7 @@ import type { Secret } from '@waxwing/service/config';
 /** Length limits of a password in Unicode code points. */
 export const passwordLength = { minimum: 8, maximum: 100 } as const;
 
-/** scrypt cost of one hash: 32 MiB of memory, and a thread for about 0.1 s. */
+/** The scrypt cost of new hashes. One hash takes 32 MiB of memory and occupies a thread for about 0.1 s. */
 const today: Cost = { logN: 15, r: 8, p: 1 };
 const hashBytes = 32;
 const saltBytes = 16;
@@ -24,7 +24,10 @@ export function isPasswordLength(text: string): boolean {
   return length >= passwordLength.minimum && length <= passwordLength.maximum;
 }
 
-/** Hashes a password for storage: `scrypt$log2(N)$r$p$salt$hash`. The stored parameters allow a higher cost later. */
+/**
+ * Hashes a password for storage: `scrypt$log2(N)$r$p$salt$hash`. The parameters are stored so that the cost can be
+ * raised later.
+ */
 export async function hashPassword(password: Secret<string>): Promise<string> {
   const salt = randomBytes(saltBytes);
   const hash = await hashWith(password, salt, today);
@@ -48,7 +51,10 @@ export async function matchesPassword(
   return timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== undefined;
 }
 
-/** Derives the hash of a password after NFKC normalization, because keyboards encode the same password differently. */
+/**
+ * Derives the hash of a password after NFKC normalization, because keyboards may encode the same password
+ * differently.
+ */
 function hashWith(password: Secret<string>, salt: Buffer, { logN, r, p }: Cost): Promise<Buffer> {
   const N = 2 ** logN;
   return derive(password.reveal().normalize('NFKC'), salt, hashBytes, { N, r, p, maxmem: 256 * N * r });

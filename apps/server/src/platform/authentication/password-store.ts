@@ -12,7 +12,7 @@ export interface PasswordUser {
 
 /**
  * Returns the person with this address and their password hash. If several people have had the address, prefers the
- * active one. An unknown address and a person without a password take as long as any other case.
+ * active one. Takes the same time if the address is unknown or the person has no password.
  */
 export async function findPassword(
   db: Kysely<ServerTables>,

@@ -1,6 +1,6 @@
 import { backOffMilliseconds } from '@waxwing/service/lifecycle';
 
-/** The recent sign-in failures of a name. Times in Unix milliseconds. */
+/** The recent sign-in failures of a name. Times are Unix milliseconds. */
 export interface NameFailures {
   readonly failures: number;
   /** Start of the window in which `failures` are counted. */
@@ -23,7 +23,7 @@ export type PlannedTry =
 
 /**
  * Counts a sign-in attempt for a name. The attempt counts as failed until it succeeds. The fifth failure within 30
- * minutes locks the name for 30 minutes. Each further lockout doubles the time, up to a day.
+ * minutes locks the name for 30 minutes. Each further lockout lasts twice as long, up to a day.
  */
 export function planSignInTry(known: NameFailures | undefined, now: number): PlannedTry {
   const before = isInForce(known, now) ? known : { failures: 0, since: now, lockouts: 0, lockedUntil: 0 };
@@ -49,7 +49,7 @@ export function planSignInTry(known: NameFailures | undefined, now: number): Pla
 
 /**
  * Returns whether stored failures still count. Ignores an entry that is dated further ahead than the longest lockout:
- * it was stored before the clock was set back, and would lock the name for too long.
+ * it was stored before the system clock moved backward, and would lock the name for too long.
  */
 function isInForce(known: NameFailures | undefined, now: number): known is NameFailures {
   return known !== undefined && known.forgetAt > now && known.since <= now + maximumLockMilliseconds;

@@ -12,7 +12,7 @@ export type TakenTry =
   | { readonly kind: 'busy' };
 
 /**
- * Counts a sign-in attempt for a name ({@link planSignInTry}), across all processes on the database.
+ * Counts a sign-in attempt for a name ({@link planSignInTry}). The count is shared by all processes on the database.
  */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);

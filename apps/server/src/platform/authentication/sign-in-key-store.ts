@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 export const maximumSignInKeys = 50;
 
 /**
- * Stores a sign-in key of a locked user, and deletes the oldest keys above {@link maximumSignInKeys}. Returns the
+ * Stores a sign-in key for a locked user, and deletes the oldest keys above {@link maximumSignInKeys}. Returns the
  * hashes of the deleted keys.
  */
 export async function insertSignInKey(

@@ -12,7 +12,7 @@ export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 /** An event as sent to clients. */
 export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
 
-/** The default lifetime of a queue without requests. Clients may request more, up to the maximum below. */
+/** The default lifetime of a queue without requests. Clients may request a longer one, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 /** Polls update `last_used_at` at most this often, to save writes. */
@@ -53,7 +53,7 @@ export function isLive(now: number): RawBuilder<boolean> {
   return sql<boolean>`last_used_at + lifetime_milliseconds > ${now}`;
 }
 
-/** The options of a queue, as its client requested them. */
+/** The options that a client requested for its queue. */
 export interface QueueRequest {
   /** `undefined` means all types. */
   readonly eventTypes: readonly string[] | undefined;
@@ -82,7 +82,7 @@ export async function insertQueue(
   const surplus = older
     .filter((row, index) => index >= maximumQueuesPerUser - 1 || !row.is_live)
     .map((row) => row.queue_id)
-    // Publishing locks queues in this order too. Another order could deadlock.
+    // Publishing also locks queues in this order. A different order could deadlock.
     .sort();
   const gone = surplus.length > 0 && (await evictsSingly(db, queue.userId)) ? surplus : [];
   for (const queueId of gone) await deleteQueue(db, queue.userId, queueId);
@@ -108,8 +108,8 @@ export async function insertQueue(
 }
 
 /**
- * Tries to take the lock for evicting the user's queues, and returns whether it succeeded. If another request holds the
- * lock, nothing is evicted, and the user has one queue too many until the next registration.
+ * Tries to take the lock for evicting the user's queues, and returns whether it succeeded. If another request holds
+ * the lock, evicts nothing, and the user has one queue too many until the next registration.
  */
 async function evictsSingly(db: Writer, userId: UserId): Promise<boolean> {
   const { alone } = await db
@@ -205,7 +205,9 @@ const forgetAcknowledged = fixedQuery<ServerTables, Acknowledged, object>((db, p
 const maximumEventsAtOnce = 500;
 /** Maximum characters of events per response. */
 const enoughCharacters = 1024 * 1024;
-/** Number of events read per query. Small, because events beyond a response's limits are read for nothing. */
+/**
+ * Number of events read per query. Kept small, because events beyond a response's limits are read and then discarded.
+ */
 const eventsPerReading = 25;
 
 /** A batch of a queue's events. */
@@ -260,7 +262,7 @@ const readEvents = fixedQuery<ServerTables, EventsOfQueue, ReadEvent>((db, param
     .limit(eventsPerReading),
 );
 
-/** Clears the record of a server start. Call it before the client gets events that were published after the start. */
+/** Clears the record of a server start. Call this before the client gets events that were published after the start. */
 export async function noteAnswered(db: Writer, queueId: string): Promise<void> {
   await db
     .updateTable('event_queues')

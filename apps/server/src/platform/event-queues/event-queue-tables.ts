@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes, inKeyOrder } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Tables of event queues. Times are Unix milliseconds. */
+/** Event queue tables. Times are Unix milliseconds. */
 export interface EventQueueTables {
   event_queues: {
     queue_id: string;
@@ -28,7 +28,7 @@ export interface EventQueueTables {
     /** The value of `last_event_id` at a server's start. Null once the client polls again. See `server-start.ts`. */
     newest_at_start: number | null;
   };
-  /** Event texts, deduplicated: each is stored once for any number of queues. */
+  /** Event texts, deduplicated: each text is stored once, regardless of the number of queues. */
   event_texts: {
     id: Generated<number>;
     /** JSON object without `id`. */

@@ -25,9 +25,9 @@ interface Poll {
 /**
  * `GET /api/v1/events` (docs/chat-api.md#common-conventions): returns the events after `last_event_id`, and
  * acknowledges the events up to it. If there are many events, returns the first batch. If there are no events, waits
- * for one unless `dont_block` is set, and responds with a heartbeat on timeout. Errors: UNAUTHORIZED; INVALID_API_KEY;
- * REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID, also if a restored database lost the event that the client
- * names.
+ * for one unless `dont_block` is set, and responds with a heartbeat on timeout. Errors: UNAUTHORIZED;
+ * INVALID_API_KEY; REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID, including for an event that was lost
+ * when the database was restored.
  */
 export const getEvents = operation({
   method: 'GET',
@@ -44,7 +44,7 @@ export const getEvents = operation({
     events: z.array(z.looseObject({ id: z.number().int(), type: z.string() })),
   }),
   codes: ['BAD_EVENT_QUEUE_ID'],
-  // A newer poll of a queue replaces the older poll, which then gets its response at once.
+  // A newer poll of a queue replaces the older poll, which then completes immediately.
   lane: (head) =>
     head.queryParameter('dont_block') === 'true' ? undefined : head.queryParameter('queue_id'),
   async handle(context: ServerContext, request) {
@@ -57,7 +57,7 @@ export const getEvents = operation({
         return { queue_id: queueId, events: await takeEvents(database, poll) };
       });
     }
-    // Listen before reading the queue: an event published in between would be missed.
+    // Listen before reading the queue, or else an event published in between would be missed.
     const listener = queueListeners.listen(queueId);
     try {
       const queue = await request.runPiece(() => acknowledge(context, poll, () => listener.replaceOlder()));
@@ -71,7 +71,7 @@ export const getEvents = operation({
 });
 
 /**
- * Records the poll and returns the previous state of the queue. Calls `onFound` once it has verified that the queue
+ * Records the poll and returns the previous state of the queue. Calls `onFound` after verifying that the queue
  * belongs to the user.
  */
 async function acknowledge(
@@ -134,22 +134,22 @@ async function takeEvents(
   { queueId, lastEventId }: Poll,
 ): Promise<EventOnWire[]> {
   const { events, isSinceStart } = await eventsAfter(database.db, queueId, lastEventId);
-  // Another server process started during the wait and recorded the queue's newest event id: clears the record.
+  // Another server process started during the wait and recorded the queue's newest event id. Clear that record.
   if (isSinceStart) await database.write(({ db }) => noteAnswered(db, queueId));
   return events;
 }
 
 /**
  * Builds the response on timeout: events whose notification was missed, or a heartbeat. A client that acknowledges a
- * heartbeat acknowledges all events before it. Publishing locks the queue's row until the commit, so a read after an id
- * was allocated sees all events before that id.
+ * heartbeat acknowledges all events before it. Publishing locks the queue's row until the commit, so a read that
+ * follows the allocation of an id sees all events before that id.
  */
 function lastLook({ database }: ServerContext, { queueId, lastEventId }: Poll): Promise<EventOnWire[]> {
   return database.write(async ({ db }) => {
     const id = await takeEventId(db, queueId);
     if (id === undefined) throw badEventQueue(queueId);
     const { events } = await eventsAfter(db, queueId, lastEventId);
-    // A heartbeat after a partial batch would acknowledge the rest.
+    // A heartbeat after a partial batch would acknowledge the events that were not sent.
     return events.length > 0 ? events : [{ id, type: 'heartbeat' }];
   });
 }

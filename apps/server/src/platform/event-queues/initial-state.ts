@@ -21,7 +21,7 @@ export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
    * the queue.
    */
   fetch(context: StateContext, actor: KnownUser, client: AskingClient): Promise<Encodable<z.input<Shape>>>;
-  /** Reads the state for unauthenticated clients. Without this function, they do not get this part. */
+  /** Reads the state for unauthenticated clients. If absent, they do not get this part. */
   fetchForSpectator?(
     context: StateContext,
     client: AskingClient,
@@ -40,7 +40,7 @@ export interface AskingClient {
 /** The context for reading initial state. Its database is a snapshot. */
 export interface StateContext extends Omit<ServerContext, 'database'> {
   readonly database: { readonly db: Kysely<ServerTables> };
-  /** Waits for the client's next tick. Call it between pieces of work that take milliseconds. */
+  /** Waits for the client's next tick. Call this between pieces of work that take milliseconds. */
   nextTick(): Promise<void>;
 }
 

@@ -12,7 +12,7 @@ export interface SharedTexts {
 
 /**
  * Inserts events into locked queues: first each text once, then the rows of the queues, then their counters. The
- * parameters list each queue only once, regardless of the number of its texts: thousands of queues can get the same
+ * parameters list each queue only once, regardless of the number of its texts. Thousands of queues can get the same
  * texts, and encoding a row as JSON costs more than storing it.
  */
 export async function insertEvents(db: Db, shared: readonly SharedTexts[]): Promise<void> {

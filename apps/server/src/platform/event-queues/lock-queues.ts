@@ -20,7 +20,7 @@ export interface QueuesAsked {
   /** With `everyone`, selects all queues that request any of `types`. */
   readonly userIds: ReadonlySet<UserId> | 'everyone';
   readonly types: readonly string[];
-  /** For these users, expired queues are included. */
+  /** Users whose expired queues are included. */
   readonly leaving: ReadonlySet<UserId>;
   /** Whether to include queues that get the messages from all public channels. */
   readonly hasPublic: boolean;

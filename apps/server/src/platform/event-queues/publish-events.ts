@@ -20,7 +20,7 @@ import { beginPublishing } from './read-with-queue.js';
 
 type Db = Kysely<ServerTables>;
 
-/** The events of one call, and how to build them for additional users. */
+/** The events of one call to the publisher, and how to build them for additional users. */
 interface Batch {
   readonly events: PublishedEvent[];
   readonly source?: EventsForOwners;
@@ -40,9 +40,9 @@ interface OutgoingEvent {
 }
 
 /**
- * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It writes before
- * the commit, in one batch per transaction: the number of statements does not grow with events, users or queues. It
- * locks the queues last and in a fixed order, so that two transactions cannot deadlock.
+ * Creates the publisher, which writes events to the queues of their audiences and wakes waiting polls. It writes
+ * before the commit, in one batch per transaction. The number of statements does not grow with the number of events,
+ * users or queues. It locks the queues last and in a fixed order, so that two transactions cannot deadlock.
  */
 export function createPublisher(listeners: Pick<QueueListeners, 'notify'>, clock: Clock): ServerPublish {
   const published = new WeakMap<ServerTransaction, Batch[]>();
@@ -90,15 +90,15 @@ async function build(source: EventsForOwners, owners: readonly QueueOwner[]): Pr
     }
     if (each.audience === 'everyone') return each;
     const audience = each.audience.filter((id) => ids.has(id));
-    // Drops events without a queue: an audience can have thousands of users, and few of them have a queue.
+    // Drops events that no queue gets: an audience can have thousands of users, and few of them have a queue.
     return audience.length === 0 && each.publicBut === undefined ? [] : { ...each, audience };
   });
 }
 
 /**
- * Builds the events again for users whose first queue was registered after the events were built. That registration may
- * have read the state from before this transaction, which takes the publishing lock only now. On SQLite, no queue can
- * be registered in between.
+ * Builds the events again for users whose first queue was registered after the events were built. The registration
+ * may have read the state from before this transaction, because the publishing lock is taken only now. On SQLite, no
+ * queue can be registered in between.
  */
 async function addLateOwners(
   transaction: ServerTransaction,
@@ -110,14 +110,17 @@ async function addLateOwners(
     const owners = await readQueueOwners(transaction.db, source, now);
     const late = owners.filter(({ id }) => !asked.has(id));
     if (late.length === 0) continue;
-    // Later writes of the batch may have changed the events' data. This error makes each write of the batch run again
-    // alone.
+    // Later writes in the batch may have changed the events' data. This error makes each write in the batch run again
+    // on its own.
     if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
     events.push(...(await build(source, late)));
   }
 }
 
-/** Adds events to queues, and deletes queues that end. Returns the ids of the changed queues. */
+/**
+ * Adds events to queues, and deletes overfull queues and queues of deactivated users. Returns the ids of the changed
+ * queues.
+ */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const userIds = audienceOf(events);
   const hasPublic = events.some(({ publicBut }) => publicBut !== undefined);

@@ -8,8 +8,8 @@ export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 const channel = 'event-queues';
 
 /**
- * The polls of this process that wait for events. Notifications come from every process. A queue has one waiting poll
- * per process: a newer poll replaces the older one.
+ * The polls in this process that are waiting for events. Notifications come from all processes. A queue has one
+ * waiting poll per process: a newer poll replaces the older one.
  */
 export class QueueListeners {
   readonly #signals: Signals;
@@ -66,7 +66,7 @@ export class QueueListener {
   readonly #all: Set<QueueListener>;
   readonly #onClose: () => void;
   readonly #wakes = new EventEmitter();
-  /** The reason that the next wait ends at once. `timed-out` means that the next wait blocks. */
+  /** The reason that the next wait ends immediately. With `timed-out`, the next wait blocks. */
   #end: WaitEnd = 'timed-out';
 
   constructor(all: Set<QueueListener>, onClose: () => void) {
@@ -74,7 +74,7 @@ export class QueueListener {
     this.#onClose = onClose;
   }
 
-  /** Replaces older polls of the queue. Call it once the actor's access to the queue is verified. */
+  /** Replaces older polls of the queue. Call this after verifying that the actor may access the queue. */
   replaceOlder(): void {
     for (const other of this.#all) {
       if (other === this) return;
@@ -83,8 +83,8 @@ export class QueueListener {
   }
 
   /**
-   * Waits until the queue is notified, `milliseconds` elapse or `signal` is aborted. Returns at once if a notification is
-   * pending.
+   * Waits until the queue is notified, `milliseconds` elapse or `signal` is aborted. Returns immediately if a
+   * notification is pending.
    */
   async wait(milliseconds: number, signal: AbortSignal): Promise<WaitEnd> {
     if (this.#end === 'timed-out') {

@@ -34,8 +34,8 @@ export async function readQueueOwners(
 }
 
 /**
- * Returns an SQL condition on rows of `event_queues` that finds all queues that request one of these types, and
- * possibly others. The caller makes the exact check.
+ * Returns an SQL condition on rows of `event_queues` that selects all queues that request one of these types, and
+ * possibly other queues. The caller must check the types exactly.
  */
 export function asksFor(types: readonly string[]): RawBuilder<SqlBool> {
   // The column contains a JSON array of types, so the quoted type matches only a whole element.

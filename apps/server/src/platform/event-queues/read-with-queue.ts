@@ -4,7 +4,7 @@ import type { ServerDatabase, ServerTables, ServerTransaction } from '../../tabl
 
 const publishing = 'publishing of events';
 
-/** Takes the shared publishing lock. Call it before a transaction looks up the queues for its events. */
+/** Takes the shared publishing lock. Call this before a transaction looks up the queues for its events. */
 export function beginPublishing({ db }: Pick<ServerTransaction, 'db'>): Promise<void> {
   return lockShared(db, publishing);
 }

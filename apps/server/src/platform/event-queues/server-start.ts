@@ -5,12 +5,12 @@ import type { ServerDatabase, ServerTables } from '../../tables.js';
 const queuesPerTransaction = 1000;
 
 /**
- * Records each queue's newest event id at a server's start. Until a client polls again, it cannot have a later event
- * than this, unless the database was restored from a backup. In that case the client has events that the database lost,
- * and new events reuse their ids. `GET /events` ends such a queue, so that its client registers again.
+ * Records each queue's newest event id when a server starts. Until a client polls again, it cannot have an event with
+ * a higher id, unless the database was restored from a backup. In that case the client has events that the database
+ * lost, and new events reuse their ids. `GET /events` ends such a queue, so that its client registers again.
  *
- * Keeps an existing record, because a client may sleep through several starts. Other running processes clear the record
- * when they respond to a poll.
+ * Keeps an existing record, because a client may be asleep during several starts. Other running processes clear the
+ * record when they respond to a poll.
  */
 export async function noteServerStart(database: Pick<ServerDatabase, 'write'>): Promise<void> {
   for (let after = ''; ; ) {
@@ -26,7 +26,7 @@ async function noteSome(db: Transaction<ServerTables>, after: string): Promise<s
     .selectFrom('event_queues')
     .select('queue_id')
     .where('queue_id', '>', after)
-    // Publishing locks queues in this order too. Another order could deadlock.
+    // Publishing also locks queues in this order. A different order could deadlock.
     .orderBy('queue_id')
     .limit(queuesPerTransaction)
     .modifyEnd(lockingRows(db))

@@ -6,8 +6,8 @@ const special = /[`>*&[\]]|\$\$/;
 const plain = /^[\p{L}\p{M}\p{N} ,'’-]+$/u;
 
 /**
- * Returns whether a name can be written as `@_*name*` or `#**name**`. The server's own bots must not write other names
- * in this form: a link in such a name would seem to come from the bot.
+ * Returns whether a name can be written as `@_*name*` or `#**name**`. The server's own bots must not write any other
+ * name in this form: a link inside the name would seem to come from the bot.
  */
 export function isMentionable(name: string): boolean {
   return !special.test(name);
@@ -24,7 +24,7 @@ export function channelLink(id: ChannelId, name: string): string {
   return `[${linkText(`#${name}`)}](${channelHash(id, name).slice(1)})`;
 }
 
-/** Writes a name in bold letters and escapes its Markdown. */
+/** Writes a name in bold and escapes its Markdown. */
 export function boldName(name: string): string {
   if (plain.test(name)) return `**${name}**`;
   const longest = Math.max(0, ...[...name.matchAll(/`+/g)].map(([run]) => run.length));

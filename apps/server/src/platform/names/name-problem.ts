@@ -7,7 +7,7 @@ const conjunctScripts = scripts(
   ...['Deva', 'Beng', 'Guru', 'Gujr', 'Orya', 'Taml', 'Telu', 'Knda', 'Mlym', 'Sinh', 'Khmr', 'Mymr', 'Tibt'],
   ...['Bali', 'Java', 'Sund', 'Lana', 'Cakm', 'Rjng'],
 );
-/** Scripts without blanks between words, in which a zero-width space marks where a line may break (UAX 14). */
+/** Scripts without spaces between words, in which a zero-width space marks where a line may break (UAX 14). */
 const unspacedScripts = scripts(
   ...['Khmr', 'Laoo', 'Mymr', 'Thai', 'Lana', 'Tale', 'Talu', 'Tavt', 'Ahom', 'Java', 'Bali'],
 );
@@ -27,13 +27,13 @@ const viramas =
   '[\\u094d\\u09cd\\u0a4d\\u0acd\\u0b4d\\u0bcd\\u0c4d\\u0ccd\\u0d3b\\u0d3c\\u0d4d\\u0dca\\u0f84\\u1039\\u103a\\u17d2\\u1a60\\u1b44\\u1bab\\ua953\\ua9c0\\u{11133}]';
 
 /**
- * Contexts in which invisible characters change how their neighbors look, or belong to the spelling of a language. Based
- * on the contexts of UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
+ * Contexts in which invisible characters change how their neighbors look, or are part of a language's spelling. Based
+ * on the contexts in UAX 31, section 2.3, RFC 5892, appendix A, and UTS 51.
  */
 const invisibleInPlace = [
   // Joiners in emoji that are composed of several emoji, such as families and professions.
   '(?<=\\p{Extended_Pictographic}[\\ufe0f\\p{Emoji_Modifier}]?)\\u200d(?=\\p{Extended_Pictographic})',
-  // Tag characters in a region's flag, where they spell the region's code. Elsewhere they could spell any text.
+  // Tag characters in a region's flag, where they spell the region's code. Elsewhere they could spell arbitrary text.
   '(?<=\\u{1f3f4})[\\u{e0030}-\\u{e0039}\\u{e0061}-\\u{e007a}]{3,6}\\u{e007f}',
   '(?<=\\p{Extended_Pictographic})[\\ufe0e\\ufe0f]',
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
@@ -41,7 +41,8 @@ const invisibleInPlace = [
   // Persian has a non-joiner between a word and a number, a word in Latin letters, a bracket or a quotation mark.
   `(?<=[\\p{L}\\p{N}\\p{Pe}\\p{Pf}"'%\\u066a])\\u200c(?=${arabicLetter})`,
   `(?<=${arabicLetter}\\p{Mn}?)\\u200c(?=[\\p{L}\\p{N}\\p{Ps}\\p{Pi}"'])`,
-  // A joiner at the end of an Arabic abbreviation, such as that of the Hijri era, gives the letter its mid-word shape.
+  // A joiner at the end of an Arabic abbreviation, such as the one for the Hijri era, gives the letter its mid-word
+  // shape.
   `(?<=(?![${endingLetters}])${arabicLetter})\\u200d(?!\\p{L})`,
   `(?<=${conjunct}${viramas}\\p{Mn}?)[\\u200c\\u200d]`,
   // Joiners before a virama or a vowel sign, as in Bengali and Kannada, and before a register shifter in Khmer.
@@ -63,12 +64,13 @@ const directionMark = /[\u200e\u200f\u061c]/;
 const visible = new RegExp(`(?![${invisibleCharacters}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, 'u');
 
 /**
- * Validates the characters of a name. Returns a sentence about the problem, in which `what` describes the name, such as
- * `channel name`, or `undefined` if the name is valid. The rule applies to all names: of people, groups, channels, topics
- * and so on. A name must have a visible character. It must not have control characters, line breaks, private-use
- * characters, or characters that override the text direction. Invisible characters are allowed only where they change how
- * a name looks, such as a joiner between Persian letters: otherwise two names could look alike. Positions in the sentence
- * count code points from 1. `end` is appended to the sentence about an invalid character.
+ * Validates the characters of a name. Returns a sentence about the problem, in which `what` describes the name, such
+ * as `channel name`, or `undefined` if the name is valid. The rules apply to all names: of people, groups, channels,
+ * topics and so on. A name must have a visible character. It must not have control characters, line breaks,
+ * private-use characters, or characters that override the text direction. Invisible characters are allowed only where
+ * they change how a name looks, such as a joiner between Persian letters. Otherwise two different names could look
+ * the same. Positions in the sentence count code points from 1. `end` is appended to the sentence about an invalid
+ * character.
  */
 export function nameProblem(what: string, name: string, end = '.'): string | undefined {
   const position = unsuitablePosition(name);
