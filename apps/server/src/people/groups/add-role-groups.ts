@@ -5,9 +5,7 @@ import type { PermissionTables } from '../permissions/permission-tables.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
-/**
- * Number of rows that {@link addRoleGroups} inserts, by table. The last table is the one that other tables reference.
- */
+/** Number of rows that {@link addRoleGroups} inserts, by table. Other tables reference the last table. */
 export const rowsOfRoleGroups = {
   permissions: roleGroups.length * Object.keys(groupPermissions).length,
   user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,

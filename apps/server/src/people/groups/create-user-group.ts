@@ -18,11 +18,12 @@ import { type PlannedGroup, planGroupCreation } from './plan-group-creation.js';
 
 /**
  * `POST /api/v1/user_groups/create`: creates a group with members, subgroups and permissions. Omitted permissions get
- * their defaults; some default to the creator. The creator becomes a member only if listed in the request. Publishes an
- * event to all users.
+ * their defaults; some default to the creator. The creator becomes a member only if listed in the request. Publishes
+ * an event to all users.
  *
  * Errors: BAD_REQUEST for guests, requesters without the permission to create groups, unknown and deactivated members
- * or subgroups, an invalid or taken name (ignoring letter case), and permission values that are not allowed.
+ * or subgroups, an invalid name, a name that another group has (case-insensitive), and permission values that are not
+ * allowed.
  */
 export const createUserGroup = operation({
   method: 'POST',

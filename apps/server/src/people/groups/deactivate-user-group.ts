@@ -13,7 +13,7 @@ import { type GroupUses, objectionsTo, readGroupUses } from './group-uses.js';
 
 /**
  * `POST /api/v1/user_groups/{user_group_id}/deactivate`: deactivates a group. The group keeps its members and name.
- * Mentions of it no longer notify users, and permissions can no longer name it. Publishes an event to all users.
+ * Mentions of it no longer notify users, and permissions can no longer use it. Publishes an event to all users.
  * Errors: BAD_REQUEST for guests, bots, unknown groups, role groups, deactivated groups, and requesters who cannot
  * manage the group; CANNOT_DEACTIVATE_GROUP_IN_USE with `objections` for a group that is nested in an active group or
  * used in a permission.
@@ -30,8 +30,8 @@ export const deactivateUserGroup = operation({
     const asked = { groupId, userIds: [], groupIds: [] };
     await changeGroup(context, actor, asked, async (facts, transaction) => {
       const { db } = transaction;
-      // Updates before reading: the update waits for transactions that lock the group to use it in a permission, so the
-      // read sees their changes.
+      // Updates before reading: the update waits for transactions that locked the group to use it in a permission, so
+      // that the read sees their changes.
       await db.updateTable('user_groups').set({ is_active: 0 }).where('id', '=', groupId).execute();
       return planDeactivation(facts, await readGroupUses(transaction, groupId));
     });
@@ -41,7 +41,7 @@ export const deactivateUserGroup = operation({
 
 /**
  * Validates the deactivation and returns the change.
- * @throws ProtocolError if a rule refuses the request.
+ * @throws ProtocolError if the request violates a rule.
  */
 function planDeactivation(facts: GroupFacts, uses: GroupUses): GroupChange {
   const group = requireChangeableGroup(facts.group);

@@ -70,8 +70,8 @@ type GroupEvent = Pick<PublishedEvent, 'event' | 'onlyFor'>;
 const capability = 'include_deactivated_groups';
 
 /**
- * Builds the events for a change, in order. Clients without the capability do not support deactivated groups: for them,
- * deactivation removes the group and reactivation adds it.
+ * Builds the events for a change, in order. Clients without the capability do not support deactivated groups. For
+ * them, deactivation removes the group and reactivation adds it.
  */
 export function eventsOfChange(change: GroupChange, { wasActive, reactivated }: ChangedGroup): GroupEvent[] {
   const events = changeEvents(change);

@@ -17,7 +17,7 @@ import { wholeRealm } from '../permissions/permission-tables.js';
 import type { Group } from './group-record.js';
 import { directMembersAmong, findGroups } from './group-store.js';
 
-/** The facts that the rules for groups need. The facts stay valid until the transaction ends. */
+/** The facts that the group rules need. The facts stay valid until the transaction ends. */
 export interface GroupFacts {
   readonly actor: PermissionHolder;
   readonly nobodyId: GroupId;
@@ -46,7 +46,7 @@ export interface FactsAsked extends NamedReferences {
   readonly name?: string | undefined;
 }
 
-/** Reads the facts for a group change. The caller holds the lock on groups (`lockGroups`). */
+/** Reads the facts for a group change. The caller must hold the lock on groups (`lockGroups`). */
 export async function readGroupFacts(
   transaction: ServerTransaction,
   { actor, groupId, memberIds = [], userIds, groupIds, name }: FactsAsked,

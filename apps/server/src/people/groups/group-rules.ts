@@ -15,7 +15,7 @@ export function mayManage({ mayManageAllGroups, held }: Held): boolean {
   return mayManageAllGroups || held.has('can_manage_group');
 }
 
-/** Returns whether the actor can add these users. To join, users need only `can_join_group`. */
+/** Returns whether the actor can add these users. To join a group themselves, users need only `can_join_group`. */
 export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: readonly UserId[]): boolean {
   return (
     mayManage(facts) ||
@@ -24,7 +24,7 @@ export function mayAddMembers(facts: Held & Pick<GroupFacts, 'actor'>, userIds: 
   );
 }
 
-/** Returns whether the actor can remove these users. To leave, users need only `can_leave_group`. */
+/** Returns whether the actor can remove these users. To leave a group themselves, users need only `can_leave_group`. */
 export function mayRemoveMembers(
   facts: Held & Pick<GroupFacts, 'actor'>,
   userIds: readonly UserId[],
@@ -48,8 +48,8 @@ export function requireChangeableGroup(group: Group | undefined): Group {
 
 /**
  * Validates a group name and returns it trimmed.
- * @throws ProtocolError BAD_REQUEST if it is empty, longer than 100 characters, begins with a reserved prefix, or has a
- * {@link nameProblem}.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, longer than 100 characters, begins with a reserved prefix,
+ * or has a {@link nameProblem}.
  */
 export function checkedName(name: string): string {
   const trimmed = name.trim();

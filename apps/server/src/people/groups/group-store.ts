@@ -10,7 +10,9 @@ import type { Group, ListedGroup } from './group-record.js';
 type Reader = Kysely<ServerTables>;
 type NamedRow = Selectable<ServerTables['user_groups']> & { readonly name: string };
 
-/** Page size. Small enough not to delay other requests noticeably, even if each group has thousands of members. */
+/**
+ * Page size. Small enough to avoid noticeable delays for other requests, even if each group has thousands of members.
+ */
 const groupsPerPage = 25;
 
 /** Yields all named groups, ordered by id, in pages. Each page is current when it is read. */

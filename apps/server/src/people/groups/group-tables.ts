@@ -2,11 +2,11 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Tables of groups. Times are Unix milliseconds, booleans are 0 or 1. */
+/** Group tables. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface GroupTables {
   user_groups: {
     id: Generated<GroupId>;
-    /** Null for an unnamed group, which stores the value of a single permission. */
+    /** Null for an unnamed group, which contains the value of a single permission. */
     name: string | null;
     /** Lower-case name for the unique index. */
     name_lower: string | null;

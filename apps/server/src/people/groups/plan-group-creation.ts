@@ -34,7 +34,7 @@ export interface PlannedGroup {
 
 /**
  * Validates a requested group.
- * @throws ProtocolError if a rule refuses the request.
+ * @throws ProtocolError if the request violates a rule.
  */
 export function planGroupCreation(facts: GroupFacts, requested: GroupCreationRequest): PlannedGroup {
   const { actor, known, nobodyId } = facts;

@@ -7,7 +7,7 @@ import type { GroupChange, PermissionChange } from './group-change.js';
 import type { GroupFacts } from './group-facts.js';
 import { checkedName, groupNameTaken, mayManage, requireChangeableGroup } from './group-rules.js';
 
-/** The requested changes of a group; `undefined` keeps the current value. */
+/** The requested changes to a group; `undefined` keeps the current value. */
 export interface GroupUpdateRequest {
   readonly name: string | undefined;
   readonly description: string | undefined;
@@ -18,7 +18,7 @@ export interface GroupUpdateRequest {
 
 /**
  * Validates an update and returns only the fields that change.
- * @throws ProtocolError if a rule refuses the request.
+ * @throws ProtocolError if the request violates a rule.
  */
 export function planGroupUpdate(facts: GroupFacts, requested: GroupUpdateRequest): GroupChange {
   const group = requireChangeableGroup(facts.group);

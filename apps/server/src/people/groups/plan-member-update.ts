@@ -16,7 +16,7 @@ export interface MemberUpdateRequest {
 
 /**
  * Validates a change of members and subgroups. The group may be deactivated.
- * @throws ProtocolError if a rule refuses the request.
+ * @throws ProtocolError if the request violates a rule.
  */
 export function planMemberUpdate(facts: GroupFacts, requested: MemberUpdateRequest): GroupChange {
   const group = requireChangeableGroup(facts.group);

@@ -27,7 +27,7 @@ const dayMilliseconds = 24 * 60 * 60_000;
 
 /**
  * Updates role groups to match the users' roles and time since joining, in two statements. Returns the changes,
- * removals first. Idempotent. Call it after changing a role, adding a user, or setting the waiting period.
+ * removals first. Idempotent. Call this after changing a role, adding a user, or setting the waiting period.
  */
 export async function settleRoleGroups(
   db: Transaction<GroupTables>,
@@ -69,8 +69,8 @@ const isRoleGroup = sql<SqlBool>`user_groups.name_lower in (${sql.join(roleGroup
   and user_groups.is_system = 1`;
 
 /**
- * Returns the SQL condition that the user's role makes the user a direct member of the role group. Deactivated users
- * stay members. System bots, recognized by their empty key hash, are in no role group.
+ * Returns the SQL condition that a user's role makes the user a direct member of the role group. Deactivated users
+ * stay members. System bots, recognized by their empty key hash, are not in any role group.
  */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>

@@ -6,13 +6,13 @@ import { groupId, groupIdList, userIdList } from './id-lists.js';
 
 /**
  * A permission's value: a group id, or an anonymous set of users and groups. In a collapsed value ({@link collapse}),
- * the set is not equivalent to a single group, and its ids ascend.
+ * a set is not equivalent to a single group, and its ids are in ascending order.
  */
 export type GroupSettingValue =
   | GroupId
   | { readonly directMembers: readonly UserId[]; readonly directSubgroups: readonly GroupId[] };
 
-/** A requested change of a permission. */
+/** A requested change to a permission. */
 export interface SettingRequest {
   readonly new: GroupSettingValue;
   /** The value that the client expects to be current; `undefined` skips the check. */
@@ -37,7 +37,7 @@ export const groupSettingValueShape = z
   .union([groupId, parts], 'must be a group id, or members and subgroups')
   .meta({ schemaName: 'GroupSettingValue' });
 
-/** A change of a permission on the wire: `{new, old}`. `old` is optional and may be null, as on stock servers. */
+/** A change to a permission on the wire: `{new, old}`. `old` is optional and may be null, as on stock servers. */
 export const settingRequestShape = z
   .object({ new: groupSettingValueShape, old: groupSettingValueShape.nullish() }, 'must have new')
   .transform((requested): SettingRequest => ({ new: requested.new, old: requested.old ?? undefined }))

@@ -4,7 +4,8 @@ import { sql, type Transaction } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
 /**
- * Adds direct members to a group, in pieces ({@link inPieces}). The caller has checked that no user is a member yet.
+ * Adds direct members to a group, in pieces ({@link inPieces}). The caller must have checked that none of the users
+ * is a member yet.
  */
 export async function insertMembers(
   db: Transaction<ServerTables>,

@@ -2,7 +2,7 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, keepingRows } from '@waxwing/storage';
 import type { ServerTransaction } from '../../tables.js';
 
-/** The users and groups that a request names, with their state. Ids that are not in the maps do not exist. */
+/** The users and groups that a request refers to, with their state. Ids that are not in the maps do not exist. */
 export interface KnownReferences {
   readonly users: ReadonlyMap<UserId, { readonly isActive: boolean }>;
   /** Includes only named groups. */
@@ -18,8 +18,8 @@ export interface NamedReferences {
 }
 
 /**
- * Reads referenced users and groups, and takes a shared lock on them until the transaction ends. Like all code, locks in
- * ascending order of ids, to prevent deadlocks.
+ * Reads referenced users and groups, and takes a shared lock on them until the transaction ends. Locks in ascending
+ * id order, as all code does, to prevent deadlocks.
  */
 export async function readReferences(
   { db }: ServerTransaction,

@@ -24,7 +24,7 @@ type ListRow<Owner extends number> = PieceRow<Owner> & { readonly ids: string };
 
 /**
  * Returns the members of each channel or group, in ascending order. Omits channels and groups without members. Reads
- * them in pieces, as {@link memberPieces} does.
+ * in pieces, as {@link memberPieces} does.
  */
 export async function listMembers<Owner extends number>(
   ownerIds: readonly Owner[],

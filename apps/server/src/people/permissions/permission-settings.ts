@@ -6,8 +6,8 @@ export type PermissionLevel = 'realm' | 'channel' | 'group';
 /** The definition of a permission. */
 export interface PermissionSetting {
   /**
-   * The value if no value is stored. `creator` is the user who creates the channel or group; that value is stored at
-   * creation.
+   * The value if no value is stored. `creator` is the user who creates the channel or group, and is stored as a value
+   * at creation.
    */
   readonly default: RoleGroupName | 'creator';
   /** The default for role groups, if different. */

@@ -56,7 +56,7 @@ const findRoleGroups = fixedQuery<
 
 /**
  * Reads the permissions of these channels or groups, including defaults. Without `ownerIds`, reads all permissions of
- * the level. Takes two statements for any number of owners, and two more if any value is an unnamed group.
+ * the level. Runs two statements, or four if any value is an unnamed group.
  */
 export async function readPermissions<Level extends PermissionLevel>(
   db: Reader,
@@ -117,8 +117,8 @@ async function readUnnamedGroups(db: Reader, groupIds: readonly GroupId[]) {
 }
 
 /**
- * Stores a collapsed value and replaces the old one. The caller holds a lock on the owner, which prevents concurrent
- * writes.
+ * Stores a collapsed value, replacing the old value. The caller must hold a lock on the owner, which prevents
+ * concurrent writes.
  */
 export async function storePermission(
   db: Writer,
@@ -161,7 +161,7 @@ const askedColumns = {
 } as const;
 
 /**
- * Returns whether a user has each of the permissions, in the order of `asked`. Uses a single statement, so that all
+ * Returns whether a user has each of the permissions, in the order of `asked`. Runs a single statement, so that all
  * results come from the same snapshot. Guests never have a permission whose `allowsEveryone` is false.
  */
 export async function holdsPermissions(

@@ -11,7 +11,7 @@ import type { KnownReferences, NamedReferences } from './known-references.js';
 import { type PermissionLevel, type PermissionName, permissionSetting } from './permission-settings.js';
 import type { RoleGroupName } from './role-groups.js';
 
-/** A permission to change, and the facts that its rules need. */
+/** A permission to change, and the facts that the rules for the change need. */
 export interface PermissionChangeFacts {
   readonly level: PermissionLevel;
   readonly name: PermissionName;
@@ -82,7 +82,7 @@ export function requireKnown(known: KnownReferences, { userIds, groupIds }: Name
   }
 }
 
-/** Collects all users and groups in these values, so that they can be read before any value is validated. */
+/** Collects all users and groups in these values, so that they can be read before the values are validated. */
 export function namedIn(values: readonly GroupSettingValue[]): NamedReferences {
   return { userIds: values.flatMap(usersIn), groupIds: values.flatMap(groupsIn) };
 }

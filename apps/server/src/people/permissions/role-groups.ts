@@ -5,7 +5,7 @@ interface RoleGroupRow {
   /** Human-readable name. */
   readonly displayName: string;
   readonly description: string;
-  /** The role whose users are direct members. For `fullmembers`, only users whose waiting period has passed. */
+  /** The role whose users are direct members. `fullmembers` includes only users whose waiting period has passed. */
   readonly role: Role | undefined;
   readonly subgroup: string | undefined;
 }

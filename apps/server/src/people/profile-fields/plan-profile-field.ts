@@ -24,14 +24,14 @@ export interface FieldRequest {
 /** A validated field, without id and order. */
 export type PlannedField = Omit<ProfileField, 'id' | 'order'>;
 
-/** The requested changes of a field; `undefined` keeps the current value. */
+/** The requested changes to a field; `undefined` keeps the current value. */
 export type FieldUpdateRequest = {
   readonly [Part in keyof Omit<FieldRequest, 'type'>]: FieldRequest[Part] | undefined;
 };
 
 /**
  * Validates a requested field against the `others`.
- * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
+ * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export function planProfileField(others: readonly ProfileField[], requested: FieldRequest): PlannedField {
   const { type, isInSummary, isRequired, isEditableByUser, isForMatching } = requested;
@@ -49,7 +49,7 @@ export function planProfileField(others: readonly ProfileField[], requested: Fie
 
 /**
  * Validates an update of `field` against all `fields`.
- * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
+ * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export function planFieldUpdate(
   fields: readonly ProfileField[],

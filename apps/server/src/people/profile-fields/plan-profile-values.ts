@@ -13,9 +13,9 @@ export interface ProfileValueRequest {
   readonly value: RequestedValue;
 }
 
-/** The facts that the rules for profile values need. */
+/** The facts needed by the rules for profile values. */
 export interface ProfileValueFacts {
-  /** The fields that the request names, by id. */
+  /** The fields in the request, by id. */
   readonly fields: ReadonlyMap<
     number,
     Pick<ProfileField, 'type' | 'name' | 'fieldData' | 'isEditableByUser'>
@@ -36,7 +36,7 @@ export interface PlannedValue {
 
 /**
  * Validates requested values and returns the changed ones, removals first.
- * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
+ * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export function planProfileValues(
   facts: ProfileValueFacts,

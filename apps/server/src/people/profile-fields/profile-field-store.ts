@@ -11,13 +11,13 @@ export async function readProfileFields(db: Kysely<ServerTables>): Promise<Profi
   return fields.sort((one, other) => one.order - other.order || one.id - other.id);
 }
 
-/** Like {@link readProfileFields}, but also locks the fields against other changes until the transaction ends. */
+/** Like {@link readProfileFields}, but also locks the fields until the transaction ends. */
 export async function lockProfileFields({ db }: ServerTransaction): Promise<ProfileField[]> {
   await lockExclusive(db, 'profile fields');
   return readProfileFields(db);
 }
 
-/** Inserts a field and returns its id. The caller holds the lock on fields. */
+/** Inserts a field and returns its id. The caller must hold the lock on fields. */
 export async function insertProfileField({ db }: ServerTransaction, field: PlannedField): Promise<number> {
   const { id } = await db
     .insertInto('profile_fields')
@@ -47,7 +47,8 @@ export async function removeProfileField({ db }: ServerTransaction, id: number):
 
 /** Numbers the fields from 0 in the order of `ids`. */
 export async function orderProfileFields({ db }: ServerTransaction, ids: readonly number[]): Promise<void> {
-  // Updates in ascending id order, the order in which profile changes lock the fields. Another order could deadlock.
+  // Updates in ascending id order, the order in which profile changes lock the fields. A different order could
+  // deadlock.
   for (const [position, id] of [...ids.entries()].sort(([, one], [, other]) => one - other)) {
     await db.updateTable('profile_fields').set({ position }).where('id', '=', id).execute();
   }

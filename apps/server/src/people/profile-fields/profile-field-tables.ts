@@ -2,7 +2,7 @@ import type { UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Tables of profile fields. Booleans are 0 or 1. */
+/** Profile field tables. Booleans are 0 or 1. */
 export interface ProfileFieldTables {
   profile_fields: {
     id: Generated<number>;
@@ -11,7 +11,7 @@ export interface ProfileFieldTables {
     hint: string;
     /** JSON; empty for types without data. */
     field_data: string;
-    /** Sort key, ascending. Until the fields are reordered it is null, and the id is the sort key. */
+    /** Sort key, ascending. Null until the fields are reordered; until then, the id is the sort key. */
     position: number | null;
     is_required: number;
     is_editable_by_user: number;

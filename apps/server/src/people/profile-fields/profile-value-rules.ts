@@ -13,7 +13,7 @@ export type RequestedValue = string | readonly number[] | null;
 
 type ValueField = Pick<ProfileField, 'type' | 'name' | 'fieldData'>;
 
-/** The users that profile values name, with their state. */
+/** The users that profile values refer to, with their state. */
 export type PeopleFacts = ReadonlyMap<UserId, { readonly isActive: boolean; readonly isBot: boolean }>;
 
 const types = profileFieldTypes;
@@ -32,7 +32,7 @@ export function listedIds(value: RequestedValue): readonly number[] | undefined 
 
 /**
  * Validates a value and returns it in its stored form, or null if it is empty.
- * @throws ProtocolError BAD_REQUEST if it does not fit the field's type.
+ * @throws ProtocolError BAD_REQUEST if the value does not fit the field's type.
  */
 export function checkedProfileValue(
   field: ValueField,
@@ -80,7 +80,7 @@ function checkedPeople(name: string, value: string | readonly number[], people: 
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }
 
-/** Returns whether a text is an existing date in ISO 8601 format. Year 0 is not allowed. */
+/** Returns whether a text is a valid date in ISO 8601 format. Year 0 is not allowed. */
 function isDay(text: string): boolean {
   const instant = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);

@@ -98,7 +98,7 @@ export async function applyProfileValues(
     value,
     html: isMarkdown && value !== null ? renderMarkdown(value, { realmUrl }).html : null,
   }));
-  // Writes in the order of field ids: with different orders, concurrent changes of one profile could deadlock.
+  // Writes in the order of field ids. With different orders, concurrent changes to the same profile could deadlock.
   for (const each of [...written].sort((one, other) => one.fieldId - other.fieldId)) {
     await storeValue(db, userId, each);
   }

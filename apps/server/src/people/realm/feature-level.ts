@@ -1,7 +1,7 @@
 /**
  * The feature level of the chat API that this server announces. Clients infer from it which features they may use.
- * docs/stock-clients.md, "Feature levels", describes each level as this server implements it. A test checks that its
- * table ends at this level.
+ * docs/stock-clients.md, "Feature levels", describes how this server implements each level. A test checks that the
+ * table there ends at this level.
  */
 export const featureLevel = 512;
 

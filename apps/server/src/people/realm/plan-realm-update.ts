@@ -15,19 +15,19 @@ import {
   type RealmSettingValues,
 } from './realm-settings.js';
 
-/** A requested change of the organization's settings. `undefined` keeps the current value. */
+/** A requested change to the organization's settings. `undefined` keeps the current value. */
 export interface RealmUpdateRequest {
   readonly settings: Readonly<Partial<{ [Name in RealmSettingName]: RealmSettingValues[Name] | undefined }>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, SettingRequest | undefined>>>;
 }
 
-/** A validated change of the organization's settings. Omitted settings keep their value. */
+/** A validated change to the organization's settings. Omitted settings keep their value. */
 export interface RealmChange {
   readonly settings: Readonly<Partial<RealmSettingValues>>;
   readonly permissions: Readonly<Partial<Record<PermissionName<'realm'>, GroupSettingValue>>>;
 }
 
-/** The state that the rules check a change of the organization against. */
+/** The state that the rules for a change to the organization depend on. */
 export interface RealmFacts {
   /** `operator` for the server's operator at the command line. */
   readonly role: Role | 'operator';
@@ -35,14 +35,14 @@ export interface RealmFacts {
   readonly permissions: PermissionValues<'realm'>;
   readonly nobodyId: GroupId;
   readonly known: KnownReferences;
-  /** The channels that the requested settings name. Omits missing and archived channels. */
+  /** The channels that the requested settings refer to. Omits missing and archived channels. */
   readonly channels: readonly { readonly id: ChannelId; readonly isPrivate: boolean }[];
 }
 
 /**
- * Validates a change of the organization's settings. The result is empty if nothing changes.
- * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for actors who are not administrators, or not owners for owner settings.
- * BAD_REQUEST for unsuitable channels. Also the errors of {@link planPermission}.
+ * Validates a change to the organization's settings. The result is empty if nothing changes.
+ * @throws ProtocolError UNAUTHORIZED_PRINCIPAL for actors who are not administrators, or not owners for owner
+ * settings. BAD_REQUEST for unsuitable channels. Also the errors of {@link planPermission}.
  */
 export function planRealmUpdate(facts: RealmFacts, requested: RealmUpdateRequest): RealmChange {
   const asked = Object.entries({ ...requested.settings, ...requested.permissions }).flatMap(

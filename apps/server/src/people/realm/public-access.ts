@@ -14,8 +14,8 @@ export function hasPublicAccess(
 }
 
 /**
- * The channels that unauthenticated clients can see and read if the organization has public access: web-public and not
- * archived. This is a condition on rows of `channels`.
+ * SQL condition on rows of `channels`: unauthenticated clients can see and read the channel if the organization has
+ * public access. True for web-public channels that are not archived.
  */
 export const isPublicOnWeb: RawBuilder<boolean> = sql<boolean>`(
   channels.is_web_public = 1 and channels.is_archived = 0

@@ -10,7 +10,7 @@ const flag = z.boolean();
 const integer = z.number().int();
 const noText = z.string().nullable();
 
-/** Fields about the organization and its server that clients expect and that have the same value everywhere. */
+/** Fields about the organization and its server that clients expect, with the same value on every server. */
 const always = {
   max_channel_folder_name_length: 60,
   max_channel_folder_description_length: 1024,

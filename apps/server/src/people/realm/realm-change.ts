@@ -22,7 +22,7 @@ import { readRealmSettings, storeRealmSetting } from './realm-setting-store.js';
 import { channelSettingNames, type RealmSettingName } from './realm-settings.js';
 import { renderedDescription } from './rendered-description.js';
 
-/** Reads the facts for a change of the organization. The caller has locked groups and settings (`lockGroups`). */
+/** Reads the facts for a change to the organization. The caller must have locked groups and settings (`lockGroups`). */
 export async function readRealmFacts(
   transaction: ServerTransaction,
   role: RealmFacts['role'],
@@ -42,7 +42,9 @@ export async function readRealmFacts(
   };
 }
 
-/** Locks the channels that the settings name until the transaction ends, and returns those that are not archived. */
+/**
+ * Locks the channels that the settings refer to until the transaction ends, and returns those that are not archived.
+ */
 async function channelsAmong(
   { db }: ServerTransaction,
   settings: RealmUpdateRequest['settings'],
@@ -61,8 +63,8 @@ async function channelsAmong(
 }
 
 /**
- * Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. For a
- * new description, the event also contains its HTML.
+ * Applies a change and returns its events, in order. A new waiting period also promotes and demotes full members. The
+ * event for a new description also contains its HTML.
  */
 export async function applyRealmChange(
   { db }: ServerTransaction,

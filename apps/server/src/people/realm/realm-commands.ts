@@ -21,7 +21,7 @@ function addShowCommand(realm: Command, terminal: Terminal): void {
   withJson(realm.command('show'))
     .description("print the organization's name, its URL, and the UUID that identifies it at the relay")
     .action(async (flags: OutputFlags) => {
-      // Imported lazily, here and below, so that help starts fast.
+      // Imported lazily, here and below, so that `--help` stays fast.
       const { readRealm } = await import('./realm-store.js');
       const { uuid, name, url } = await withServerDatabase(terminal, (database, { realm }) =>
         readRealm(database, realm, terminal.clock()),

@@ -37,7 +37,7 @@ const day = 24 * 60 * 60;
 /** A hundred years. */
 const maximumWaitingPeriodDays = 36_500;
 
-/** Means "no channel" in a setting that names a channel. */
+/** Means "no channel" in a setting that refers to a channel. */
 export const noChannel = -1 as ChannelId;
 
 /** Organization settings other than permissions, with their defaults. */
@@ -102,7 +102,7 @@ export type RealmSettingValues = {
     : never;
 };
 
-/** The settings that name a channel, and the kind of channel that each accepts. */
+/** The settings that refer to a channel, and the kind of channel that each accepts. */
 export const channelSettings = {
   moderation_request_channel_id: 'private',
   new_stream_announcements_stream_id: 'any',
@@ -153,8 +153,8 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
 }
 
 /**
- * Defines a setting that clients know but that is fixed on this server. A protection that the server lacks must not
- * look enabled.
+ * Defines a setting that clients know but that is fixed on this server, so that a protection that the server lacks
+ * does not look enabled.
  */
 function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = {}): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);

@@ -1,7 +1,7 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Tables of the organization. Times are Unix milliseconds. */
+/** Organization tables. Times are Unix milliseconds. */
 export interface RealmTables {
   /** A single row, `id` 1. */
   realm: {

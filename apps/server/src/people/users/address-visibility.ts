@@ -82,8 +82,8 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
 let lastHost = { url: '', host: '' };
 
 /**
- * Returns the host of dummy addresses: the organization's host, or `hidden.invalid` if that host has a port, is an IP
- * address, or has a single label.
+ * Returns the host of dummy addresses: the organization's host. Falls back to `hidden.invalid` if that host has a
+ * port, is an IP address, or has a single label.
  */
 function addressHost({ url }: Pick<PushRealm, 'url'>): string {
   if (lastHost.url !== url) lastHost = { url, host: hostOf(url) };

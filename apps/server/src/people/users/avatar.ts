@@ -5,8 +5,8 @@ import type { JsonObject } from '@waxwing/protocol';
 type AvatarSize = 'usual' | 'medium';
 
 /**
- * Returns the avatar provider's URL for an address. Pass the address that every reader sees: readers could find a
- * hidden address by comparing the digest with guesses.
+ * Returns the avatar provider's URL for an address. Pass the address that every reader sees: the URL contains a
+ * digest, which would let readers confirm guesses of a hidden address.
  */
 export function providerAvatarUrl(shownAddress: string, version: number, size: AvatarSize = 'usual'): string {
   const digest = createHash('md5').update(shownAddress.trim().toLowerCase()).digest('hex');

@@ -8,7 +8,7 @@ import { eventsForSeeing } from './user-events.js';
 /**
  * Changes the requester's own profile values and publishes events to users who can see the requester, in one
  * transaction.
- * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
+ * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export async function changeOwnProfile(
   { publish, realm }: Pick<ServerContext, 'publish' | 'realm'>,

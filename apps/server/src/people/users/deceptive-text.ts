@@ -1,8 +1,8 @@
 import { exactLookalikes } from './lookalikes.js';
 
 /**
- * Letters and digits that UTS 39 maps to an ASCII digit, to ASCII punctuation or to several ASCII letters, such as б, ʼ
- * and Ю. Omits the Hebrew yod, because with it many names would look like ASCII. Includes the dotless j.
+ * Letters and digits that UTS 39 maps to an ASCII digit, to ASCII punctuation or to several ASCII letters, such as б,
+ * ʼ and Ю. Omits the Hebrew yod, because it would make many names look like ASCII. Includes the dotless j.
  */
 const otherLookalikes =
   'ƧȜƷƼȣȢЗӠбӔӕЫЮ\u{5f0}\u{660}\u{6f0}\u{7fa}৪੪୨৭൭\u{a67}\u{9e7}\u{b03}\u{c02}\u{c82}\u{d02}\u{d82}ʹʺʻʼʽʾˈˊˋˆˮːǃʔɁॽȷ';
@@ -17,7 +17,7 @@ const lookalikes = new Set([
 ]);
 
 /**
- * Scripts with enough font support. Letters of other scripts are refused, because few fonts distinguish them from
+ * Scripts with enough font support. Letters in other scripts are rejected, because few fonts distinguish them from
  * symbols.
  */
 const alphabets: readonly RegExp[] = [
@@ -31,7 +31,7 @@ const eastAsian =
 /** Small capitals and letters of phonetic alphabets, which look like Latin letters. */
 const phonetic = /[ɢɪɴʀʏʙʛʜʟ\u1d00-\u1dbf\ua720-\ua7ff\uab30-\uab6f]/;
 
-/** Letters of rarely written languages. Few fonts and readers distinguish them from Latin letters. */
+/** Letters of rarely written languages. Few fonts and readers distinguish these letters from Latin letters. */
 const rare = /[\u0460-\u0481\u0500-\u052f\u1c80-\u1c8f\ua640-\ua69f]/;
 
 interface Leniency {
@@ -41,10 +41,10 @@ interface Leniency {
 
 /**
  * Returns whether a part of an address can be mistaken for a different text. True for invisible characters, symbols,
- * loose combining marks, compatibility forms such as fullwidth, mixed scripts, and text that looks like an ASCII text
- * as a whole, such as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters
- * may be mixed, as in the "Highly Restrictive" level of UTS 39. ASCII alone is never deceptive. With `mayLookLatin`,
- * words of another alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
+ * loose combining marks, compatibility forms such as fullwidth, mixed scripts, and text that as a whole looks like
+ * ASCII, such as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters may
+ * be mixed, as in the "Highly Restrictive" level of UTS 39. Pure ASCII is never deceptive. With `mayLookLatin`, words
+ * in another alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
  */
 export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));

@@ -6,7 +6,7 @@ import { isReservedAddress } from './reserved-identity.js';
 
 export const maximumAddressCharacters = 254;
 
-/** RFC 5321, section 4.5.3.1.1. In UTF-8. */
+/** In UTF-8 octets (RFC 5321, section 4.5.3.1.1). */
 const maximumLocalPartOctets = 64;
 
 const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
@@ -35,10 +35,10 @@ export function isEmailAddress(text: string): boolean {
 }
 
 /**
- * Refuses an email address that can be mistaken for another address. All code that sets a user's address calls this
- * first and then {@link isEmailAddress}, which refuses texts that are not addresses.
- * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks like
- * an address of the server's own bots.
+ * Rejects an email address that can be mistaken for another address. All code that sets a user's address calls this
+ * function first and then {@link isEmailAddress}, which rejects texts that are not addresses.
+ * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks
+ * like an address of the server's own bots.
  */
 export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;

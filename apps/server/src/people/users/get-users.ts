@@ -40,7 +40,7 @@ export const getUsers = operation({
   codes: [],
   async handle({ database: { db }, realm }: ServerContext, { actor: reader, head, parameters: asked }) {
     const seesAll = await seesAllUsers(db, reader);
-    // Reads the version before the users: after a concurrent change, the version may be outdated, but never the users.
+    // Reads the version before the users: if they change in between, the version is outdated, but the users are not.
     const caching = seesAll
       ? revalidation(head, await versionFor(db, { reader, realmUrl: realm.url, asked }))
       : undefined;

@@ -39,7 +39,8 @@ export async function listForUser(
   if (!(await seesAllUsers(database.db, reader))) return listSeen(context, reader, client);
   const { role } = reader;
   const { active, inactive } = await listOfKind(context, { role, makesAvatars });
-  // Users can read their own address even if their role cannot. Their own record then differs from the shared list.
+  // Users can read their own address even if their role cannot. Their own record then differs from the one in the
+  // shared list.
   const isOwnDifferent = !readsAddress({ id: anotherId, role }, own);
   const profileDataOf = isOwnDifferent ? await readProfileData(database.db, [own.id]) : undefined;
   const options = { reader, realm, clientMakesAvatars: makesAvatars, profileDataOf };
@@ -97,7 +98,7 @@ async function listSeen(
 ): Promise<UserLists> {
   const sees = await limitedVisibility(db, reader);
   const lists = { realm_users: [] as ListedUser[], realm_non_active_users: [] as ListedUser[] };
-  // Clients without this capability cannot render messages from users they do not know.
+  // Clients without this capability cannot render messages from unknown users.
   const listsUnknown = reader !== undefined && !capabilities.includes('user_list_incomplete');
   for await (const users of detailsInPieces(db, undefined)) {
     const options = await recordOptions(db, users, { reader, realm, clientMakesAvatars: makesAvatars });

@@ -21,7 +21,7 @@ export interface UserChange {
 
 /**
  * Validates an administrator's update of a user and returns only the fields that change.
- * @throws ProtocolError if a rule refuses the request.
+ * @throws ProtocolError if the request violates a rule.
  */
 export function planUserUpdate(facts: UserFacts, requested: UserUpdateRequest): UserChange {
   if (requested.email !== undefined) requireAddressChanger(facts);

@@ -8,7 +8,7 @@ const stockBots = ['email-gateway'];
 /** Pairs of letters that look like one letter in many fonts. */
 const pairs: Readonly<Record<string, string>> = { d: 'cl', m: 'rn', w: 'vv' };
 
-/** Groups of letters that look alike in upper or lower case. */
+/** Groups of characters that look alike in upper or lower case. */
 const alike = ['il1|!', 'o0'];
 
 /** Lookalikes that are neither letters nor digits, such as `!`. They may also separate words. */
@@ -19,8 +19,8 @@ const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...ea
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
 /**
- * A lookalike name may begin with one of these words. More than one is not allowed, because several could spell a real
- * name, such as Lola.
+ * A lookalike name may begin with one of these words, but not with several, because several could spell a real name,
+ * such as Lola.
  */
 const articles = 'the a an le la les el los las der die das un une il'.split(' ');
 
@@ -28,8 +28,8 @@ const articles = 'the a an le la les el los las der die das un une il'.split(' '
 const connecting = 'the of for by de du des der'.split(' ');
 
 /**
- * Words that do not distinguish a name from that of the server's own bots. They may be repeated before and after the
- * name.
+ * Words that do not distinguish a name from the names of the server's own bots. They may be repeated before and after
+ * the name.
  */
 const decorating =
   'the bot bots abot official real system server notification notifications welcome v i x'.split(' ');
@@ -40,18 +40,18 @@ const reservedNames = decorated([...systemBotNames, ...stockBots].map((name) => 
 const reservedDomain = exactly(systemBotAddressDomain.split('.'));
 
 /**
- * Returns whether a name looks like that of one of the server's own bots: in any letter case, script and style, with
- * digits and symbols instead of letters, in the plural, with the words in any order, and with any invisible characters,
- * emoji, blanks and punctuation in between. Articles, digits, and words such as "bot" and "official" are ignored.
+ * Returns whether a name looks like the name of one of the server's own bots. Considers any letter case, script and
+ * style, digits and symbols in place of letters, plurals, any word order, and any invisible characters, emoji, spaces
+ * and punctuation in between. Ignores articles, digits, and words such as "bot" and "official".
  */
 export function isReservedName(name: string): boolean {
   return looksLike(reservedNames, name);
 }
 
 /**
- * Returns whether an email address looks like that of one of the server's own bots: it has the bots' domain or a
- * subdomain, or it has the local part of a bot's address at any domain. Considers the same spellings as
- * {@link isReservedName}.
+ * Returns whether an email address looks like an address of one of the server's own bots: it has the bots' domain or
+ * a subdomain, or it has the local part of a bot's address at any domain. Considers the same spellings as {@link
+ * isReservedName}.
  */
 export function isReservedAddress(address: string): boolean {
   const at = address.lastIndexOf('@');

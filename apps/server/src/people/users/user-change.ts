@@ -44,7 +44,7 @@ export async function applyUserChange(
   return { after, memberships: await settleRoleGroups(db, { userIds: [userId], waitingPeriodDays, now }) };
 }
 
-/** An applied change of a user, with its results. */
+/** An applied change to a user, with its results. */
 interface ChangedUser {
   readonly change: UserChange;
   readonly after: UserDetails;
@@ -101,7 +101,7 @@ function idsOf(owners: readonly QueueOwner[]): UserId[] {
 
 /**
  * Builds the event fields for a new public address. Returns an empty list if the address is hidden, because the dummy
- * address stays the same.
+ * address does not change.
  */
 function ofPublicAddress(user: UserDetails, realm: ServerContext['realm']): JsonObject[] {
   if (!isPublicAddress(user)) return [];

@@ -83,13 +83,13 @@ const pageOfNamed = fixedQuery<ServerTables, Page & { readonly ids: string }, De
     .limit(parameter('limit')),
 );
 
-/** Returns the system bots. Only this query and {@link readDetails} return them. */
+/** Returns the system bots. Apart from {@link readDetails}, only this function returns them. */
 export async function readSystemBots(db: Db): Promise<UserDetails[]> {
   const bots = db.selectFrom('users').selectAll().where('system_bot', 'is not', null);
   return (await bots.orderBy('id').execute()).map(fromRow);
 }
 
-/** Page size. Small enough not to delay other requests noticeably. */
+/** Page size. Small enough to avoid noticeable delays for other requests. */
 const usersPerPiece = 250;
 
 /** Yields pages of users, ordered by id. Yields all users if `ids` is `undefined`. */

@@ -10,7 +10,7 @@ import { readRealmSetting } from '../realm/realm-setting-store.js';
 import { idOfDummyAddress } from './address-visibility.js';
 import type { UserDetails } from './user-details.js';
 
-/** The facts that the rules for changing a user need. The facts stay valid until the transaction ends. */
+/** The facts needed by the rules for changing a user. The facts stay valid until the transaction ends. */
 export interface UserFacts {
   readonly actor: Pick<UserDetails, 'role' | 'mayChangeAddresses'>;
   readonly target: UserDetails;
@@ -28,7 +28,7 @@ interface AskedOfOthers {
   readonly email: string | undefined;
 }
 
-/** Reads the remaining facts about a locked target. The caller holds the locks on groups, settings and users. */
+/** Reads the remaining facts about a locked target. The caller must hold the locks on groups, settings and users. */
 export async function readUserFacts(
   { db }: ServerTransaction,
   { actor, target, realm }: Pick<UserFacts, 'actor' | 'target'> & Pick<ServerContext, 'realm'>,

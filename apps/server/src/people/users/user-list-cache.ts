@@ -28,13 +28,15 @@ const defaultMaximumBytes = 64 * 1024 * 1024;
 
 /**
  * Caches the encoded records of all users, by the realm's `users_version` and the kind of reader. The version is read
- * in the same snapshot as the list, so a change by any process takes effect at once. Keeps only lists of one version.
+ * in the same snapshot as the list, so a change by any process takes effect immediately. Keeps only the lists of one
+ * version.
  */
 export class UserListCache {
   readonly #lists: LRUCache<string, EncodedUserList>;
   #version = '';
   /**
-   * The address visibilities that occur in this version. Roles that see the same of these visibilities share a list.
+   * The address visibilities that occur in this version. Roles that can see the same of these visibilities share a
+   * list.
    */
   #visibilities: ReadonlySet<AddressVisibility> = new Set();
 
@@ -65,7 +67,7 @@ export class UserListCache {
 }
 
 /**
- * Joins the chunks to a JSON array. `own` replaces the reader's own record, if it differs from the record that others
+ * Joins the chunks to a JSON array. `own` replaces the reader's own record if it differs from the record that others
  * see.
  */
 export function joinUsers({ chunks }: EncodedUsers, own?: ListedUser): EncodedJson<ListedUser[]> {

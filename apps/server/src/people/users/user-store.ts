@@ -24,7 +24,7 @@ export interface NewUser extends Omit<User, 'id'> {
 type Reader = Kysely<ServerTables>;
 type UserRow = Selectable<ServerTables['users']>;
 
-/** Returns the active user with this address, ignoring letter case. */
+/** Returns the active user with this address (case-insensitive). */
 export async function findUser(db: Reader, email: string): Promise<User | undefined> {
   const row = await activeUsers(db).where('email_lower', '=', addressKey(email)).executeTakeFirst();
   return row && toUser(row);
@@ -38,7 +38,7 @@ export async function findUserById(db: Reader, id: UserId): Promise<User | undef
 
 const usersPerPage = 1000;
 
-/** Yields pages of active users and bots, oldest first. The filter's text is searched in names and addresses. */
+/** Yields pages of active users and bots, oldest first. The filter's text is matched against names and addresses. */
 export function listUsers(db: Reader, filter: RowFilter): AsyncGenerator<User[]> {
   const pages = readPages(usersPerPage, async (last?: User) => {
     const after = last?.id ?? (0 as UserId);

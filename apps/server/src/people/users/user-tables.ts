@@ -4,9 +4,9 @@ import { type Generated, type Kysely, sql } from 'kysely';
 import { addressKey } from '../../platform/names/address-key.js';
 import { nameKey } from '../../platform/names/name-key.js';
 
-/** The table of users. Times are Unix milliseconds, booleans are 0 or 1. */
+/** The user table. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface UserTables {
-  /** Users and bots. The row of a deactivated user stays, because messages refer to it; its address can be reused. */
+  /** Users and bots. The row of a deactivated user is kept, because messages refer to it. The address can be reused. */
   users: {
     id: Generated<UserId>;
     email: string;
@@ -75,7 +75,7 @@ export async function addSystemBots(db: Kysely<unknown>): Promise<void> {
   await sql`create unique index users_system_bot on users (system_bot) where system_bot is not null`.execute(
     db,
   );
-  // Mentions find users by name, ignoring letter case.
+  // Mentions find users by name, case-insensitively.
   await sql`create index users_name on users (lower(full_name))`.execute(db);
 }
 
@@ -87,7 +87,7 @@ export async function findBotsAndOwners(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Rewrites `email_lower` by the current rule. Earlier versions stored the address in lower case. If two active users
- * now share a key, the one with the lower id keeps it.
+ * now have the same key, the user with the lower id keeps it.
  */
 export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
   const users = db as Kysely<UserTables>;
@@ -153,9 +153,8 @@ async function addSqliteTriggers(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Adds the triggers on PostgreSQL. They are deferred to the end of the transaction: a transaction that locked the
- * realm's row first and then another row could deadlock. A transaction-local setting ensures that changing many users
- * writes the row only once.
+ * Adds the triggers on PostgreSQL. They are deferred to the end of the transaction: locking the realm's row before
+ * other rows could deadlock. A transaction-local setting ensures that changing many users writes the row only once.
  */
 async function addPostgresTriggers(db: Kysely<unknown>): Promise<void> {
   await sql`update realm set users_version = gen_random_uuid()::text`.execute(db);

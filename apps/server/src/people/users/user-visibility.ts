@@ -14,10 +14,11 @@ type Seen = Pick<User, 'id' | 'isBot'>;
 type Sees = (user: Seen) => boolean;
 
 /**
- * Returns a function that tests whether a reader sees a user, according to the current `can_access_all_users_group`. If
- * that group excludes guests, a guest sees itself, bots, and users in a common channel or conversation, and a spectator
- * sees only bots. Runs no query for members, who see all users.
- * @param among the users to test; others count as hidden. Limits the query, because a guest may know thousands of users.
+ * Returns a function that tests whether a reader sees a user, according to the current `can_access_all_users_group`.
+ * If that group excludes guests, a guest sees only itself, bots, and users in a common channel or conversation, and a
+ * spectator sees only bots. Runs no query for members, who see all users.
+ * @param among the users to test; others count as hidden. Bounds the query, because a guest may know thousands of
+ * users.
  */
 export async function readVisibilityOf(
   db: Kysely<ServerTables>,
