@@ -1,7 +1,7 @@
 /** Number of bytes that identify an image type. */
 export const imageHeadBytes = 16;
 
-/** The signature (first bytes) of each image type; `?` matches any byte. */
+/** The signature (first bytes) of each image type. `?` matches any byte. */
 const beginnings: readonly (readonly [type: string, begins: string])[] = [
   ['image/png', '\x89PNG\r\n\x1a\n'],
   ['image/jpeg', '\xff\xd8\xff'],

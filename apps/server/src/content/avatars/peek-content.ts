@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 interface Peeked {
   /** The first `length` bytes, or all bytes if the content is shorter. */
   readonly head: Buffer;
-  /** The complete content, including the first bytes. The consumer must read it to its end or destroy it. */
+  /** The complete content, including the first bytes. The consumer must read it to the end or destroy it. */
   readonly whole: Readable;
 }
 
@@ -27,7 +27,7 @@ export async function peekContent(content: Readable, length: number): Promise<Pe
     })(),
     { objectMode: false },
   );
-  // Destroys the source explicitly: the generator, which would close it, does not run if `whole` is never read.
+  // Destroys the source explicitly, because the generator that would close it does not run if `whole` is never read.
   whole.once('close', () => content.destroy());
   return { head, whole };
 }

@@ -14,7 +14,7 @@ import { imageHeadBytes, imageTypeOf } from './image-type.js';
 import { peekContent } from './peek-content.js';
 
 /**
- * `POST /api/v1/users/me/avatar`: sets the requester's avatar to the file of a multipart form, under any field name,
+ * `POST /api/v1/users/me/avatar`: sets the requester's avatar to the file in a multipart form, under any field name,
  * and returns its path on this server. Stores the bytes unchanged and replaces the old avatar. Publishes an event to
  * users who can see the requester.
  *

@@ -18,7 +18,7 @@ function readData() {
   };
 }
 
-/** `GET /api/v1/emoji_data`: returns the names of each emoji by its code. Cacheable. Requires no authentication. */
+/** `GET /api/v1/emoji_data`: returns each emoji's names, keyed by its code. Cacheable. Requires no authentication. */
 export const getEmojiData = operation({
   method: 'GET',
   path: emojiDataPath,

@@ -5,9 +5,9 @@ import type { ServerTransaction } from '../../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 /**
- * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users with clients that support
- * URL templates, and makes every process render with it. Returns the result of `change`.
- * @throws ProtocolError as `change` does.
+ * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users whose clients support
+ * URL templates, and makes all processes render with it. Returns the result of `change`.
+ * @throws ProtocolError the errors of `change`.
  */
 export function changeLinkifiers<Result>(
   { linkifiers, publish }: Pick<ServerContext, 'linkifiers' | 'publish'>,

@@ -7,7 +7,7 @@ import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 const channel = 'linkifiers';
 
-/** Cache TTL. It bounds staleness: a process that exits right after its commit sends no signal. */
+/** Cache TTL. Bounds staleness, because a process that exits right after its commit sends no signal. */
 const maximumAgeMilliseconds = 10_000;
 
 /**
@@ -23,13 +23,13 @@ export class KnownLinkifiers {
   #changes = 0;
   #stop: (() => void) | undefined;
 
-  /** Creates a cache without signals from other processes. See {@link KnownLinkifiers.open}. */
+  /** Creates a cache that gets no signals from other processes. See {@link KnownLinkifiers.open}. */
   constructor(signals: Signals, clock: Clock) {
     this.#signals = signals;
     this.#clock = clock;
   }
 
-  /** Creates a cache that receives the changes of every process. */
+  /** Creates a cache that gets the changes of all processes. */
   static async open(signals: Signals, clock: Clock): Promise<KnownLinkifiers> {
     const linkifiers = new KnownLinkifiers(signals, clock);
     linkifiers.#stop = await signals.listen(channel, () => linkifiers.#forget());
@@ -55,12 +55,12 @@ export class KnownLinkifiers {
 
   /** Invalidates the cache in every process once the transaction is committed. */
   async noteChange(transaction: ServerTransaction): Promise<void> {
-    // Clears this process's cache at the commit, so that the administrator's next message uses the change.
+    // Clears this process's cache on commit, so that the administrator's next message uses the change.
     transaction.afterCommit(() => this.#forget());
     await this.#signals.notify(transaction, channel, '');
   }
 
-  /** Stops receiving signals of other processes. */
+  /** Stops receiving signals from other processes. */
   close(): void {
     this.#stop?.();
   }

@@ -2,7 +2,7 @@ import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
 export interface LinkifierTables {
-  /** Patterns are unique. */
+  /** Each pattern is unique. */
   linkifiers: {
     id: Generated<number>;
     /** RE2 syntax. */
@@ -13,7 +13,9 @@ export interface LinkifierTables {
     example_input: string | null;
     /** Template for the text that clients insert in place of a pasted URL. Null if clients keep the URL. */
     reverse_template: string | null;
-    /** JSON array of further URL templates whose URLs clients replace with that text when they are pasted. */
+    /**
+     * JSON array of additional URL templates. Clients replace pasted URLs that match one of these with the same text.
+     */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */
     position: number;

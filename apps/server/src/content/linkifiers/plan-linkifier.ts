@@ -27,8 +27,8 @@ export const bareLinkifier: Optional = {
 
 /**
  * Validates a linkifier and returns it with surrounding whitespace removed.
- * @throws ProtocolError BAD_REQUEST with `errors`: one sentence under the name of the invalid field, or under `__all__`
- * if pattern and template do not match.
+ * @throws ProtocolError BAD_REQUEST with `errors`: one sentence under the name of the invalid field, or under
+ * `__all__` if the pattern and template do not match.
  */
 export function planLinkifier(requested: LinkifierRequest, before: Optional): PlannedLinkifier {
   const pattern = requested.pattern.trim();
@@ -82,7 +82,7 @@ export function noSuchLinkifier(): ProtocolError {
   return refused('Linkifier not found.');
 }
 
-/** @throws ProtocolError BAD_REQUEST unless the ids name each linkifier exactly once. */
+/** @throws ProtocolError BAD_REQUEST unless `ids` contains the id of each linkifier exactly once. */
 export function requireOrder(linkifiers: readonly LinkifierRecord[], ids: readonly number[]): void {
   const named = new Set(ids);
   const isEachOnce =

@@ -6,7 +6,7 @@ import { urlTemplateProblem } from './url-template-problem.js';
 /** In Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** Language names accepted in addition to the highlighter's, because code blocks may use other languages. */
+/** Language names accepted in addition to those of the highlighter, because code blocks may use other languages. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */
@@ -20,7 +20,7 @@ export interface PlaygroundRequest {
 export type PlannedPlayground = PlaygroundRequest;
 
 /**
- * Checks a requested playground and resolves its language.
+ * Validates a requested playground and resolves its language.
  * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences for each invalid field, and for `__all__` if
  * several fields are involved.
  */

@@ -2,8 +2,8 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * Values of `code` that could send the link to another scheme or host. The author of a message controls the code and
- * could choose such a value.
+ * Values of `code` that could send the link to another scheme or host. A message's author controls the code and could
+ * choose one of these values.
  */
 const treacherousCodes = [
   '',
@@ -15,15 +15,15 @@ const treacherousCodes = [
   '.host.example/',
 ];
 
-/** A problem with the form or the variables of a template. */
+/** A problem with a template's form or variables. */
 export interface UrlTemplateProblem {
   readonly kind: 'form' | 'variables';
   readonly message: string;
 }
 
 /**
- * Checks a playground's URL template: RFC 6570, with the single variable `code`, and the same http or https host for
- * every code. Returns the problem, or `undefined` if the template is valid.
+ * Validates a playground's URL template: RFC 6570, with the single variable `code`, and the same http or https host
+ * for every code. Returns the problem, or `undefined` if the template is valid.
  */
 export function urlTemplateProblem(template: string): UrlTemplateProblem | undefined {
   const formProblem = urlTemplateFormProblem(template);

@@ -8,7 +8,7 @@ import type { ServerTables } from '../../tables.js';
 import { readUsedBytes } from './upload-account.js';
 import type { Upload } from './upload-store.js';
 
-/** A file in the list of a user's files, and in events. */
+/** A file in a user's file list and in events. */
 export const attachmentRecord = z.object({
   id: z.number().int(),
   name: z.string(),
@@ -22,7 +22,9 @@ export const attachmentRecord = z.object({
 
 type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/** Maximum messages listed per file. Bounds the list, because any number of messages may refer to a file. */
+/**
+ * Maximum messages listed per file. Bounds the list, because there is no limit on the messages that refer to a file.
+ */
 const messagesPerFile = 100;
 
 /** Builds the records of files, with the newest messages that refer to them, in one statement. */

@@ -25,7 +25,7 @@ export interface Claimant {
 /**
  * Records which messages refer to which files, and flags the messages as having attachments. Notifies the owners of
  * newly referenced files. Skips files that do not exist, and files that the claimant neither owns nor can read in
- * another message. Uses a constant number of statements for any number of messages and files.
+ * another message. Runs a constant number of statements.
  */
 export async function claimUploads(
   transaction: ServerTransaction,
@@ -93,7 +93,7 @@ export interface ReferredUpload extends Upload {
 }
 
 /**
- * Returns the files that a message refers to, in ascending order of ids. Locks the files and their references until the
+ * Returns the files that a message refers to, ordered by id. Locks the files and their references until the
  * transaction ends.
  */
 export async function lockReferredUploads(
@@ -148,7 +148,7 @@ export function planDetached(
   };
 }
 
-/** Removes a message's references to these files. The caller has locked them with {@link lockReferredUploads}. */
+/** Removes a message's references to these files. The caller must have locked them with {@link lockReferredUploads}. */
 export async function dropReferences(
   { db }: ServerTransaction,
   messageId: MessageId,
@@ -172,7 +172,7 @@ export async function dropReferences(
     .execute();
 }
 
-/** Removes all file references of these messages. Call it before the messages are deleted. */
+/** Removes all file references of these messages. Call this before deleting the messages. */
 export async function releaseUploads(
   transaction: ServerTransaction,
   messageIds: readonly MessageId[],

@@ -1,7 +1,10 @@
 import { z } from 'zod';
 import type { Upload } from './upload-store.js';
 
-/** A file that is no longer referenced by any message (docs/chat-api.md, "Detached upload"). Times: Unix milliseconds. */
+/**
+ * A file that is no longer referenced by any message (docs/chat-api.md, "Detached upload"). Times are Unix
+ * milliseconds.
+ */
 export const detachedUpload = z.object({
   id: z.number().int(),
   name: z.string(),

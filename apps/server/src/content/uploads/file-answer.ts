@@ -44,7 +44,7 @@ export async function fileAnswer(
   caching: Caching = 'private, no-store',
 ): Promise<RawAnswer> {
   const { sizeBytes } = upload;
-  // Files have no validator such as an ETag, so `If-Range` cannot match: send the whole file.
+  // Files have no validator such as an ETag, so `If-Range` cannot match. Send the whole file.
   const asked = head.header('if-range') === undefined ? head.header('range') : undefined;
   const range = readRange(asked, sizeBytes);
   if (range === 'unsatisfiable') {
@@ -86,8 +86,8 @@ function escaped(character: string): string {
 }
 
 /**
- * Parses a `Range` header. Returns `undefined` if the response must be the complete file: if the header is missing or
- * invalid, or lists several ranges, which a server may ignore.
+ * Parses a `Range` header. Returns `undefined` if the response must be the complete file: the header is missing, is
+ * invalid, or requests several ranges, which a server may ignore.
  */
 function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/i.exec(header?.trim() ?? '') ?? [];

@@ -22,7 +22,7 @@ export interface FileToKeep {
    * replaced.
    */
   readonly isAvatar: boolean;
-  /** Takes the locks that must be acquired before the lock on the owner. */
+  /** Takes the locks that must precede the lock on the owner. */
   readonly lock?: (transaction: ServerTransaction) => Promise<void>;
   /** Runs in the transaction that marks the file as stored. */
   readonly stored: (transaction: ServerTransaction, upload: NewUpload) => Promise<void>;
@@ -36,9 +36,9 @@ interface NewUpload {
 }
 
 /**
- * Stores a file for the actor. The file is durable when the promise resolves. On failure, removes the partial file and
- * destroys the content stream.
- * @throws ProtocolError REALM_UPLOAD_QUOTA, and the errors of the content and of `stored`.
+ * Stores a file for the actor. The file is durable when the promise resolves. On failure, removes the partial file
+ * and destroys the content stream.
+ * @throws ProtocolError REALM_UPLOAD_QUOTA, and the errors of the content stream and of `stored`.
  */
 export async function keepFile(
   context: ServerContext,
@@ -65,7 +65,7 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have succeeded although its response was lost. Other users may then see the file already, so keep
+    // The commit may have succeeded even though its response was lost. Other users may already see the file, so keep
     // it.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);

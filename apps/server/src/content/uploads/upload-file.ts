@@ -9,10 +9,11 @@ import { refuseTooLarge, requireFile } from './required-file.js';
 import { findUploads } from './upload-store.js';
 
 /**
- * `POST /api/v1/user_uploads`: stores the single file of a multipart form, under any field name, and returns its path
- * on this server. The file is durable before the server responds. Notifies the owner's clients. Until a message refers
- * to the file, only its owner can read it. If no message refers to it for four weeks, it is removed. Errors: BAD_REQUEST
- * unless there is exactly one file of an allowed size; REALM_UPLOAD_QUOTA if it exceeds the organization's quota.
+ * `POST /api/v1/user_uploads`: stores the single file in a multipart form, under any field name, and returns its path
+ * on this server. The file is durable before the server responds. Notifies the owner's clients. Until a message
+ * refers to the file, only its owner can read it. If no message refers to it for four weeks, it is removed. Errors:
+ * BAD_REQUEST unless there is exactly one file of an allowed size; REALM_UPLOAD_QUOTA if it exceeds the
+ * organization's quota.
  */
 export const uploadFile = operation({
   method: 'POST',

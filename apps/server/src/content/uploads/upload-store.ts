@@ -3,7 +3,7 @@ import { amongNumbers, lockingRows, readPages, rowsAsTable } from '@waxwing/stor
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** A complete uploaded file. Functions here return files for messages, not avatars, unless stated otherwise. */
+/** A complete uploaded file. Unless stated otherwise, functions in this file return files for messages, not avatars. */
 export interface Upload {
   readonly id: number;
   /** `<realm_id>/<xx>/<yyyy>/<file_name>`. */
@@ -41,13 +41,13 @@ export async function findUploadById(db: Db, id: number): Promise<Upload | undef
   return upload;
 }
 
-/** Returns the files with these ids, in ascending order of ids. */
+/** Returns the files with these ids, ordered by id. */
 export async function findUploads(db: Db, ids: readonly number[]): Promise<Upload[]> {
   const rows = await stored(db).where('id', 'in', amongNumbers(db, ids)).orderBy('id').execute();
   return rows.map(toUpload);
 }
 
-/** Page size. Small, so that reading a page and its messages does not noticeably delay other requests. */
+/** Page size. Small enough that reading a page and its messages does not noticeably delay other requests. */
 const uploadsPerPage = 50;
 
 /** Yields the files of a user, oldest first, in pages. Each page is current when it is read. */
@@ -63,7 +63,7 @@ export function uploadPages(db: Db, ownerId: UserId): AsyncGenerator<Upload[]> {
   });
 }
 
-/** Returns the files with these paths, in ascending order of ids. Locks them until the transaction ends. */
+/** Returns the files with these paths, ordered by id, and locks them until the transaction ends. */
 export async function lockUploads({ db }: ServerTransaction, pathIds: readonly string[]): Promise<Upload[]> {
   const rows = pathIds.map((path_id) => ({ path_id }));
   const among = sql<string>`(select v.path_id from ${rowsAsTable(db, 'v', { path_id: 'text' }, rows)})`;

@@ -2,7 +2,7 @@ import type { MessageId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Tables of uploaded files. Times are Unix milliseconds, booleans are 0 or 1. */
+/** Upload tables. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface UploadTables {
   attachments: {
     id: Generated<number>;

@@ -4,8 +4,8 @@ import type { ServerTransaction } from '../../tables.js';
 import { giveBytesBack } from './upload-account.js';
 
 /**
- * Hides unreferenced files from all users and releases their quota. The caller removes their bytes from the store after
- * the transaction.
+ * Hides unreferenced files from all users and releases their quota. The caller must remove the bytes from the store
+ * after the transaction.
  */
 export async function withdrawUploads(
   { db }: ServerTransaction,
@@ -60,9 +60,7 @@ export async function tryRemoveLeftFile(
   }
 }
 
-/**
- * Returns whether the database marks a file as complete. Waits for a concurrent transaction that may be doing so.
- */
+/** Returns whether the database marks a file as complete. Waits for a concurrent transaction that may be marking it. */
 export async function isStoredUpload(
   { database }: Pick<ServerContext, 'database'>,
   { id }: Pick<LeftFile, 'id'>,

@@ -22,7 +22,7 @@ interface NamedInInvitation {
 
 /**
  * Reads the facts that the rules for invitations need. The facts stay valid until the transaction ends. The caller
- * holds the locks on groups and on the actor.
+ * must hold the locks on groups and on the actor.
  */
 export async function readInvitationFacts(
   { db }: ServerTransaction,

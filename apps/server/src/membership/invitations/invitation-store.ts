@@ -59,8 +59,8 @@ export async function insertInvitation(
 }
 
 /**
- * Returns the invitations that are valid at `now`, oldest first. Returns those of one inviter, or of all users if
- * `inviterId` is `undefined`.
+ * Returns the invitations that are valid at `now`, oldest first. Returns the invitations of one inviter, or of all
+ * users if `inviterId` is `undefined`.
  */
 export async function listInvitations(
   db: Db,
@@ -98,8 +98,8 @@ export async function findUsableInvitation(
 }
 
 /**
- * Like {@link findInvitation}, but returns all terms. Locks the invitation against revocation, and the inviter's role,
- * key and password against changes, until the transaction ends.
+ * Like {@link findInvitation}, but returns all terms. Until the transaction ends, locks the invitation against
+ * revocation and the inviter's role, key and password against changes.
  */
 export async function lockInvitation(
   { db }: ServerTransaction,
@@ -109,8 +109,8 @@ export async function lockInvitation(
   const found = await findInvitation(db, tokenHash, now);
   if (found === undefined) return undefined;
   const { id } = found;
-  // Locks the inviter first: a transaction that revokes a user's invitations locks the user first, so the other order
-  // would deadlock.
+  // Locks the inviter first: a transaction that revokes a user's invitations locks the user first, so the opposite
+  // order would deadlock.
   const inviter = await db
     .selectFrom('users')
     .select(['id', 'role'])

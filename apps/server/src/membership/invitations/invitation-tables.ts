@@ -2,12 +2,12 @@ import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import type { Generated, Kysely } from 'kysely';
 
-/** Tables of invitations. Times are Unix milliseconds, booleans are 0 or 1. */
+/** Invitation tables. Times are Unix milliseconds, booleans are 0 or 1. */
 export interface InvitationTables {
   /** Links that let anyone join. Revoking a link deletes its row. */
   invitations: {
     id: Generated<number>;
-    /** Digest of the token in the link. */
+    /** Digest of the link's token. */
     token_hash: string;
     inviter_id: UserId;
     /** Role of users who join. */

@@ -5,7 +5,7 @@ const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 const length = 24;
 const shape = new RegExp(`^[a-z2-7]{${length}}$`);
 
-/** Generates a token for an invitation link, with 120 random bits. */
+/** Generates a token with 120 random bits for an invitation link. */
 export function newInvitationToken(): Secret<string> {
   return new Secret(Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
 }

@@ -30,7 +30,7 @@ const roleNeeded: Partial<Record<Role, string>> = {
 
 /**
  * Validates the requested terms of an invitation.
- * @throws ProtocolError for the first rule that refuses them.
+ * @throws ProtocolError for the first rule that does not allow them.
  */
 export function planInvitation(facts: InvitationFacts, requested: InvitationTerms): InvitationTerms {
   const { actor } = facts;
@@ -56,7 +56,7 @@ export function planInvitation(facts: InvitationFacts, requested: InvitationTerm
 }
 
 /**
- * Reduces the terms of an invitation to what its inviter can grant now. Returns `undefined` if the inviter can no
+ * Reduces an invitation's terms to those that its inviter can still grant. Returns `undefined` if the inviter can no
  * longer invite.
  */
 export function grantableTerms(facts: InvitationFacts, terms: InvitationTerms): InvitationTerms | undefined {
@@ -86,8 +86,8 @@ function readableChannel({ channels }: InvitationFacts, id: ChannelId): ChannelA
 }
 
 /**
- * Returns whether an invitation may include this channel. It may always include default channels, because new users
- * join them anyway.
+ * Returns whether an invitation may include this channel. Default channels are always allowed, because new users join
+ * them anyway.
  */
 function mayLeadInto(facts: InvitationFacts, id: ChannelId): boolean {
   const access = readableChannel(facts, id);
@@ -106,7 +106,7 @@ function requireChannels(facts: InvitationFacts, ids: readonly ChannelId[]): voi
   }
 }
 
-/** Returns the error if the actor cannot add members to a group, or `undefined` if the actor can. */
+/** Returns an error if the actor cannot add members to a group, otherwise `undefined`. */
 function objectionToGroup(
   { groups, held, addableGroupIds }: InvitationFacts,
   id: GroupId,

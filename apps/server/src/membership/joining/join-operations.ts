@@ -24,8 +24,9 @@ const path = '/join/{token}/';
 const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
- * `GET /join/…/`: returns the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404.
- * A client address that tries too many such links gets 429. With `joined`, returns the page that confirms a sign-up.
+ * `GET /join/…/`: returns the sign-up page of an invitation link. Unknown, expired and revoked links get the same
+ * 404. A client address that tries too many of these gets 429. With `joined`, returns the page that confirms a
+ * sign-up.
  */
 export const getJoinPage = operation({
   method: 'GET',
@@ -46,16 +47,16 @@ export const getJoinPage = operation({
 });
 
 /**
- * `POST /join/…/`: creates a user from an invitation and redirects to a page that confirms the sign-up. Invalid input
- * gets the form again, with status 400 and the reason. Each failure counts against the client's address, so that users
- * cannot be enumerated.
+ * `POST /join/…/`: creates a user from an invitation and redirects to a page that confirms the sign-up. For invalid
+ * input, returns the form again, with status 400 and the reason. Each failure counts against the client's address, so
+ * that attackers cannot enumerate users.
  */
 export const joinByInvitation = operation({
   method: 'POST',
   path,
   summary: 'Creates a user from an invitation link.',
   actor: anyone,
-  // The form's fields are optional here: if one is missing, the response is the form with an error message.
+  // The form's fields are optional here. If one is missing, the response is the form with an error message.
   parameters: z.object({
     token: z.string(),
     full_name: z.string().default(''),
@@ -67,7 +68,7 @@ export const joinByInvitation = operation({
   }),
   ...page,
   codes: [],
-  // Waits in the bounded queue of password hashes.
+  // Waits in the bounded queue of password checks and hashes.
   waitsForOthers: true,
   async handle(context: ServerContext, { head: { address }, parameters, signal }) {
     const { token, full_name: fullName, email, password } = parameters;
@@ -90,7 +91,7 @@ export const joinByInvitation = operation({
 
 interface Counted {
   readonly answer: RawAnswer;
-  /** Whether the attempt counts against the address. */
+  /** Whether the attempt counts as a failure of the client's address. */
   readonly isFailure: boolean;
 }
 
@@ -106,7 +107,7 @@ async function counted(
   const wait = address === undefined ? undefined : addressFailures.take(address, clock());
   if (wait !== undefined) return tooManyTriesPage(wait);
   const { answer, isFailure } = await work().catch((error: unknown) => {
-    // The client is a browser, so the response for a full queue is a page and not JSON.
+    // The client is a browser, so a full queue is reported as a page and not as JSON.
     if (!(error instanceof ProtocolError) || error.code !== 'RATE_LIMIT_HIT') throw error;
     return { answer: tooManyTriesPage(error.retryAfterSeconds ?? 1), isFailure: false };
   });

@@ -69,7 +69,10 @@ export function joinedRedirect(): RawAnswer {
   return new RawAnswer(303, { ...headers, location: '?joined=true' }, undefined);
 }
 
-/** Renders the page that confirms a sign-up and explains how to sign in. The page is public and names no user. */
+/**
+ * Renders the page that confirms a sign-up and explains how to sign in. The page is public and does not identify the
+ * user.
+ */
 export function joinedPage(realm: RealmNaming): RawAnswer {
   const body = `<h1>Welcome to ${escapeHtml(realm.name)}</h1>
 <p role="status">You are now a member. Sign in with your app, with your e-mail address and password:</p>
@@ -77,14 +80,16 @@ export function joinedPage(realm: RealmNaming): RawAnswer {
   return page(200, `Welcome to ${realm.name}`, body);
 }
 
-/** Renders the page for an invalid link. It is the same for unknown, expired and revoked links. */
+/** Renders the page for an invalid link. The page is the same for unknown, expired and revoked links. */
 export function noInvitationPage(): RawAnswer {
   const body = `<h1>This invitation link no longer works</h1>
 <p>It may have expired, or part of the link may be missing. Ask the sender for a new one.</p>`;
   return page(404, 'No invitation', body);
 }
 
-/** Renders the page for too many attempts, from one address or from all clients together, with the time to wait. */
+/**
+ * Renders the page for too many attempts, from one address or from all clients together. It states how long to wait.
+ */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;

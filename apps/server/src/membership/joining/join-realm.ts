@@ -30,9 +30,9 @@ export interface Newcomer {
 }
 
 /**
- * Creates a user from an invitation, limited to what its inviter may still grant. Returns the new user's id. Returns
- * `undefined` if the invitation is expired or revoked, or if its inviter may no longer invite. Skips channels and
- * groups that the inviter may no longer add users to, archived channels and deactivated groups.
+ * Creates a user from an invitation, limited to what its inviter may still grant. Returns the new user's id, or
+ * `undefined` if the invitation is expired or revoked, or if its inviter may no longer invite. Skips archived
+ * channels, deactivated groups, and channels and groups that the inviter may no longer add users to.
  * @throws ProtocolError BAD_REQUEST for an address or a name that is invalid or taken.
  */
 export async function joinRealm(
@@ -43,7 +43,8 @@ export async function joinRealm(
 ): Promise<UserId | undefined> {
   const { clock, publish, realm } = context;
   const now = clock();
-  // Takes the lock on groups first, to avoid deadlocks. It also keeps the inviter's rights unchanged until the commit.
+  // Takes the lock on groups first, to avoid deadlocks. This lock also keeps the inviter's rights unchanged until the
+  // commit.
   await lockGroups(transaction);
   const invitation = await lockInvitation(transaction, tokenHash, now);
   if (invitation === undefined) return undefined;
@@ -60,7 +61,7 @@ export async function joinRealm(
       role: terms.role,
       isBot: false,
       botOwnerId: undefined,
-      // No client gets this key. The first usable key is issued at sign-in.
+      // No client gets this key. The user gets the first usable key at sign-in.
       apiKeyHash: hashCredential(generateApiKey().reveal()),
     },
   );
@@ -85,7 +86,7 @@ interface Entered {
   readonly announcements: Channel | undefined;
 }
 
-/** Locks all channels involved in joining, in ascending order of ids. Skips archived channels. */
+/** Locks all channels involved in joining, in ascending id order. Skips archived channels. */
 async function lockEntered(transaction: ServerTransaction, terms: InvitationTerms): Promise<Entered> {
   const { db } = transaction;
   const defaults = terms.includesDefaults ? await defaultChannelIds(db) : [];

@@ -8,7 +8,7 @@ import type { ServerTransaction } from '../../tables.js';
 
 /**
  * Sends a new user direct messages from the Welcome Bot. `invitationText` replaces the organization's welcome text.
- * `undefined` keeps the organization's text, and an empty string suppresses it.
+ * `undefined` keeps the organization's text, and an empty string suppresses the text.
  */
 export async function sendWelcome(
   context: ServerContext,

@@ -9,17 +9,17 @@ import { isAdministrator } from '../../platform/authentication/require-administr
 import type { EventsToPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTransaction } from '../../tables.js';
 
-/** The requested name and address; `undefined` keeps the current one. */
+/** The requested name and address. `undefined` keeps the current value. */
 export interface IdentityRequest {
   readonly fullName: string | undefined;
   readonly email: string | undefined;
 }
 
 /**
- * Changes the name and address of a locked user at their own request, and returns the events to publish. A new address
- * requires the permission to change other users' addresses, because the server does not confirm addresses. The caller
- * holds the lock on groups.
- * @throws ProtocolError BAD_REQUEST if a rule refuses the request.
+ * Changes the name and address of a locked user at their own request, and returns the events to publish. A new
+ * address requires the permission to change other users' addresses, because the server does not confirm addresses.
+ * The caller must hold the lock on groups.
+ * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export async function changeOwnIdentity(
   transaction: ServerTransaction,

@@ -21,7 +21,7 @@ export interface NewPassword {
 }
 
 /**
- * Performs the slow part of a password change, before the transaction: verifies the old password, which counts as a
+ * Performs the slow part of a password change before the transaction: verifies the old password, which counts as a
  * sign-in attempt, and hashes the new one.
  * @throws ProtocolError BAD_REQUEST for a wrong old password, and for a new password that is too short or too long;
  * RATE_LIMIT_HIT after too many failures.
@@ -47,8 +47,8 @@ export async function prepareNewPassword(
 }
 
 /**
- * Stores the new password of a locked user and revokes the user's invitations, which a thief of the old password may
- * have created. API keys stay valid. Returns the number of revoked invitations.
+ * Stores the new password of a locked user. Revokes the user's invitations, because someone who knew the old password
+ * may have created them. API keys stay valid. Returns the number of revoked invitations.
  * @throws ProtocolError BAD_REQUEST if the old password was replaced in the meantime.
  */
 export async function storeNewPassword(

@@ -14,7 +14,7 @@ interface SettingsRequest {
   readonly visibility: AddressVisibility | undefined;
 }
 
-/** Applies changed settings of a locked user and publishes the events, the user's own first. */
+/** Applies changed settings to a locked user and publishes the events, starting with the user's own. */
 export async function changeUserSettings(
   transaction: ServerTransaction,
   { publish, realm }: Pick<ServerContext, 'publish' | 'realm'>,

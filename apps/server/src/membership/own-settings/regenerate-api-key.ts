@@ -6,10 +6,10 @@ import { human } from '../../platform/authentication/authenticate.js';
 import { replaceApiKey } from '../user-administration/end-access.js';
 
 /**
- * `POST /api/v1/users/me/api_key/regenerate`: replaces all API keys of the requester with a new one, and returns it. In
- * the same transaction, removes the requester's phones, enqueues jobs that delete them at the relay, ends all event
- * queues of the requester, and revokes their invitations. The response contains the number of invitations. Every client
- * must register a new queue with the new key. Errors: BAD_REQUEST for bots.
+ * `POST /api/v1/users/me/api_key/regenerate`: replaces all API keys of the requester with a new key, and returns it.
+ * In the same transaction, removes the requester's phones, enqueues jobs that delete them at the relay, ends all
+ * event queues of the requester, and revokes their invitations. The response contains the number of revoked
+ * invitations. Every client must register a new queue with the new key. Errors: BAD_REQUEST for bots.
  */
 export const regenerateApiKey = operation({
   method: 'POST',

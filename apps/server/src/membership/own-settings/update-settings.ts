@@ -38,13 +38,14 @@ const password = textOfAtMost(passwordLength.maximum)
 
 /**
  * `PATCH /api/v1/settings`: changes the requester's own settings, name, address and password. Atomic. A new password
- * requires the old one, keeps API keys valid, and revokes the user's invitations; the response contains their number.
+ * requires the old one, keeps API keys valid, and revokes the user's invitations. The response contains the number of
+ * revoked invitations.
  *
  * Publishes changed settings to the requester's clients. Publishes the name, the time zone and a changed address
  * visibility to users who can see them.
  *
  * Errors: BAD_REQUEST for bots, invalid values, `target_users` (which other servers accept), a wrong password, a name
- * if the organization has disabled name changes, and an address from a requester without that permission;
+ * if the organization has disabled name changes, and an address if the requester may not change addresses;
  * RATE_LIMIT_HIT after too many failures with the old password.
  */
 export const updateSettings = operation({
@@ -103,8 +104,8 @@ function among(parameters: Readonly<Record<string, unknown>>): Readonly<Record<s
 }
 
 /**
- * Prepares a password change. Ignores an empty new password, because clients with one form for all settings send an
- * empty field.
+ * Prepares a password change. Ignores an empty new password, because clients that use one form for all settings send
+ * an empty field.
  */
 async function readyPassword(
   context: ServerContext,

@@ -11,7 +11,7 @@ interface Failures {
   readonly until: number;
 }
 
-/** Limits failed sign-ins per address, in this process. A sign-in in flight counts as failed. */
+/** Limits failed sign-ins per address, in this process. Sign-ins in flight count as failed. */
 export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
@@ -25,7 +25,7 @@ export class AddressFailures {
     return undefined;
   }
 
-  /** Stops counting an attempt. Called after a sign-in that succeeded or did not test a password. */
+  /** Stops counting an attempt. Call this if the sign-in succeeded or did not test a password. */
   giveBack(address: string): void {
     const failures = this.#addresses.peek(address);
     if (failures !== undefined && failures.count > 0) failures.count -= 1;
@@ -34,7 +34,7 @@ export class AddressFailures {
   #failuresOf(address: string, now: number): Failures {
     // `peek` does not refresh the entry, so eviction follows the start of the window.
     const known = this.#addresses.peek(address);
-    // Ignores a window that ends too far in the future: the clock was set back after it was stored.
+    // Ignores a window that ends too far in the future: it was stored before the system clock moved backward.
     if (known !== undefined && known.until > now && known.until <= now + windowMilliseconds) return known;
     const failures = { count: 0, until: now + windowMilliseconds };
     this.#addresses.set(address, failures);

@@ -15,11 +15,11 @@ import { insertSignInKey } from '../../platform/authentication/sign-in-key-store
 import { provePassword, type VerifiedUser } from './prove-password.js';
 
 /**
- * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. At the maximum
- * number of keys, evicts the oldest key and removes the phones that registered with it. Errors: AUTHENTICATION_FAILED
- * for an unknown name, a person without a password and a wrong password, which clients cannot distinguish by response
- * or time; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name or address with
- * too many failures, and for a client with too many attempts in the queue.
+ * `POST /api/v1/fetch_api_key`: issues an additional API key for a person's email address and password. If the person
+ * has the maximum number of keys, evicts the oldest key and removes the phones that registered with it. Errors:
+ * AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password, which clients cannot
+ * distinguish by response or time; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT
+ * for a name or address with too many failures, and for a client with too many attempts in the queue.
  */
 export const fetchApiKey = operation({
   method: 'POST',
@@ -43,7 +43,7 @@ export const fetchApiKey = operation({
   },
 });
 
-/** Issues a key, unless the person was deactivated or the password replaced in the meantime. */
+/** Issues a key, unless the person was deactivated or the password was replaced in the meantime. */
 async function giveKey(
   context: ServerContext,
   { id, passwordHash }: VerifiedUser,

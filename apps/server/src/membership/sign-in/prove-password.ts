@@ -12,7 +12,7 @@ export interface PasswordAttempt {
   readonly password: Secret<string>;
   /** The client's address; `undefined` if unknown. */
   readonly address: string | undefined;
-  /** Aborted when the client no longer waits. */
+  /** Aborted when the client stops waiting. */
   readonly signal: AbortSignal;
 }
 
@@ -26,11 +26,12 @@ type Context = Pick<ServerContext, 'addressFailures' | 'clock' | 'database' | 'h
 const waitAgainSeconds = 1;
 
 /**
- * Verifies a password. Checks wait in a queue that is fair between clients. Each attempt counts against the name and
- * the client's address. It stops counting against the address if the sign-in succeeds or no password was tested.
+ * Verifies a password. Checks wait in a queue that is fair to all clients. Each attempt counts against the name and
+ * the client's address. An attempt does not count against the address if the sign-in succeeds or no password was
+ * tested.
  * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password,
- * all after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a name
- * or address with too many failures, and if the queue is full.
+ * all after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a
+ * name or address with too many failures, and if the queue is full.
  */
 export async function provePassword(context: Context, claim: PasswordAttempt): Promise<VerifiedUser> {
   const { addressFailures, clock, hashQueue } = context;
@@ -53,8 +54,8 @@ export async function provePassword(context: Context, claim: PasswordAttempt): P
 }
 
 /**
- * Returns the person with this name and password, or `undefined` if they do not match. If it throws, no password was
- * tested.
+ * Returns the person with this name and password, or `undefined` if they do not match. If this throws, no password
+ * was tested.
  */
 async function prove(
   { clock, database }: Context,

@@ -6,8 +6,8 @@ import type { User } from '../../people/users/user-store.js';
 import type { ServerTransaction } from '../../tables.js';
 
 /**
- * Publishes the events for deactivated or reactivated users, and for their group and channel memberships. The events
- * about a user go to the active users who can see this user.
+ * Publishes the events for deactivated or reactivated users, and for their group and channel memberships. Events
+ * about a user go to the active users who can see that user.
  */
 export async function publishActivity(
   { publish }: Pick<ServerContext, 'publish'>,

@@ -16,8 +16,8 @@ import { type ProvisionedUser, requireUser } from './manage-users.js';
 import { reactivate } from './reactivate.js';
 
 /**
- * Deactivates a user and its bots, revokes their keys and invitations, removes their push devices and event queues, and
- * publishes events.
+ * Deactivates a user and their bots, revokes their keys and invitations, removes their push devices and event queues,
+ * and publishes events.
  * @throws CommandError for an unknown address, and for the only owner.
  */
 export async function deactivateByAddress(
@@ -32,7 +32,7 @@ export async function deactivateByAddress(
 }
 
 /**
- * Reactivates the user that was last deactivated with this address, and gives it a new API key.
+ * Reactivates the user that was last deactivated with this address, and gives the user a new API key.
  * @throws CommandError if there is no such user, or another user now has the address or name.
  */
 export async function reactivateByAddress(

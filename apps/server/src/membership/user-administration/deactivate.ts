@@ -14,8 +14,8 @@ export interface Deactivation {
 }
 
 /**
- * Deactivates a locked user and its bots. Revokes their keys and invitations, ends their event queues, removes their
- * push devices, and publishes events to users who can see them. The caller holds the lock on groups.
+ * Deactivates a locked user and their bots. Revokes their keys and invitations, ends their event queues, removes
+ * their push devices, and publishes events to users who can see them. The caller must hold the lock on groups.
  * @throws ProtocolError BAD_REQUEST for an inactive user, and for the only owner.
  */
 export async function deactivate(

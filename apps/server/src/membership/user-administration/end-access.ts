@@ -12,9 +12,9 @@ import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 export type AccessContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Ends every session of a locked user, including those that a thief opened with the user's key or password. Removes
+ * Ends every session of a locked user, including any opened by someone who stole the user's key or password. Removes
  * sign-in keys, event queues with their long polls, push devices, and invitations. Returns the number of revoked
- * invitations. The caller replaces the user's main API key.
+ * invitations. The caller must replace the user's main API key.
  */
 export async function endAccess(
   context: AccessContext,

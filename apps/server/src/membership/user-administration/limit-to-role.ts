@@ -6,10 +6,10 @@ import type { ServerTransaction } from '../../tables.js';
 import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 
 /**
- * Reduces the rights of a demoted, locked user to the new role. Revokes the user's invitations with a higher role (all
- * invitations if the user becomes a guest) and lowers the role of the user's bots, including deactivated bots.
- * Otherwise the user could still administer the organization through them. Publishes events for both. The caller holds
- * the lock on groups.
+ * Reduces the rights of a demoted, locked user to the new role. Revokes the user's invitations with a higher role
+ * (all invitations if the user becomes a guest) and lowers the role of the user's bots, including deactivated bots.
+ * Otherwise the user could still administer the organization through these invitations and bots. Publishes events for
+ * both. The caller must hold the lock on groups.
  */
 export async function limitToRole(
   context: Pick<ServerContext, 'clock' | 'publish' | 'realm'>,

@@ -23,7 +23,7 @@ export interface UserToAdd {
   readonly ownerEmail: string | undefined;
 }
 
-/** A user and its API key. The key cannot be read again later. */
+/** A user and their API key. The key cannot be read again later. */
 export interface ProvisionedUser {
   readonly user: User;
   readonly apiKey: Secret<string>;
@@ -36,7 +36,8 @@ export interface UserAdministration {
 }
 
 /**
- * Runs the checks that need no database. Call it before opening one, so that a mistake does not create an empty database.
+ * Runs the checks that need no database. Call this before opening the database, so that a mistake does not create an
+ * empty one.
  * @throws CommandError for an address that is invalid or reserved, and for an invalid name.
  */
 export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
@@ -48,7 +49,7 @@ export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministra
 }
 
 /**
- * Adds a user or bot, subscribes it to the default channels, and publishes events to clients.
+ * Adds a user or bot, subscribes them to the default channels, and publishes events to clients.
  * @throws CommandError for an address that is invalid or taken, an invalid name, or an unknown owner.
  */
 export async function addUser(
@@ -117,7 +118,7 @@ export async function rotateApiKey(
 }
 
 /**
- * Grants or revokes the special permission to change other users' addresses, which only owners can use.
+ * Grants or revokes the special permission to change other users' addresses. Only owners can use this permission.
  * @throws CommandError for an unknown address.
  */
 export async function letChangeAddresses(

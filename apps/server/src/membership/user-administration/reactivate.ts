@@ -7,8 +7,8 @@ import { publishActivity } from './activity-events.js';
 import type { AccessContext } from './end-access.js';
 
 /**
- * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it. The
- * user's password stays valid, but its API keys do not. The caller holds the lock on groups.
+ * Reactivates a locked user or bot in its former channels and groups, and publishes events to users who can see it.
+ * The user's password stays valid, but the API keys do not. The caller must hold the lock on groups.
  * @throws ProtocolError BAD_REQUEST for an active user, a taken address or name, and a bot whose owner is inactive.
  */
 export async function reactivate(

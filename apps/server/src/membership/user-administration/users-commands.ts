@@ -18,7 +18,7 @@ import { type RoleName, roleName, roleNames, roles } from '../../platform/authen
 import { withServerDatabase } from '../../with-database.js';
 import type { ProvisionedUser } from './manage-users.js';
 
-/** Lazy imports, so that `--help` stays fast. */
+/** Imported lazily, so that `--help` stays fast. */
 const manage = () => import('./manage-users.js');
 const changeActivity = () => import('./change-activity.js');
 

@@ -6,7 +6,10 @@ import { syncFolder } from '@waxwing/service/config';
 import type { FileStore } from './file-store.js';
 import { makeUploadsFolder } from './uploads-folder.js';
 
-/** Opens a store in a folder that only its owner can access. Creates the folder if missing. @throws ConfigurationError */
+/**
+ * Opens a store in a folder that only its owner can access. Creates the folder if it is missing.
+ * @throws ConfigurationError.
+ */
 export async function openDiskFileStore(folder: string): Promise<FileStore> {
   const root = resolve(folder);
   makeUploadsFolder(root);
