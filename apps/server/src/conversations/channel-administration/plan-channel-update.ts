@@ -33,7 +33,7 @@ const aboutDeleting: readonly PermissionName<'channel'>[] = [
 
 /**
  * Plans a channel change. Runs the checks in the same order as stock servers.
- * @throws ProtocolError if a rule refuses the change.
+ * @throws ProtocolError if the change violates a rule.
  */
 export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateRequest): ChannelChange {
   requireMayAdminister(facts);

@@ -43,7 +43,7 @@ export interface Channel {
 
 type Db = Kysely<ServerTables>;
 
-/** Returns the channels with these ids, or all channels if omitted, in ascending order of ids. */
+/** Returns the channels with these ids, or all channels if omitted, ordered by id. */
 export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<Channel[]> {
   const rows = await channelRows(db, ids).execute();
   return rows.map(toChannel);
@@ -55,7 +55,7 @@ export async function findChannelsNamed(db: Db, name: string): Promise<Channel[]
   return rows.map(toChannel);
 }
 
-/** Returns the channels that unauthenticated clients can see, in ascending order of ids. */
+/** Returns the channels that unauthenticated clients can see, ordered by id. */
 export async function findSpectatorChannels(db: Db): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where(isPublicOnWeb).execute();
   return rows.map(toChannel);

@@ -63,8 +63,7 @@ export function usersInChannel(db: Db, channelId: ChannelId) {
 }
 
 /**
- * Returns the flags of each user's copy of a message, in ascending order of users. `userIds` limits the result to these
- * users.
+ * Returns the flags of each user's copy of a message, ordered by user id. `userIds` limits the result to these users.
  */
 export async function copiesOfMessage(
   db: Db,

@@ -55,8 +55,8 @@ export async function readRecipientFacts(
 }
 
 /**
- * Returns the copies of a message, in ascending order of users: one per subscriber or participant. A mentioned user
- * without a copy is not notified.
+ * Returns the copies of a message, ordered by user id: one per subscriber or participant. A mentioned user without a
+ * copy is not notified.
  */
 export function copiesOf(
   message: Message,

@@ -37,7 +37,7 @@ export async function enqueueJob<Payload extends object>(
   });
 }
 
-/** Registers a job's handler. Call it before the database's jobs are started. */
+/** Registers a job's handler. Call this before starting the database's jobs. */
 export function handleJob<Payload extends object>(
   { database }: Pick<ServerContext, 'database'>,
   { kind, concurrency }: TransactionJob<Payload>,

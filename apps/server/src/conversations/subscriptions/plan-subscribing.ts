@@ -37,7 +37,10 @@ export interface SubscribingPlan {
   readonly unauthorized: readonly string[];
 }
 
-/** Plans which channels to create and which to join. @throws ProtocolError if a rule refuses the request. */
+/**
+ * Plans which channels to create and which to join.
+ * @throws ProtocolError if the request violates a rule.
+ */
 export function planSubscribing(facts: SubscribingFacts, requested: SubscribeRequest): SubscribingPlan {
   const named = new Map(requested.channels.map((channel) => [channel.name.trim().toLowerCase(), channel]));
   const missing = [...named].filter(([name]) => !facts.existing.has(name)).map(([, channel]) => channel);

@@ -98,8 +98,8 @@ export async function applyMentions(
 }
 
 /**
- * Returns the copies whose mention flags may change, in ascending order of users: copies that have mention flags, and
- * the copies of the `named` users. Returns all copies if `named` is omitted.
+ * Returns the copies whose mention flags may change, ordered by user id: copies that have mention flags, and the
+ * copies of the `named` users. Returns all copies if `named` is omitted.
  */
 function mentionedCopies(
   db: Kysely<ServerTables>,

@@ -6,13 +6,13 @@ import type { RealmSettingValues } from '../../../people/realm/realm-settings.js
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import type { MessageLocation } from './edit-request.js';
 
-/** The input of the rules for editing a message. */
+/** The input to the rules for editing a message. */
 export interface EditFacts {
   /** Unix milliseconds. */
   readonly now: number;
   readonly actor: PermissionHolder;
   readonly settings: RealmSettingValues;
-  /** Realm permissions that the actor holds. */
+  /** Realm permissions that the actor has. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
   /** `undefined` if the message does not exist or the actor may not read it. */
   readonly message: EditedMessage | undefined;

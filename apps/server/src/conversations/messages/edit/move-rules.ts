@@ -20,7 +20,7 @@ interface ChannelEdit {
 }
 
 /**
- * Runs checks 13 to 15 of docs/chat-api.md#order-of-the-checks-of-an-edit: the actor can read the target channel, and
+ * Runs checks 13 to 15 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor can read the target channel, and
  * it accepts the topic. Returns the actor's access to the target channel.
  */
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {

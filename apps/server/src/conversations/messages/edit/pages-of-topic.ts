@@ -24,7 +24,7 @@ interface TopicMessage {
   readonly sent_at: number;
 }
 
-/** Yields the messages of a topic in pages of up to 1000, in ascending order of ids. */
+/** Yields the messages of a topic in pages of up to 1000, ordered by id. */
 export function pagesOfTopic(
   db: Kysely<ServerTables>,
   { channelId, topic }: PlannedMove['from'],

@@ -45,7 +45,7 @@ export async function readArchivedChannel(
   await enqueueJob(transaction, context, readArchivedChannelJob, { channelId, lastUserId: 0 });
 }
 
-/** Registers the handler of {@link readArchivedChannelJob}. Call it before the database's jobs are started. */
+/** Registers the handler for {@link readArchivedChannelJob}. Call this before starting the database's jobs. */
 export function handleReadingJobs(context: Context): void {
   handleJob(context, readArchivedChannelJob, (transaction, soFar) => readSome(transaction, context, soFar));
 }

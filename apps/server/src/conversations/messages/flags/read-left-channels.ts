@@ -19,8 +19,8 @@ type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
  * Marks unread messages of channels that users have left as read, and publishes events. Handles a limited number of
- * copies at once and enqueues a job for the rest. The job skips users who have rejoined. The caller has locked the
- * channels.
+ * copies at once and enqueues a job for the rest. The job skips users who have rejoined. The caller must have locked
+ * the channels.
  */
 export async function readLeftChannels(
   transaction: ServerTransaction,
@@ -33,7 +33,7 @@ export async function readLeftChannels(
   if (rest.length > 0) await enqueueJob(transaction, context, readLeftChannelsJob, { left: rest });
 }
 
-/** Registers the handler of {@link readLeftChannelsJob}. Call it before the database's jobs are started. */
+/** Registers the handler for {@link readLeftChannelsJob}. Call this before starting the database's jobs. */
 export function markLeftChannelsReadJob(context: Context): void {
   handleJob(context, readLeftChannelsJob, async (transaction, { left }) => {
     await lockChannels(transaction, ascendingIds(left.map(({ channelId }) => channelId)));

@@ -49,7 +49,7 @@ export interface FoundWindow<Found> {
 export type ContentWanted = 'whole' | 'beginning';
 
 /**
- * Returns the messages around an anchor that are in the narrow and that the reader may read. Takes at most four
+ * Returns the messages around an anchor that are in the narrow and that the reader may read. Runs at most four
  * statements.
  */
 export async function findWindow(

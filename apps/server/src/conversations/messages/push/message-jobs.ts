@@ -28,7 +28,7 @@ const messagesPerRemoval = 200;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'realm' | 'serverPush'>;
 
-/** Registers the handlers of the push notification jobs. Call it before the database's jobs are started. */
+/** Registers the handlers for the push notification jobs. Call this before starting the database's jobs. */
 export function handleMessageJobs(context: Context): void {
   handleJob(context, notifyOfMessageJob, (transaction, payload, giveUpAt) =>
     notifyPhones(transaction, context, payload, giveUpAt),

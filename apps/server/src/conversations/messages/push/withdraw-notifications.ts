@@ -7,8 +7,8 @@ import { forgetLeftChannelsJob, removeNotificationsJob } from './message-jobs.js
 type Context = Pick<ServerContext, 'clock' | 'database'>;
 
 /**
- * Retracts push notifications for messages. Call it before copies are deleted. Enqueues a single job, which sends one
- * notification per 200 messages of a user.
+ * Retracts push notifications for messages. Call this before copies are deleted. Enqueues a single job, which sends
+ * one notification per 200 messages of a user.
  */
 export async function withdrawNotifications(
   transaction: ServerTransaction,

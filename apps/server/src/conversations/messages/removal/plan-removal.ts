@@ -4,7 +4,7 @@ import type { RealmSettingValues } from '../../../people/realm/realm-settings.js
 import type { ChannelAccess } from '../../channels/channel-access.js';
 import type { Message } from '../message-store.js';
 
-/** The input of the rules for deleting a message. */
+/** The input to the rules for deleting a message. */
 export interface RemovalFacts {
   /** Unix milliseconds. */
   readonly now: number;
@@ -14,7 +14,7 @@ export interface RemovalFacts {
    */
   readonly botOwnerId: UserId | undefined;
   readonly settings: Pick<RealmSettingValues, 'message_content_delete_limit_seconds'>;
-  /** Realm permissions that the actor holds. */
+  /** Realm permissions that the actor has. */
   readonly held: ReadonlySet<PermissionName<'realm'>>;
   /** `undefined` if the message does not exist or the actor may not read it. */
   readonly message: Pick<Message, 'senderId' | 'sentAt'> | undefined;

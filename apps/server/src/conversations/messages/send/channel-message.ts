@@ -14,7 +14,7 @@ import { topicKey } from '../message-store.js';
 import { checkTopic, cutTopic, readTopic } from '../topic-text.js';
 import type { NamedChannel } from './read-destination.js';
 
-/** The input of the rules for sending to a channel. */
+/** The input to the rules for sending to a channel. */
 export interface ChannelSendingFacts {
   /** `undefined` if the channel does not exist. */
   readonly access: ChannelAccess | undefined;

@@ -16,7 +16,7 @@ import { findConversations, participantsKey } from '../conversation-store.js';
 import { findRecipients, type Recipient } from './find-recipients.js';
 import type { NamedRecipient } from './read-destination.js';
 
-/** The input of the rules for direct messages. */
+/** The input to the rules for direct messages. */
 export interface DirectSendingFacts {
   readonly sender: Pick<KnownUser, 'id' | 'isBot'>;
   readonly recipients: readonly Recipient[];

@@ -35,7 +35,7 @@ export async function requireRoomForTopicPolicy(
 
 /**
  * Upserts users' topic policies, at most one per user and topic, and publishes events for those that `isNotified`
- * selects. Takes a constant number of statements.
+ * selects. Runs a constant number of statements.
  */
 export async function storeTopicPolicies(
   transaction: ServerTransaction,
