@@ -32,26 +32,30 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly realm: {
     readonly url: string;
     readonly name: string;
-    /** Set if no URL is configured: `url` is then the address that this process listens on. */
+    /** Set if no URL is configured. `url` is then the address that this process listens on. */
     readonly hasDefaultUrl?: true;
   };
-  /** Maximum forwarded registrations per user and hour. */
+  /** Maximum forwarded registrations per user per hour. */
   readonly registrationsPerHour: number;
   readonly uploads: UploadsConfiguration;
   readonly dashboard: DashboardConfiguration;
   /** Default validity of invitation links. */
   readonly invitationValidityMinutes: number;
-  /** Whether channels may be web-public: unauthenticated clients can then read them and load their files. */
+  /** Whether channels may be web-public, which lets unauthenticated clients read them and load their files. */
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum number of event queues per user, because each queue can have a long poll besides other requests.
+// Twice the maximum number of event queues per user, because each queue can have a long poll in addition to other
+// requests.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
 // In minutes. The maximum is 100 years.
 const validityRange = { minimum: 1, maximum: 52_704_000 };
 
-/** Reads the `SERVER_*` variables. @throws ConfigurationError that names all problems at once. */
+/**
+ * Reads the `SERVER_*` variables.
+ * @throws ConfigurationError that lists all problems.
+ */
 export function readServerEnvironment(environment: Environment): ServerConfiguration {
   const reader = new EnvironmentReader(environment, adminNames.prefix);
   const listening = readListenConfiguration(reader, 8310);

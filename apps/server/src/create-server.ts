@@ -60,29 +60,32 @@ interface ServerTimings {
   readonly relayTimeoutMilliseconds?: number;
 }
 
-/** A server that already processes jobs but does not listen yet. */
+/** A server that is already processing jobs but not yet listening. */
 export interface Server extends HttpService {
   readonly log: Log;
   readonly database: ServerDatabase;
   readonly realmUuid: string;
-  /** Reloads the relay's key. @throws ConfigurationError if it is invalid; the previous key stays in use. */
+  /**
+   * Reloads the relay's key.
+   * @throws ConfigurationError if the key is invalid; the previous key stays in use.
+   */
   reloadCredentials(): Promise<void>;
 }
 
 const defaultLongPollTimeoutSeconds = 50;
 const jobsDeadlineMilliseconds = 5000;
 /**
- * zulip-js sends edits in the query string. A code point takes up to 12 bytes there: four UTF-8 bytes, each escaped.
- * The remaining 24 KiB are for header fields and other parameters.
+ * Maximum bytes of a request's URL and header fields. zulip-js sends edits in the query string, where a code point
+ * takes up to 12 bytes: four UTF-8 bytes, each escaped. The remaining 24 KiB are for header fields and other
+ * parameters.
  */
 const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
 /** Maximum concurrent handlers per user. A client rarely needs more, and more would delay other users. */
 const handlersPerActor = 3;
 
 /**
- * Assembles the server, opens its database and starts its jobs.
- * @throws ConfigurationError or DatabaseUnusableError, with a message for the admin. Closes everything that it opened
- * before it throws.
+ * Assembles the server, opens its database and starts its jobs. If it fails, it closes everything that it opened.
+ * @throws ConfigurationError or DatabaseUnusableError, with a message for the admin.
  */
 export function createServer(
   configuration: ServerConfiguration,
@@ -200,7 +203,7 @@ async function startJobs(context: ServerContext, metrics: Metrics): Promise<void
   await database.jobs.start();
 }
 
-/** Subscribes to changes that other processes make in the same database. */
+/** Subscribes to changes made by other processes in the same database. */
 async function listenToProcesses({ signals }: ServerDatabase, clock: Clock, closers: Closers) {
   const queueListeners = await QueueListeners.open(signals);
   closers.push(async () => queueListeners.close());

@@ -7,12 +7,12 @@ import { adminNames } from './push/admin-names.js';
 import type { ServerDatabase } from './tables.js';
 
 /**
- * Returns checks for the files that a running server needs: the files that the settings name, and the key of a relay
- * account that `push enable` stored.
+ * Returns checks for the files that a running server needs: the files in the settings, and the key of a relay account
+ * that `push enable` stored.
  */
 export function watchedChecks(configuration: ServerConfiguration, database: ServerDatabase): StartCheck[] {
   const checks = serverFileChecks(configuration);
-  // If the settings name the relay account, the database stores no account to check.
+  // If the settings specify the relay account, the database has no account to check.
   return configuration.relay.kind === 'configured'
     ? checks
     : [...checks, relayAccountCheck(configuration, database)];
@@ -38,8 +38,8 @@ export function relayAccountCheck(
 }
 
 /**
- * Returns checks for the files that the settings name, such as the server's relay key, certificate authorities, and the
- * key of an S3 store.
+ * Returns checks for the files in the settings, such as the server's relay key, certificate authorities, and the key
+ * of an S3 store.
  */
 export function serverFileChecks({
   relay,

@@ -15,5 +15,5 @@ const messageJobs = [
   removeNotificationsJob,
 ];
 
-/** The kinds of the server's queued jobs. Scheduled jobs are not included. */
+/** The kinds of queued jobs on this server. Scheduled jobs are not included. */
 export const serverJobKinds: readonly string[] = [...messageJobs.map(({ kind }) => kind), ...allPushJobKinds];

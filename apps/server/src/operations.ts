@@ -105,8 +105,8 @@ import { registerEventQueue } from './register/register-event-queue.js';
 import { getServerSettings } from './server-settings/get-server-settings.js';
 
 /**
- * The operations that docs/chat-api.md specifies, in the same order, and the event queue operations that they require.
- * Push registration is in {@link serverPushOperations}.
+ * The operations that docs/chat-api.md specifies, in the same order, and the event queue operations that they
+ * require. Push registration is in {@link serverPushOperations}.
  */
 const contractOperations: readonly AnyOperation<ServerContext>[] = [
   updateMessage,
@@ -122,7 +122,7 @@ const contractOperations: readonly AnyOperation<ServerContext>[] = [
   getEvents,
 ];
 
-/** Further operations that stock clients expect. */
+/** Additional operations that stock clients expect. */
 const stockClientOperations: readonly AnyOperation<ServerContext>[] = [
   getServerSettings,
   getEmojiData,

@@ -19,7 +19,7 @@ const settleFullMembersEveryMilliseconds = 60 * 60_000;
 const deleteOldMessagesEveryMilliseconds = 60 * 60_000;
 const removeUploadsEveryMilliseconds = 60 * 60_000;
 
-/** Schedules the server's periodic jobs. Call it before the database's jobs are started. */
+/** Schedules the server's periodic jobs. Call this before starting the database's jobs. */
 export function scheduleServerJobs(options: ServerJobsOptions): void {
   const { database, metrics } = options;
   database.jobs.schedule('event-queues/remove-idle', removeIdleQueuesEveryMilliseconds, async (signal) => {

@@ -10,7 +10,7 @@ import { relayAccountCheck, serverFileChecks } from './file-checks.js';
 import { openServerDatabase } from './open-database.js';
 import { serverMigrations } from './tables.js';
 
-/** Returns checks of everything that the server needs to start. The checks open no port and create nothing. */
+/** Returns checks of everything that the server needs to start. The checks do not open a port or create anything. */
 export function serverStartChecks(configuration: ServerConfiguration, clock: Clock): StartCheck[] {
   const { databaseUrl, uploads } = configuration;
   const database = { url: databaseUrl.reveal(), migrations: serverMigrations, counters: ['client_devices'] };

@@ -7,7 +7,10 @@ import { createServer, type Server, type ServerOverrides } from './create-server
 
 export interface ListeningServer extends ListeningService, Pick<Server, 'reloadCredentials'> {}
 
-/** Starts a server and listens as configured. @throws as {@link createServer}, and if a port is in use. */
+/**
+ * Starts a server and listens as configured.
+ * @throws the errors of {@link createServer}, and an error if a port is in use.
+ */
 export async function startServer(
   configuration: ServerConfiguration,
   overrides: ServerOverrides = {},

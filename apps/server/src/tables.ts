@@ -63,7 +63,7 @@ import {
   shareEventTexts,
 } from './platform/event-queues/event-queue-tables.js';
 
-/** All tables of the server, including those of push. Times are Unix milliseconds. */
+/** All tables of the server, including the push tables. Times are Unix milliseconds. */
 export interface ServerTables
   extends RealmTables,
     UserTables,

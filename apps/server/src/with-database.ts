@@ -2,7 +2,7 @@ import type { Terminal } from '@waxwing/service/command-line';
 import type { ServerConfiguration } from './configuration.js';
 import type { ServerDatabase } from './tables.js';
 
-/** The remedy for a missing database, as the end of a sentence. */
+/** The remedy for a missing database, phrased as the end of a sentence. */
 export const remedyIfMissing =
   'name the database of the server in SERVER_DATABASE, or the file with its settings in --env-file; "waxwing-server db migrate" creates a new database';
 
@@ -21,7 +21,7 @@ export async function withServerDatabase<Result>(
   work: (database: ServerDatabase, configuration: ServerConfiguration) => Promise<Result>,
   { mayCreate = false, check }: CreationOptions = {},
 ): Promise<Result> {
-  // Imported lazily, so that help starts fast.
+  // Imported lazily, so that `--help` stays fast.
   const { readServerEnvironment } = await import('./configuration.js');
   const { openServerDatabase } = await import('./open-database.js');
   const configuration = readServerEnvironment(terminal.environment);
@@ -31,7 +31,7 @@ export async function withServerDatabase<Result>(
     clock: terminal.clock,
     role: 'visiting',
     remedyIfMissing: mayCreate ? undefined : remedyIfMissing,
-    // This process runs no jobs. The only errors here are background errors after a commit; they do not fail the command.
+    // This process runs no jobs, so only background errors after a commit arrive here. They do not fail the command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

@@ -3,7 +3,7 @@ import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../platform/authentication/authenticate.js';
 
-// Apps without encryption register the phone's token in plain text. This server refuses such registrations: it sends
+// Apps without encryption register the phone's token in plain text. This server rejects these registrations: it sends
 // only encrypted notifications, and must not know tokens. No code here reads the token, so it is neither stored nor
 // logged.
 
@@ -12,7 +12,10 @@ const token = z.string();
 const tooOld =
   'This server sends only encrypted notifications, which this app does not support: update the app. The token was not stored.';
 
-/** `POST /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST and the advice to update the app. */
+/**
+ * `POST /api/v1/users/me/android_gcm_reg_id`: always fails with BAD_REQUEST and a message that says to update the
+ * app.
+ */
 export const addLegacyFcmToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/android_gcm_reg_id',
@@ -26,7 +29,9 @@ export const addLegacyFcmToken = operation({
   },
 });
 
-/** `POST /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST and the advice to update the app. */
+/**
+ * `POST /api/v1/users/me/apns_device_token`: always fails with BAD_REQUEST and a message that says to update the app.
+ */
 export const addLegacyApnsToken = operation({
   method: 'POST',
   path: '/api/v1/users/me/apns_device_token',
@@ -40,9 +45,7 @@ export const addLegacyApnsToken = operation({
   },
 });
 
-/**
- * `DELETE /api/v1/users/me/android_gcm_reg_id`: always refused with BAD_REQUEST, because no such token is registered.
- */
+/** `DELETE /api/v1/users/me/android_gcm_reg_id`: always fails with BAD_REQUEST, because no such token is registered. */
 export const removeLegacyFcmToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/android_gcm_reg_id',
@@ -56,9 +59,7 @@ export const removeLegacyFcmToken = operation({
   },
 });
 
-/**
- * `DELETE /api/v1/users/me/apns_device_token`: always refused with BAD_REQUEST, because no such token is registered.
- */
+/** `DELETE /api/v1/users/me/apns_device_token`: always fails with BAD_REQUEST, because no such token is registered. */
 export const removeLegacyApnsToken = operation({
   method: 'DELETE',
   path: '/api/v1/users/me/apns_device_token',

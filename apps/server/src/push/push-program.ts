@@ -31,7 +31,7 @@ async function withPush<Result>(
   terminal: Terminal,
   work: (push: PushWork) => Promise<Result>,
 ): Promise<Result> {
-  // Imported lazily, so that help starts fast.
+  // Imported lazily, so that `--help` stays fast.
   const { loadFastestSodium } = await import('@waxwing/sodium/native');
   const { readRealm } = await import('../people/realm/realm-store.js');
   return withServerDatabase(terminal, async (database, configuration) => {

@@ -2,7 +2,7 @@ import type { RealmPushStatusChange } from '@waxwing/server-push';
 import type { PublishedEvent } from '../platform/event-queues/published-event.js';
 
 /**
- * Builds the events for a change of the push status (whether notifications are sent, and until when): one per changed
+ * Builds the events for a change in push status (whether notifications are sent, and until when): one per changed
  * field.
  */
 export function pushStatusEvents({ canPush, endTimestamp }: RealmPushStatusChange): PublishedEvent[] {

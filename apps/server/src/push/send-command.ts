@@ -19,7 +19,7 @@ interface SendFlags extends OutputFlags, WaitFlag {
 
 interface Sent extends SentText {
   readonly results: readonly CountedResult[];
-  /** The last error of the relay link, if the link is failing. */
+  /** The relay link's last error, if the link is failing. */
   readonly trouble: string | undefined;
 }
 
@@ -52,11 +52,11 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
     });
 }
 
-/** The results that mean that a phone was or will be notified. */
+/** The results for which a phone was or will be notified. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {
-  // Imported lazily, so that help starts fast.
+  // Imported lazily, so that `--help` stays fast.
   const { findRelayAccount, readRelayLinkStatus } = await import('@waxwing/server-push');
   const { asCommandError } = await import('../people/realm/as-command-error.js');
   const { readRealm } = await import('../people/realm/realm-store.js');

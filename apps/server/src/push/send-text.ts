@@ -22,7 +22,7 @@ import { queueNotifier } from '../platform/event-queues/queue-listeners.js';
 import type { ServerDatabase } from '../tables.js';
 import { adminNames } from './admin-names.js';
 
-/** A text that an admin sends to the phones of the user with this email address. */
+/** A text that an admin sends to a user's phones, with the user's email address. */
 export interface TextToSend {
   readonly email: string;
   readonly text: string;
@@ -38,10 +38,10 @@ export interface SentText {
 }
 
 /**
- * Sends a user a direct message from the Notification Bot. The running server encrypts its notification for each of the
- * user's devices, as for any message.
- * @throws CommandError, and sends nothing, if no device would be notified. @throws ProtocolError BAD_REQUEST for an
- * empty text.
+ * Sends a user a direct message from the Notification Bot. The running server encrypts its notification for each of
+ * the user's devices, as for any message. Sends nothing if no device would be notified.
+ * @throws CommandError if no device would be notified.
+ * @throws ProtocolError BAD_REQUEST for an empty text.
  */
 export async function sendText(
   database: ServerDatabase,

@@ -29,7 +29,7 @@ import { readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
 import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 
-/** Clients may abort a poll after this time. It is well above the server's long-poll timeout. */
+/** After this time, clients may abort a poll. It is well above the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of strings').max(100), 'must be a list').max(100);
@@ -39,7 +39,7 @@ const includeSubscribers = z
   .enum(['true', 'false', 'partial'], 'must be true, false or partial')
   .transform((text) => text !== 'false');
 
-/** All fields of the initial state. Each field is present if its event type is fetched. */
+/** All fields of the initial state. A field is present if its event type is fetched. */
 const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial().shape), z.object({}));
 
 /**
@@ -125,7 +125,7 @@ export const registerEventQueue = operation({
       lifetimeMilliseconds: queueLifetime(parameters),
     };
     const register = async () => {
-      // Access may have changed while the request was queued: check the requester's current rights.
+      // The requester's access may have changed while the request was queued, so check the current rights.
       const { queueId, held } = await makeQueue(context, actor, requested);
       const read = (db: StateContext['database']['db']) =>
         fetchStates({ ...context, nextTick, database: { db } }, held, asked);

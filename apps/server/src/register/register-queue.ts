@@ -2,7 +2,7 @@ import { BoundedQueue } from '@waxwing/service/http';
 
 /**
  * Creates the bounded queue for event queue registrations. Each registration occupies a database connection while it
- * reads. Of a process's ten connections, at most three serve registrations.
+ * reads. At most three of a process's ten connections serve registrations.
  */
 export function createRegisterQueue(): BoundedQueue {
   return new BoundedQueue({

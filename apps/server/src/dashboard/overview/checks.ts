@@ -17,7 +17,7 @@ const remedies: Readonly<Record<string, string>> = {
   files: 'Correct the file, or the setting that names it: the next start would fail.',
 };
 
-/** Returns all checks, failed ones first. Sends no request to the relay; the page "Push" does that. */
+/** Returns all checks, failed ones first. Sends no request to the relay, unlike the "Push" page. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
   return failedFirst([
     ...readinessChecks(facts.readiness, remedies),

@@ -27,7 +27,7 @@ export class CountedRows {
     this.#clock = clock;
   }
 
-  /** Returns counts that are at most a minute old. Rejects if the database fails; the next call counts again. */
+  /** Returns counts that are at most a minute old. Rejects if the database fails. The next call then counts again. */
   async read(): Promise<RowCounts> {
     const now = this.#clock();
     if (this.#last === undefined || Math.abs(now - this.#last.at) >= keptMilliseconds) {

@@ -11,7 +11,7 @@ import type { DashboardContext } from '../dashboard-context.js';
 const waitSeconds = 5;
 const maximumAddressCharacters = 320;
 
-/** Checks push from the configuration to the phones, as `push status` does. Sends requests to the relay. */
+/** Checks push end to end, from the configuration to the phones, as `push status` does. Sends requests to the relay. */
 export const showPushChecks = operation({
   method: 'GET',
   path: '/admin/api/push',
