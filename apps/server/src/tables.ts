@@ -84,7 +84,7 @@ export interface ServerTables
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
 
-/** One list for all folders, because databases record migrations by these names. */
+/** One list for all folders, because databases record migrations under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
   rowsOfNewDatabase: rowsOfRoleGroups,

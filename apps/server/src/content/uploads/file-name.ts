@@ -15,7 +15,7 @@ export function shownFileName(given: string): string {
 
 /**
  * Returns the last segment of a file's path. It contains only letters, digits, `.`, `_` and `-`, and never starts or
- * ends with a full stop.
+ * ends with a period.
  */
 export function cleanFileName(given: string): string {
   const plain = seenName(given)

@@ -14,7 +14,7 @@ type FileStoreSettings =
       /** `undefined` for Amazon S3. */
       readonly endpoint: string | undefined;
       readonly accessKeyId: string;
-      /** Must be readable by its owner only. */
+      /** Only its owner may be able to read this file. */
       readonly secretKeyFile: string;
     };
 

@@ -56,7 +56,10 @@ export function mayRemoveSubscribers(access: ChannelAccess): boolean {
   return access.held.has('can_remove_subscribers_group') || administersChannel(access);
 }
 
-/** Returns whether a user may subscribe themselves or others to a private channel. Such users may also read it. */
+/**
+ * Returns whether a user may subscribe themselves or others to a private channel. Users with this right may also read
+ * the channel.
+ */
 function mayJoinPrivate({ held }: ChannelAccess): boolean {
   return held.has('can_subscribe_group') || held.has('can_add_subscribers_group');
 }

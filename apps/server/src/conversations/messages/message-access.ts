@@ -24,11 +24,11 @@ export function readsMessage(message: MessageAccess): boolean {
 }
 
 /**
- * Returns {@link readsMessage} as an SQL condition on a row of `messages`. It looks up the row's own channel or
- * conversation, so that its cost does not grow with their number.
+ * Returns {@link readsMessage} as an SQL condition on a row of `messages`. It looks up the channel or conversation of
+ * each row, so that its cost does not grow with the number of channels and conversations.
  */
 export function isReadable(reader: PermissionHolder): RawBuilder<boolean> {
-  // The unary plus keeps the planner from using an index here, which would collect every message that the user may
+  // The unary plus prevents the planner from using an index here, which would collect every message that the user may
   // read.
   const channelId = sql`+ messages.channel_id`;
   return sql<boolean>`(

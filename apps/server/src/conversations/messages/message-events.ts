@@ -47,7 +47,7 @@ export function messageEvents(
     message: writeMessage(message, form.isHidden ? unknown : related, form) as JsonObject,
     ...(localId === undefined ? {} : { local_message_id: localId }),
   });
-  // Uses the sender's address as the queue's owner sees it: matching by the real address would reveal a hidden address.
+  // Uses the sender's address as the queue's owner sees it. Matching the real address would reveal a hidden address.
   const isInNarrow = (narrow: string, flags: number | undefined, isHidden: boolean): boolean => {
     const { channelId, senderId, topic } = message;
     const channel =

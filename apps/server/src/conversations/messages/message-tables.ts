@@ -134,8 +134,8 @@ async function createConversations(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Creates the table of copies. Its primary key stores a message's copies next to each other, so that a message appends
- * its copies at the end of the table.
+ * Creates the table of copies. Its primary key stores a message's copies next to each other, so that the copies of a
+ * new message are appended at the end of the table.
  */
 async function createCopies(db: Kysely<unknown>): Promise<void> {
   const table = db.schema

@@ -69,8 +69,8 @@ const isRoleGroup = sql<SqlBool>`user_groups.name_lower in (${sql.join(roleGroup
   and user_groups.is_system = 1`;
 
 /**
- * Returns the SQL condition that a user's role makes the user a direct member of the role group. Deactivated users
- * stay members. System bots, recognized by their empty key hash, are not in any role group.
+ * Returns an SQL condition that is true if the user's role makes the user a direct member of the role group.
+ * Deactivated users stay members. System bots, recognized by their empty key hash, are not in any role group.
  */
 function belongsByRole(fullMemberSince: number): RawBuilder<SqlBool> {
   const rules = roleGroups.flatMap(({ name, role }) =>

@@ -54,7 +54,7 @@ export function readsAddress(reader: Reader, owner: AddressOwner): boolean {
 }
 
 /**
- * Returns the address in a user's record, which is the same for every reader: the real address if it is public,
+ * Returns the address in a user's record. It is the same for every reader: the real address if it is public,
  * otherwise the dummy address `user<id>@<realm_host>`.
  */
 export function shownAddress(owner: AddressOwner, realm: Pick<PushRealm, 'url'>): string {

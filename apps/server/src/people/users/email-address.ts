@@ -19,9 +19,9 @@ const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 const turkicTopLevels: ReadonlySet<string> = new Set(['tr', 'az', 'kz']);
 
 /**
- * Returns whether a text is a valid email address for a user: at most 254 characters, at most 64 octets before the `@`,
- * without a quoted part, at a domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets
- * (RFC 6531) count as `x`. No pattern accepts a colon, which would end the address in HTTP Basic credentials.
+ * Returns whether a text is a valid email address for a user: at most 254 characters, at most 64 octets before the
+ * `@`, no quoted part, and a domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC
+ * 6531) count as `x`. No pattern accepts a colon, which would end the address in HTTP Basic credentials.
  */
 export function isEmailAddress(text: string): boolean {
   if (text.length > maximumAddressCharacters || /["\s\p{Cc}]/u.test(text)) return false;

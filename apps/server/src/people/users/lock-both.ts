@@ -5,7 +5,7 @@ import { insufficientPermission } from '../permissions/insufficient-permission.j
 import { noSuchUser } from './no-such-user.js';
 import { findDetails, lockDetails, type UserDetails, type UserName } from './user-details.js';
 
-/** The acting administrator, and the target user, locked until the transaction ends. */
+/** The acting administrator and the target user, who is locked until the transaction ends. */
 export interface Both {
   readonly administrator: UserDetails;
   readonly target: UserDetails;

@@ -70,8 +70,8 @@ interface Move {
 }
 
 /**
- * A state machine that accepts the spellings of reserved names, from state 0 to `end`. It reads a text in linear time;
- * a regular expression would backtrack for hours.
+ * A state machine that accepts the spellings of reserved names, from state 0 to `end`. It reads a text in linear
+ * time, whereas a regular expression could backtrack for hours.
  */
 interface Spellings {
   readonly states: Move[][];

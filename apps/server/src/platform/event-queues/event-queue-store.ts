@@ -48,7 +48,7 @@ const liveQueue = fixedQuery<ServerTables, LiveQueue, EventQueueRow>((db, parame
     .where(isLive(parameter('now'))),
 );
 
-/** Returns the SQL condition on rows of `event_queues` that the queue has not expired. */
+/** Returns an SQL condition on rows of `event_queues` that is true if the queue has not expired. */
 export function isLive(now: number): RawBuilder<boolean> {
   return sql<boolean>`last_used_at + lifetime_milliseconds > ${now}`;
 }

@@ -57,7 +57,7 @@ export const getEvents = operation({
         return { queue_id: queueId, events: await takeEvents(database, poll) };
       });
     }
-    // Listen before reading the queue, or else an event published in between would be missed.
+    // Listen before reading the queue. Otherwise, an event published in between would be missed.
     const listener = queueListeners.listen(queueId);
     try {
       const queue = await request.runPiece(() => acknowledge(context, poll, () => listener.replaceOlder()));

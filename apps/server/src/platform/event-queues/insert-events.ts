@@ -67,7 +67,7 @@ const queued = fixedQuery<ServerTables, Queued, object>((db, parameter) => ({
       where part.kind = alike.kind`.compile(db),
 }));
 
-// A subquery with `limit` is a lookup for each queue. PostgreSQL would join by reading all queues.
+// A subquery with `limit` is a lookup for each queue. With a join, PostgreSQL would read all queues.
 function lastEventId(queueId: string): RawBuilder<number> {
   return sql`(select last_event_id from event_queues where event_queues.queue_id = ${sql.ref(queueId)} limit 1)`;
 }

@@ -62,7 +62,7 @@ const queuesOfUsers = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, 
 );
 
 const queuesOfPublic = fixedQuery<ServerTables, QueuesOfUsers, LockedQueue>((db, parameter) =>
-  // A union, because with `or` SQLite would scan all queues instead of using the two indexes.
+  // Uses a union, because with `or` SQLite would scan all queues instead of using the two indexes.
   lockedQueues(db, parameter).where('queue_id', 'in', (queues) =>
     queues
       .selectFrom('event_queues')
@@ -95,7 +95,7 @@ function lockedQueues(
     .modifyEnd(lockingRows(db));
 }
 
-// With `exists`, PostgreSQL would hash all users. A subquery with `limit` is a lookup for each queue.
+// A subquery with `limit` is a lookup for each queue. With `exists`, PostgreSQL would hash all users.
 const followsPublic = sql<number>`case when has_all_public_channels = 1 then coalesce((
   select 1 from users
   where users.id = event_queues.user_id and users.is_active = 1 and users.role <> ${roles.guest} limit 1

@@ -23,7 +23,7 @@ export async function readQueueOwners(
   { types, candidates = sql<SqlBool>`1 = 1` }: QueueOwnersAsked,
   now: number,
 ): Promise<QueueOwner[]> {
-  // `cross join` makes SQLite start with the queues, which are few, and not with the users.
+  // `cross join` makes SQLite start with the queues, which are few, instead of the users.
   const { rows } = await sql<QueueOwner>`
     select distinct users.id, users.role
     from event_queues cross join users

@@ -84,7 +84,7 @@ export const createChannelFolder = operation({
 });
 
 /**
- * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives it if it has no channels.
+ * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives a folder without channels.
  * Publishes the changed fields to all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators;
  * BAD_REQUEST for an unknown folder, an invalid name, a name that another folder has, and archiving a folder that has
  * channels.

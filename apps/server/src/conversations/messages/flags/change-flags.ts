@@ -39,8 +39,8 @@ export async function changeFlags(
   const isUnreading = flag === 'read' && op === 'remove';
   // A message without a copy counts as read and has no other flags, so only these changes create copies.
   const makesCopies = isUnreading || (op === 'add' && flag !== 'read');
-  // Creates copies only for messages under a shared lock. Without the lock, a message could become unreadable
-  // concurrently, and the new copy would keep it readable.
+  // Locks the messages (shared) before creating copies. Otherwise, a message could become unreadable concurrently,
+  // and the new copy would keep it readable.
   const locked = makesCopies
     ? await keepReadableMessages(transaction, actor, requested.messageIds)
     : requested.messageIds;

@@ -21,7 +21,7 @@ export interface ReadCopy {
   readonly message_id: MessageId;
 }
 
-/** The copies that were marked as read, and the users who may have further unread copies. */
+/** The copies that were marked as read, and the users who may have more unread copies. */
 export interface Reading {
   /** Sorted by message, then user. */
   readonly copies: readonly ReadCopy[];
@@ -65,7 +65,7 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
 /** The number of user ids written into one statement's text. */
 const usersAtOnce = 500;
 
-/** Finds unread copies without locking them, and the users whose further copies exceed the limit. */
+/** Finds unread copies without locking them, and the users who have more copies than the limit allows. */
 async function findUnread(db: Db, memberships: readonly Membership[], limit: number) {
   const found: ReadCopy[] = [];
   const rest: Membership[] = [];

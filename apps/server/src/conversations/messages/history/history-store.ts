@@ -57,7 +57,7 @@ export async function readMessageHistory(
   };
 }
 
-/** Returns the texts before the given edits, by edit id. Omits edits that were deleted. */
+/** Returns the texts from before the given edits, by edit id. Omits edits that were deleted. */
 export async function readEditTexts(
   db: Kysely<ServerTables>,
   ids: readonly number[],

@@ -77,24 +77,24 @@ interface Step {
   /** The topic after the edit. */
   readonly topic: string;
   /**
-   * The next edit that changes the text: the text before it is this snapshot's text. `undefined` if this snapshot has
-   * the current text.
+   * The next edit that changes the text. Its stored previous text is the text of this snapshot. `undefined` if this
+   * snapshot has the current text.
    */
   readonly textFrom: StoredEdit | undefined;
 }
 
 /**
  * Yields the snapshots of a message, oldest first: the original, then the state after each edit. With the policy
- * `moves`, yields only moves, each with the text at that time. To keep earlier text hidden, the first snapshot then has
- * the text of the first move, or the current text if there was no move. Reads the texts in pieces, because they may be
- * large in total.
+ * `moves`, yields only moves, each with the text at that time. The first snapshot then has the text of the first
+ * move, or the current text if there was no move, so that earlier text stays hidden. Reads the texts in pieces,
+ * because their total size may be large.
  */
 export async function* messageSnapshots(
   history: MessageHistory,
   form: SnapshotForm,
 ): AsyncGenerator<Snapshot[]> {
   const { message, readTexts } = history;
-  // Kept between pieces: a piece starts with the edit whose previous text is the last text of the preceding piece.
+  // Kept between pieces, because the last text of one piece is the previous text of the first edit in the next piece.
   let texts: ReadonlyMap<number, EditText> = new Map();
   for (const piece of inPieces(stepsOf(history, form.policy), message)) {
     const edits = piece.flatMap(({ edit, textFrom }) => [edit, textFrom]).filter(changesText);
@@ -110,7 +110,7 @@ function stepsOf({ message, edits }: MessageHistory, policy: SnapshotForm['polic
   const steps: Step[] = [];
   let { topic } = message;
   let textFrom: StoredEdit | undefined;
-  /** Under the policy `moves`: the edit that contains the text of the first snapshot. */
+  /** With the policy `moves`, the edit that contains the text of the first snapshot. */
   let firstText: StoredEdit | undefined;
   for (const edit of edits.toReversed()) {
     const isShown = policy !== 'moves' || isMove(edit);

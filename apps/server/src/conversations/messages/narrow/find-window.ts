@@ -23,7 +23,7 @@ interface SinceInstant {
   readonly since: number;
 }
 
-/** Greater than any id: the anchor after the newest message. */
+/** An id greater than that of any message: the anchor after the newest message. */
 const behindNewest = 10_000_000_000_000_000;
 
 /** A message and the flags of the reader's copy. */
@@ -186,8 +186,8 @@ async function select<Row>(
 
 /**
  * Returns the condition that joins `messages` with the reader's copies. If no other index applies, the query starts
- * from the copies, which may be a small part of all messages. The unary plus keeps databases from scanning all messages
- * instead.
+ * from the copies, which may be a small fraction of all messages. The unary plus prevents databases from scanning all
+ * messages instead.
  */
 function isCopyOf(narrow: NarrowCondition): RawBuilder<boolean> {
   return isByCopies(narrow)
@@ -210,7 +210,8 @@ function within(
 ): Pick<Selection, 'only' | 'rest'> {
   return {
     only: sql`${order} ${sql.raw(side)} ${anchor}`,
-    // `+ 0`: SQLite would use the value of a bare parameter for planning, and recompile the statement each time.
+    // Adds 0, because SQLite would use the value of a bare parameter for planning, and recompile the statement each
+    // time.
     rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
   };
 }

@@ -187,19 +187,19 @@ function withEach(db: Db, userIds: readonly UserId[]): Condition {
 }
 
 /**
- * Returns the condition that the message mentions the user by name, not silently. Names are escaped in HTML, so no name
- * can imitate this markup.
+ * Returns a condition that is true if the message mentions the user by name, and not silently. Names are escaped in
+ * HTML, so no name can imitate this markup.
  */
 function mentionsUser(id: UserId): Condition {
   return sql`messages.rendered_content like ${`%<span class="user-mention" data-user-id="${id}">%`}`;
 }
 
-/** Returns the condition that the copy has any of these bits. */
+/** Returns a condition that is true if the copy has any of these bits. */
 function hasFlag(...bits: number[]): Condition {
   return sql`copy.flags & ${sql.raw(String(bits.reduce((sum, bit) => sum | bit, 0)))} <> 0`;
 }
 
-/** A condition that holds for unread copies. A message without a copy counts as read. */
+/** True for unread copies. A message without a copy counts as read. */
 const isUnread: Condition = sql`copy.flags & ${sql.raw(String(messageFlags.read))} = 0`;
 
 function isCondition(reader: PermissionHolder, operand: string): Condition {
@@ -263,8 +263,8 @@ function topicInNarrow({ id }: PermissionHolder, requested: string): Condition {
 }
 
 /**
- * Returns the condition that the topic is muted, or that its channel is muted and the topic is neither unmuted nor
- * followed.
+ * Returns a condition that is true if the topic is muted, or if its channel is muted and the topic is neither unmuted
+ * nor followed.
  */
 function isMuted(reader: PermissionHolder): Condition {
   return sql`coalesce(

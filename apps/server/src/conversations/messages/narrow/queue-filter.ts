@@ -46,8 +46,8 @@ const tests: Readonly<Record<string, Test>> = {
 };
 
 /**
- * Maximum length of a queue's narrow. Bounds the cost of a new message, which is tested against the narrow of each
- * queue.
+ * Maximum length of a queue's narrow. Bounds the cost of sending a message, which is tested against the narrow of
+ * each queue.
  */
 const maximumCharacters = 2000;
 

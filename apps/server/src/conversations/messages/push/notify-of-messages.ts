@@ -136,8 +136,8 @@ async function readFacts(
 }
 
 /**
- * Returns the SQL condition that the user has a phone to notify. It is evaluated per user, because a list of all
- * users with a phone would be rebuilt for each message.
+ * Returns an SQL condition that is true if the user has a phone to notify. It is evaluated per user, because a list
+ * of all users with a phone would be rebuilt for each message.
  */
 function hasPhone({ exists, or, selectFrom }: ExpressionBuilder<ServerTables, 'users'>) {
   const pushDevices = selectFrom('push_devices')

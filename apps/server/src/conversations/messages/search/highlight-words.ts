@@ -1,6 +1,6 @@
 import { escapeHtml } from '@waxwing/markdown';
 
-/** Highlights the searched words in the text of HTML, not in its tags. */
+/** Highlights the searched words in an HTML text, but not inside tags. */
 export function highlightHtml(html: string, words: readonly string[]): string {
   return html
     .split(/(<[^>]*>)/)

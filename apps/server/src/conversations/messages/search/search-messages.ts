@@ -2,7 +2,7 @@ import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
-/** Maximum words of a search. Bounds its cost; further words are ignored. */
+/** Maximum number of words in a search. Bounds its cost; any further words are ignored. */
 const maximumWords = 100;
 
 /** Returns the distinct words of a search, in lower case. A message must contain all of them. */
@@ -12,8 +12,8 @@ export function wordsOf(search: string): string[] {
 }
 
 /**
- * Returns an SQL condition that the row of `messages` contains all words in its topic or text. A search without words
- * matches nothing.
+ * Returns an SQL condition that is true if the row of `messages` contains all words in its topic or text. A search
+ * without words matches nothing.
  */
 export function searchCondition(db: Kysely<ServerTables>, search: string): RawBuilder<boolean> {
   const words = wordsOf(search);

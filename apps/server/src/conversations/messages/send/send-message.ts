@@ -34,7 +34,7 @@ import {
 /** In UTF-16 code units. Shorter texts are rendered first, because checking the destination takes longer. */
 const shortText = 500;
 
-/** The destination as requested by the sender. */
+/** The destination that the sender requested. */
 type Asked =
   | { readonly kind: 'channel'; readonly named: NamedChannel; readonly topic: string }
   | { readonly kind: 'direct'; readonly names: readonly NamedRecipient[] };
