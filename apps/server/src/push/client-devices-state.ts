@@ -2,7 +2,7 @@ import { clientDeviceShape } from '@waxwing/server-push';
 import { z } from 'zod';
 import { initialState } from '../platform/event-queues/initial-state.js';
 
-/** `devices` of the register response (docs/protocol.md#device-events), by decimal device id. */
+/** The `devices` field of the register response (docs/protocol.md#device-events), keyed by decimal device id. */
 export const clientDevicesState = initialState({
   eventType: 'device',
   shape: z.object({ devices: z.record(z.string(), clientDeviceShape) }),

@@ -7,7 +7,7 @@ import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 /**
  * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users whose clients support
  * URL templates, and makes all processes render with it. Returns the result of `change`.
- * @throws ProtocolError the errors of `change`.
+ * @throws any error that `change` throws.
  */
 export function changeLinkifiers<Result>(
   { linkifiers, publish }: Pick<ServerContext, 'linkifiers' | 'publish'>,

@@ -6,7 +6,7 @@ const maximumPathCharacters = 60;
 const maximumEndingCharacters = 10;
 
 /**
- * Returns the display name of a file. Removes folders, invisible characters and characters that change the text
+ * Returns the display name of a file. Removes folder names, invisible characters, and characters that change the text
  * direction.
  */
 export function shownFileName(given: string): string {

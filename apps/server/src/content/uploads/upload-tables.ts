@@ -16,7 +16,7 @@ export interface UploadTables {
     created_at: number;
     /** 0 while the file is being uploaded, and again while it is being removed. */
     is_stored: number;
-    /** The time since which no message refers to the file. Null while a message refers to it. */
+    /** Since when no message has referred to the file. Null while a message refers to it. */
     unclaimed_since: number | null;
     /** 1 if the file is its owner's avatar. Messages do not refer to avatars. */
     is_avatar: Generated<number>;

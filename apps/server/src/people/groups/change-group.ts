@@ -11,7 +11,7 @@ import { listGroups } from './group-store.js';
 /**
  * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` is the maximum
  * number of members that the change adds or removes. It defaults to the number of `userIds`.
- * @throws ProtocolError the errors of `plan`.
+ * @throws any error that `plan` throws.
  */
 export async function changeGroup(
   { publish }: Pick<ServerContext, 'publish'>,

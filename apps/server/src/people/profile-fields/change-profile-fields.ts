@@ -8,7 +8,7 @@ import { lockProfileFields, readProfileFields } from './profile-field-store.js';
 /**
  * Runs `change` on all profile fields and publishes the result to all users, in one transaction. Returns the result of
  * `change`.
- * @throws ProtocolError the errors of `change`.
+ * @throws any error that `change` throws.
  */
 export function changeProfileFields<Result>(
   { publish }: Pick<ServerContext, 'publish'>,

@@ -26,8 +26,8 @@ interface Poll {
  * `GET /api/v1/events` (docs/chat-api.md#common-conventions): returns the events after `last_event_id`, and
  * acknowledges the events up to it. If there are many events, returns the first batch. If there are no events, waits
  * for one unless `dont_block` is set, and responds with a heartbeat on timeout. Errors: UNAUTHORIZED;
- * INVALID_API_KEY; REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID, including for an event that was lost
- * when the database was restored.
+ * INVALID_API_KEY; REQUEST_VARIABLE_MISSING; BAD_REQUEST; BAD_EVENT_QUEUE_ID for an unknown queue, and for a client
+ * with events that were lost when the database was restored.
  */
 export const getEvents = operation({
   method: 'GET',

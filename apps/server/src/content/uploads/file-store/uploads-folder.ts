@@ -10,7 +10,10 @@ import {
   shownMode,
 } from '@waxwing/service/config';
 
-/** Creates the uploads folder if it is missing. @throws ConfigurationError unless only its owner can access it. */
+/**
+ * Creates the uploads folder if it is missing.
+ * @throws ConfigurationError if anyone other than its owner can access it.
+ */
 export function makeUploadsFolder(root: string): void {
   try {
     makePrivateFolder(root);

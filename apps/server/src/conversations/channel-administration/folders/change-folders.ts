@@ -12,7 +12,7 @@ interface Changed<Result> {
 
 /**
  * Runs `change` on the channel folders under an exclusive lock, and publishes the resulting event to all users.
- * @throws ProtocolError the errors of `change`.
+ * @throws any error that `change` throws.
  */
 export function changeFolders<Result>(
   { publish }: Pick<ServerContext, 'publish'>,

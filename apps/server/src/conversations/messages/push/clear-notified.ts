@@ -7,10 +7,10 @@ import type { ServerTables } from '../../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 import { usersInChannel } from '../message-readers.js';
 
-/** Messages whose notifications are to be retracted from devices, by user. */
+/** Messages whose notifications must be retracted from devices, by user. */
 export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
 
-/** Selects copies of messages: those of `userIds`, or of every user if omitted. */
+/** Selects copies of messages: the copies of `userIds`, or of all users if omitted. */
 export interface CopiesOfMessages {
   readonly messageIds: readonly MessageId[];
   readonly userIds?: readonly UserId[];

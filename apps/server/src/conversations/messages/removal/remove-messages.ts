@@ -20,7 +20,10 @@ export interface RemovedMessages {
   readonly messages: readonly Message[];
   /** `undefined` for direct messages. */
   readonly channel: Channel | undefined;
-  /** The user who deletes the messages, who is always notified. `undefined` if a scheduled job deletes them. */
+  /**
+   * The user who deletes the messages. This user is always notified. `undefined` if a scheduled job deletes the
+   * messages.
+   */
   readonly actorId: UserId | undefined;
 }
 

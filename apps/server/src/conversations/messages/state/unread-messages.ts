@@ -13,7 +13,7 @@ const ids = z.array(z.number().int());
 /** Maximum number of unread messages in the list, the newest ones first. */
 const maximumUnread = 50_000;
 
-/** `unread_msgs` of the register response. Lists of ids are ascending. */
+/** The `unread_msgs` field of the register response. Lists of ids are ascending. */
 export const unreadShape = z.object({
   count: z.number().int(),
   pms: z.array(
