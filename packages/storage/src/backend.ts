@@ -14,7 +14,10 @@ export interface Backend<Tables> {
   isConflict(error: unknown): boolean;
   /** Runs queries synchronously in the write transaction. Present only if transactions run one at a time (SQLite). */
   readonly runAtOnce?: RunAtOnce;
-  /** Prepares a transaction for long work: lifts the statement timeout, or lets other requests run in between. */
+  /**
+   * Prepares a transaction for slow work: disables the statement timeout (PostgreSQL), or yields to other requests
+   * between statements (SQLite).
+   */
   waitPatiently(transaction: Transaction<Tables>): Promise<void>;
   /** Runs migrations on a connection without statement timeouts. */
   migrating(work: (migration: Migration<Tables>) => Promise<void>): Promise<void>;
@@ -34,12 +37,12 @@ interface Migration<Tables> {
 }
 
 /**
- * How a database is opened.
+ * The process or thread that opens a database.
  *
- * - `serving`: by the process that answers requests and runs jobs
- * - `visiting`: by a command that may run at the same time
- * - `helping`: by a worker thread of the serving process, which already has the database open. On SQLite, the thread
- *   writes only while the main thread holds the write lock for it.
+ * - `serving`: the process that answers requests and runs jobs
+ * - `visiting`: a command, which may run while another process serves
+ * - `helping`: a worker thread of the serving process. On SQLite, it writes only while the main thread holds the write
+ *   lock for it.
  */
 export type DatabaseRole = 'serving' | 'visiting' | 'helping';
 
@@ -52,7 +55,7 @@ export interface BackendOptions {
   readonly connections: number;
   /** If given, a database without tables is refused, and the error message ends with this text. */
   readonly remedyIfMissing?: string | undefined;
-  /** Whether a SQLite file may also contain tables of other programs. */
+  /** Whether a SQLite file may also contain other programs' tables. */
   readonly mayHoldOthers?: boolean | undefined;
   /** Called with errors of background work. */
   onError(error: unknown): void;

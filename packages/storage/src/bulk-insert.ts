@@ -5,14 +5,12 @@ import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-o
 
 /**
  * Inserts any number of rows. On PostgreSQL, one statement inserts all rows ({@link StatementOfRows}). On SQLite, where
- * a statement costs no round trip, it uses as few prepared statements as possible.
+ * statements cost no round trip, the rows are split into batches of fixed sizes ({@link BulkStatement}).
  */
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;
 
-  /**
-   * @param build returns the insertion of `rows`, which it passes to `expression`. It may contain no other parameters.
-   */
+  /** @param build returns a query that inserts `rows`. The query may contain no other parameters. */
   constructor(
     db: Pick<Kysely<never>, 'getExecutor'>,
     columns: GivenColumns,

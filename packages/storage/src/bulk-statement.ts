@@ -1,14 +1,16 @@
 import type { Transaction } from 'kysely';
 import { rowsOfText } from './run-at-once.js';
 
-// Few statement shapes, so that each stays prepared. The large shapes save round trips.
+// Few batch sizes, so that the statement for each size stays prepared. Large batches need fewer executions.
 const rowsPerStatement = [64, 16, 4, 1] as const;
 
-/** A statement for any number of rows. It runs in as few executions as its prepared shapes (64, 16, 4 and 1 rows) allow. */
+/** A statement for any number of rows. Runs them in batches of 64, 16, 4 and 1 rows, as few as possible. */
 export class BulkStatement<Result = never> {
   readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
 
-  /** @param build returns the SQL for a number of rows. Its parameters are the values of all rows, row by row. */
+  /**
+   * @param build returns the SQL for the given number of rows. Its parameters are the values of all rows, row by row.
+   */
   constructor(build: (rows: number) => string) {
     this.#shapes = rowsPerStatement.map((size) => ({ size, sql: build(size) }));
   }

@@ -1,9 +1,9 @@
-/** Seconds for the `Retry-After` header of answers to clients. */
+/** Value of the `Retry-After` header in answers to clients. */
 const retryAfterSeconds = 5;
 
 /**
- * The database is temporarily unreachable or out of space. The write was rolled back; only if the connection broke
- * during the commit, its outcome is unknown. The caller can retry later, without a restart.
+ * The database is temporarily unreachable or out of space. The write was rolled back, unless the connection broke
+ * during the commit: then the outcome is unknown. The caller can retry later; no restart is needed.
  */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';
@@ -16,7 +16,8 @@ export class DatabaseUnavailableError extends Error {
 }
 
 /**
- * Whether a single write may have made its batch fail. False if the database is unavailable: then every write fails.
+ * Whether a single write may have caused its batch to fail. False if the database is unavailable, because then every
+ * write fails.
  */
 export function mayBeOneWritesFault(error: unknown): boolean {
   return !(error instanceof DatabaseUnavailableError);

@@ -19,7 +19,8 @@ export class FileLockedError extends Error {
 
 /**
  * Runs `action` while holding the exclusive lock at `path`, which excludes other processes and other code in this
- * process. The operating system releases the lock when its process ends. The empty file that remains is harmless.
+ * process. The operating system releases the lock when the process ends. The empty lock file stays behind, which is
+ * harmless.
  *
  * @throws FileLockedError if another holder does not release the lock within `patienceMilliseconds`
  */

@@ -18,9 +18,9 @@ export type FixedQuery<Tables, Parameters, Row> = (
 ) => Promise<Row[]>;
 
 /**
- * A query with a fixed text. It is built and compiled once per kind of database, because compiling takes longer than
+ * A query with fixed SQL text. It is built and compiled once per kind of database, because compiling takes longer than
  * running most queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. A value
- * that is computed from others needs a parameter of its own.
+ * computed from other values needs its own parameter.
  */
 export function fixedQuery<Tables, Parameters, Row>(
   build: (

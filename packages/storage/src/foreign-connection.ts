@@ -23,7 +23,7 @@ interface KyselyConnection {
   withTables(): object;
 }
 
-/** A connection of the host application to our database, with an open transaction. */
+/** The host application's connection to our database, with an open transaction. */
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**

@@ -16,14 +16,17 @@ interface Waiting<Tables> {
 }
 
 interface WriteOptions {
-  /** The write is itself the batch of a whole tick, so it begins at once if a writer is free. Default: false. */
+  /**
+   * Whether the write already batches a whole event-loop tick. If so, it begins at once if a writer is free. Default:
+   * false.
+   */
   readonly isBatched?: boolean;
   /** Whether the write runs before the other writes of its batch. Default: false. */
   readonly isFirst?: boolean;
 }
 
 interface Committed {
-  /** One result per write. There are fewer results than writes if the writes took too long. */
+  /** One result per committed write. Fewer results than writes if the group reached its time limit. */
   readonly results: readonly unknown[];
   readonly actions: readonly (() => void)[];
 }
@@ -38,16 +41,19 @@ export interface GroupCommitOptions extends RepeatConflictsOptions {
 }
 
 const maximumWritesPerCommit = 256;
-// Fewer writes than this are not split over several transactions.
+// Groups of up to this many writes are not split across transactions.
 const minimumShare = 32;
-// About the duration of a commit. A write must not wait longer than that for other writes to join its batch.
+// Roughly the duration of a commit. Waiting longer for other writes to join a batch would not pay off.
 const maximumBatchDelayMilliseconds = 10;
-/** After this time, the rest of a group moves to the next group, so that one slow write delays only a few others. */
+/**
+ * After this time, the remaining writes of a group move to the next group, so that one slow write delays only a few
+ * others.
+ */
 const maximumGroupMilliseconds = 50;
 /** The same limit for writes that run synchronously, because these block the event loop until their commit. */
 const maximumBlockingMilliseconds = 25;
 const longestPauseMilliseconds = 1000;
-// If more writes of a group fail, the remaining writes are committed one by one.
+// After this many failed writes in a group, the remaining writes are committed one by one.
 const maximumCulpritsPerGroup = 3;
 
 /**
@@ -76,8 +82,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Resolves to the result of the write once it is committed. Rejects with the error of the write, which then has
-   * changed nothing.
+   * Resolves to the result of the write once it is committed. If the write throws, rejects with its error, and nothing
+   * is changed.
    *
    * @throws DatabaseUnavailableError if the database is unreachable
    */
@@ -99,9 +105,10 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Commits a slow write in a transaction of its own. Such writes run one at a time. If the database allows it, writes
-   * of {@link run} continue concurrently. If it does not, and some writes had to wait, the next slow write begins after
-   * a pause of the same duration, so that other writes get half of the time. Resolves and rejects as `run` does.
+   * Commits a slow write in its own transaction. Slow writes run one at a time. On PostgreSQL, writes of {@link run}
+   * continue concurrently. On SQLite, if other writes were requested during a slow write, the next slow write starts
+   * only after an equally long pause (at most a second), so that other writes get their turn. Resolves and rejects as
+   * `run` does.
    */
   runSingle<Result>(write: Write<Tables, Result>): Promise<Result> {
     this.#hasRun = true;
@@ -130,8 +137,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Collects more writes while each event-loop tick adds some (the last commit may have delayed them), up to a full
-   * batch and for at most 10 ms. Returns at once if all pending writes are already batches.
+   * Waits for more writes as long as each event-loop tick adds some (the last commit may have delayed them), up to a
+   * full batch and for at most 10 ms. Returns at once if all pending writes are already batches.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;
@@ -152,8 +159,8 @@ export class GroupCommit<Tables> {
       if (failed === 'unknown') break;
       const culprit = rest[failed];
       rest = rest.filter((waiting) => waiting !== culprit);
-      // The write may have failed because of another write of the batch. Commit it separately: if it fails again, the
-      // failure is its own.
+      // The write may have failed because of another write in the batch. Commit it separately: if it fails again, the
+      // write itself is at fault.
       if (culprit !== undefined) await this.#commitSingle(culprit);
     }
     for (const waiting of rest) await this.#commitSingle(waiting);
@@ -238,7 +245,7 @@ export class GroupCommit<Tables> {
   }
 }
 
-/** Moves the writes that must run first to the front, and keeps the order otherwise. */
+/** Moves the writes that must run first to the front. Otherwise keeps the order. */
 function inLockOrder<Tables>(group: readonly Waiting<Tables>[]): readonly Waiting<Tables>[] {
   if (!group.some(({ isFirst }) => isFirst)) return group;
   return [...group.filter(({ isFirst }) => isFirst), ...group.filter(({ isFirst }) => !isFirst)];

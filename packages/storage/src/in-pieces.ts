@@ -7,8 +7,8 @@ const targetMilliseconds = 10;
 
 /**
  * Passes a list to `act` in consecutive pieces, for statements of a long transaction. SQLite runs statements on the
- * event loop, so each piece is as large as fits into 10 ms: 32 to 1000 items. PostgreSQL gets the whole list at
- * once, because its statements do not block the event loop. `act` is not called for an empty list.
+ * event loop, so each piece is sized to take about 10 ms (32 to 1000 items). PostgreSQL gets the whole list at once,
+ * because its statements do not block the event loop. `act` is not called for an empty list.
  */
 export async function inPieces<Tables, Item>(
   db: Kysely<Tables>,

@@ -3,14 +3,14 @@ import { DatabaseUnavailableError } from './database-unavailable-error.js';
 import { DatabaseUnusableError } from './database-unusable-error.js';
 import type { UntypedDatabase } from './untyped-database.js';
 
-/** Forward-only migrations of one unit's tables, by name; run in the order of their names. */
+/** Forward-only migrations of one unit's tables, keyed by name. They run in the order of their names. */
 export interface MigrationSet {
   /** Prefix of the table that records completed migrations (`<unit>_migrations`). */
   readonly unit: string;
   readonly migrations: Readonly<Record<string, Pick<Migration, 'up'>>>;
   /**
-   * Tables that contain rows in a new database, with the number of rows. An import replaces these rows. The tables can
-   * be emptied one by one in this order.
+   * Tables that already contain rows in a new database, with their row counts. An import replaces these rows. Emptying
+   * the tables in this order violates no foreign keys.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
   /** Whether several programs use this unit, so that its tables do not identify the program; default: no. */
@@ -33,8 +33,8 @@ export interface MigrationStatus {
 }
 
 /**
- * Migrates the tables of all units in one transaction. `lock` is its first step: if several processes start at once,
- * one migrates, and the others then have nothing to do.
+ * Migrates the tables of all units in one transaction. It first takes `lock`: if several processes start at once, one
+ * migrates, and the others then find nothing to do.
  *
  * @throws DatabaseUnusableError if a newer version has migrated the database, or if a migration fails (and is rolled
  * back)

@@ -32,7 +32,7 @@ export interface OpenDatabaseOptions {
    * to do.
    */
   readonly remedyIfMissing?: string | undefined;
-  /** Whether a SQLite file may also contain tables of other programs. By default such a file is refused. */
+  /** Whether a SQLite file may also contain other programs' tables. By default, a file with such tables is refused. */
   readonly mayHoldOthers?: boolean | undefined;
 }
 
@@ -56,13 +56,13 @@ export interface Database<Tables> {
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Like {@link write}, but runs before the other writes of its batch. For writes that take a lock which other batches
-   * also take: waiting for the lock after an earlier write has locked rows could deadlock with the lock's holder.
+   * Like {@link write}, but runs before the other writes in its batch. Use it for a write that takes a lock that other
+   * batches also take. Waiting for that lock after an earlier write in the batch has locked rows could cause a
+   * deadlock.
    */
   writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Like {@link write}, for a write that is itself the batch of an event-loop tick. Begins at once if no other commit
-   * is running.
+   * Like {@link write}, for a write that already batches a whole event-loop tick. Begins at once if a writer is free.
    */
   writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
@@ -73,20 +73,20 @@ export interface Database<Tables> {
    */
   writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * Commits a write that is slow or changes very many rows in a transaction of its own. On PostgreSQL it blocks no
-   * other writes. On SQLite it blocks all other writes, and the result says for how long.
+   * Commits a slow or very large write in its own transaction. On PostgreSQL it blocks no other writes. On SQLite it
+   * blocks all other writes, and the result says for how long.
    *
    * @throws DatabaseUnavailableError as {@link write} does
    */
   writeSingle<Result>(write: Write<Tables, Result>): Promise<SingleResult<Result>>;
   /**
-   * Runs `work` while holding the write lock, so that a worker thread can commit. On SQLite no other write of this
-   * process runs meanwhile; on PostgreSQL `work` begins at once.
+   * Runs `work` while holding the write lock, so that a worker thread can commit. On SQLite, no other write of this
+   * process runs until `work` ends. On PostgreSQL, `work` begins at once.
    *
-   * @throws DatabaseUnavailableError like {@link write}; errors of `work`.
+   * @throws DatabaseUnavailableError as {@link write} does, and the errors of `work`
    */
   withWriteLock<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Whether any write was requested, for example by {@link write}. Migrations do not count. */
+  /** Whether any write was requested, for example through {@link write}. Migrations do not count. */
   hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;

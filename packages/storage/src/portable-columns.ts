@@ -21,7 +21,7 @@ export function addIdColumn<Table extends string>(
 
 /**
  * Stores a table in the order of its primary key where that is supported (SQLite's `without rowid`). Small rows that
- * are inserted together are then adjacent, and the table needs one B-tree less.
+ * are inserted together are then adjacent, and the table needs one B-tree fewer.
  */
 export function inKeyOrder<Table extends string, Columns extends string>(
   db: Kysely<unknown>,

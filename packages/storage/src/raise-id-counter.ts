@@ -4,12 +4,12 @@ import { DatabaseUnusableError } from './database-unusable-error.js';
 import { isPostgres } from './is-postgres.js';
 import type { Database } from './open-database.js';
 
-/** More ids than other processes can use between the comparison and the raise. */
+/** Safety margin: other processes assign fewer ids than this between the comparison and the raise. */
 const margin = 4096;
 
 /**
  * Raises a table's id counter to at least `floor`, a safe integer, so that new ids are above it. Never lowers the
- * counter. Idempotent. Other processes can insert rows meanwhile.
+ * counter. Idempotent. Other processes can insert rows at the same time.
  * @throws DatabaseUnusableError if the database user may not set the counter
  */
 export async function raiseIdCounter<Tables>(
@@ -19,7 +19,7 @@ export async function raiseIdCounter<Tables>(
 ): Promise<void> {
   await database.write(async ({ db }) => {
     if (!isPostgres(db)) return raiseSqliteCounter(db, table, floor);
-    // Without the lock, two concurrent raises could set the counter back by the ids that were assigned in between.
+    // Without the lock, the second of two concurrent raises could lower the counter below ids assigned since the first.
     await lockExclusive(db, `id counter of ${table}`);
     await sql`
       select setval(counter, ${floor}) from (select pg_get_serial_sequence(${table}, 'id')::regclass as counter) as found

@@ -1,6 +1,6 @@
 /**
- * Yields the rows of a table page by page (keyset pagination). `read` returns up to `rowsPerPage` rows that come after
- * `last`, the last row of the page before; `undefined` for the first page. Ends after a page that is not full. Yields no
+ * Yields the rows of a table page by page (keyset pagination). `read` returns up to `rowsPerPage` rows after `last`,
+ * the last row of the previous page (`undefined` for the first page). Ends after a page that is not full. Yields no
  * empty page.
  */
 export async function* readPages<Row>(

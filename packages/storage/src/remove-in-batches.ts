@@ -1,9 +1,9 @@
-/** Small enough that the transaction of a batch delays no other write for long. */
+/** Small enough that no batch delays other writes for long. */
 const rowsPerBatch = 500;
 
 /**
- * Calls `removeSome` repeatedly with the maximum number of rows (500). Each call must use a transaction of its own.
- * Stops when a call removes fewer rows, or when `signal` is aborted. Returns the total number of removed rows.
+ * Calls `removeSome` repeatedly with the maximum number of rows (500). Each call must use its own transaction. Stops
+ * when a call removes fewer rows, or when `signal` is aborted. Returns the total number of removed rows.
  */
 export async function removeInBatches(
   removeSome: (limit: number) => Promise<number>,

@@ -10,8 +10,8 @@ export interface PagedRemoval<Row extends { readonly id: number }> {
 }
 
 /**
- * Scans a table page by page and removes rows that are due, without an index. Maintaining an index on a time that every
- * registration changes would cost more than one scan per day. Stops when `signal` is aborted. Returns the total number
+ * Scans a table page by page, without an index, and removes the rows that are due. An index on a timestamp that every
+ * registration updates would cost more than one scan per day. Stops when `signal` is aborted. Returns the total number
  * of removed rows.
  */
 export async function removeInPages<Row extends { readonly id: number }>(

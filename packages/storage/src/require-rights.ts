@@ -2,9 +2,9 @@ import { DatabaseUnusableError } from './database-unusable-error.js';
 import type { NeededRights } from './postgres/missing-rights.js';
 
 /**
- * Checks that the user of a PostgreSQL database has the rights that a start needs. Changes nothing. SQLite has no rights
- * of its own, so nothing is checked there.
- * @throws DatabaseUnusableError if a right is missing, or the database cannot be opened
+ * Checks that the PostgreSQL user has the privileges that startup needs. Changes nothing. SQLite has no privileges, so
+ * nothing is checked there.
+ * @throws DatabaseUnusableError if a privilege is missing, or the database cannot be opened
  */
 export async function requireRights(url: string, needed: NeededRights): Promise<void> {
   if (url.startsWith('sqlite:')) return;

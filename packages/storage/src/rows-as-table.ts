@@ -2,8 +2,8 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { isPostgres } from './is-postgres.js';
 import { arrayText } from './postgres/array-text.js';
 
-// PostgreSQL gets arrays instead of JSON. The planner knows the length of an array, but assumes 100 rows for any JSON,
-// and for that many rows it would scan a table of 10,000 rows.
+// PostgreSQL gets arrays instead of JSON. The planner knows the length of an array, but assumes 100 rows for any JSON.
+// With that estimate it would scan a whole table of 10,000 rows.
 
 /** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
 export type RowColumn = 'integer' | 'text';
@@ -56,8 +56,8 @@ function postgresType(type: RowColumn): string {
 
 /**
  * Returns a condition that a column equals one of any number of values. Use it instead of {@link amongNumbers} inside
- * `or`, and for values whose frequency differs greatly, such as the channels of subscriptions: PostgreSQL looks up the
- * statistics of each value.
+ * `or`, and for values with very different frequencies (some channels have far more subscriptions than others):
+ * PostgreSQL then uses the statistics of each value.
  */
 export function isAmong<Tables>(
   db: Kysely<Tables>,

@@ -19,7 +19,7 @@ export function letRunAtOnce<Tables>(db: Kysely<Tables>, run: RunAtOnce): () => 
 
 /**
  * Runs a compiled query and returns its rows. Bypasses Kysely if the query can run synchronously, because for half of
- * the queries Kysely's overhead takes as long as the query itself.
+ * all queries Kysely's overhead takes as long as the query itself.
  */
 export async function rowsOf<Tables, Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<Row[]> {
   const executor = db.getExecutor() as AtOnce;

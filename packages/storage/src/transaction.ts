@@ -13,8 +13,8 @@ export interface AnyTransaction {
 export interface WriteTransaction<Tables> extends AnyTransaction {
   readonly db: Transaction<Tables>;
   /**
-   * Whether the transaction may contain other writes. If so and a `beforeCommit` action throws, each write runs again
-   * on its own.
+   * Whether the transaction may contain other writes. If it does and a `beforeCommit` action throws, each write runs
+   * again on its own.
    */
   readonly isShared: boolean;
 }

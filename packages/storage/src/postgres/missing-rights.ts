@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { describeLocation } from './connection-trouble.js';
 
-/** What a start will do with the database. */
+/** What startup will do with the database. */
 export interface NeededRights {
   /** Whether it will migrate tables. */
   readonly migrates: boolean;
@@ -14,16 +14,16 @@ interface Rights {
   readonly schema: string;
   readonly readOnly: boolean;
   readonly mayMigrate: boolean;
-  /** Whether there are tables that the user may not read or write, not counting those of the migrations. */
+  /** Whether there are tables that the user may not read or write, apart from the migration tables. */
   readonly lacksTables: boolean;
-  /** Sequences that the user may not use, or may not set although the start sets them. */
+  /** Sequences that the user may not use, or may not set although startup sets them. */
   readonly sequences: readonly string[];
 }
 
 /**
- * Explains which right the database user lacks for a start, and what to run. Returns `undefined` if none is missing.
- * Looks only at tables and sequences of the owner of the migration tables, because the schema may hold others. Changes
- * nothing.
+ * Explains which privilege the database user lacks for startup, and what to run. Returns `undefined` if none is
+ * missing. Checks only tables and sequences that belong to the owner of the migration tables, because the schema may
+ * also contain other programs' tables. Changes nothing.
  */
 export async function describeMissingRights<Tables>(
   db: Kysely<Tables>,

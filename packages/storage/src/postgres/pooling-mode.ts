@@ -5,8 +5,8 @@ const rounds = 10;
 
 /**
  * Whether a pooler such as pgbouncer moves a connection to another server process for each transaction or statement.
- * LISTEN, session settings and prepared statements are lost then. Compares the id of the server process that answers
- * with the id from the handshake. If they are equal, there is no pooler, and the check ends.
+ * Such a pooler breaks LISTEN, session settings and prepared statements. Compares the id of the answering server
+ * process with the id from the handshake. If they are equal, there is no pooler, and the check ends.
  *
  * A pooler in session mode never changes a connection's process, and never gives it to a second connection. In other
  * modes, a pooler hands out the process that was used last, or the one that was idle longest (`server_round_robin`).

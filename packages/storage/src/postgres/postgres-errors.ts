@@ -8,8 +8,8 @@ const noConnectionState = '53300';
 const deadlockState = '40P01';
 const conflictStates = ['40001', deadlockState];
 const lostStatementStates = ['26000'];
-// Name of the routine that raises the error. Its SQLSTATE, 0A000, is not specific, because it covers all unsupported
-// features.
+// Name of the server routine that reports a changed result type. The error's SQLSTATE, 0A000, is not specific, because
+// it covers all unsupported features.
 const changedAnswerRoutine = 'RevalidateCachedQuery';
 const brokenMessages =
   /connection terminated|connection error|client was closed|timeout exceeded when trying to connect|query read timeout|connection timeout|pool after calling end/i;

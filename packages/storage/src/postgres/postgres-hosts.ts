@@ -7,10 +7,10 @@ const writingSessions: readonly string[] = ['read-write', 'primary'];
 
 /**
  * Splits a database URL with several hosts (`postgres://user:password@h1:5432,h2/name?target_session_attrs=read-write`)
- * into one URL per host, in order. A URL with one host stays one. The driver knows neither the list nor
+ * into one URL per host, in order. A URL with one host yields one URL. The driver supports neither host lists nor
  * `target_session_attrs`.
  *
- * @throws DatabaseUnusableError for a `target_session_attrs` that would allow a host that accepts no writes.
+ * @throws DatabaseUnusableError if `target_session_attrs` would allow a host that accepts no writes
  */
 export function urlPerHost(url: string): readonly [string, ...string[]] {
   const session = sessionPattern.exec(url)?.[2];

@@ -14,13 +14,13 @@ export interface PostgresPoolOptions {
 }
 
 const statementTimeoutMilliseconds = 30_000;
-// For a network that drops all packets, in which the server's own timeout error never arrives.
+// For networks that drop all packets, where the server's own timeout error never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const maximumAttempts = 8;
 const idleTransactionTimeoutMilliseconds = 60_000;
 /** Disables the statement timeout for the rest of the transaction. */
 export const waitPatiently = 'set local statement_timeout = 0';
-/** The longest possible timer: 24 days. A timeout of 0 would select the connection's own timeout. */
+/** The longest possible timer: 24 days. A timeout of 0 would select the connection's default timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
 const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
@@ -64,7 +64,8 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
       try {
         return await runOnce(sql, parameters);
       } catch (error) {
-        // A single statement can deadlock with a migration, for example a join. It has changed nothing.
+        // A single statement, such as a join, can deadlock with a migration. It has changed nothing, so it is safe to
+        // retry.
         if (isInTransaction || !isDeadlock(error) || attempt === maximumAttempts) throw error;
       }
     }
@@ -73,7 +74,7 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
     sql: string,
     parameters: readonly unknown[],
   ): Promise<PostgresQueryResult<Row>> {
-    // When the server loses a connection, it rolls back by itself.
+    // When the server loses a connection, the server rolls back by itself.
     if (broken && sql === 'rollback') return resultOf({ command: 'ROLLBACK', rowCount: 0, rows: [] });
     if (sql === waitPatiently) isPatient = true;
     else if (sql === 'begin' || sql.startsWith('start transaction')) isInTransaction = true;

@@ -16,7 +16,7 @@ const sendAgainMilliseconds = 1_000;
 const maximumPerStatement = 1000;
 
 /**
- * {@link Signals} through LISTEN and NOTIFY, on a connection of its own. The connection opens with the first listener
+ * {@link Signals} through LISTEN and NOTIFY, on a dedicated connection. The connection opens with the first listener
  * and reconnects with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that
  * notify, including their disk flush, which would undo the gain of group commits.
  */

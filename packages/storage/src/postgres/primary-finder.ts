@@ -21,7 +21,7 @@ export class PrimaryFinder {
     this.Client = this.#urls.length === 1 ? pg.Client : clientOf(this);
   }
 
-  /** Settings of all connections, with the first host. */
+  /** Settings of all connections, with the address of the first host. */
   get settings(): pg.ClientConfig {
     return connectionSettings(this.#urls[0]);
   }

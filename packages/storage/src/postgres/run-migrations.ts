@@ -21,7 +21,7 @@ const lockTimeoutState = '55P03';
  * while other transactions lock the tables: processes of the previous version keep serving, and a backup may be
  * running.
  *
- * @throws DatabaseUnusableError if a right is missing, or a table stays locked.
+ * @throws DatabaseUnusableError if a privilege is missing, or a table stays locked.
  */
 export async function runMigrations<Tables>(
   url: string,
@@ -58,7 +58,7 @@ const tablesStayLocked =
   'The database could not be migrated: transactions of other programs have kept its tables locked for five minutes. End them, such as a backup, and start again.';
 
 async function lockMigrations<Tables>(transaction: Transaction<Tables>): Promise<void> {
-  // Set explicitly, because the role may have timeouts of its own.
+  // Set explicitly, because the role may have its own timeouts.
   await sql.raw(waitPatiently).execute(transaction);
   await sql`set local lock_timeout = 0`.execute(transaction);
   await sql`select pg_advisory_xact_lock(${sql.lit(migrationLock)})`.execute(transaction);

@@ -1,8 +1,8 @@
 import type { AnyTransaction } from '../transaction.js';
 
 /**
- * Called with a signal's payload. Called with `undefined` if signals may have been missed (the connection was lost, or a
- * command sent some); then read the current state.
+ * Called with a signal's payload. Called with `undefined` if signals may have been missed (the connection was lost, or
+ * a command sent some). The listener must then read the current state.
  */
 export type SignalListener = (payload: string | undefined) => void;
 

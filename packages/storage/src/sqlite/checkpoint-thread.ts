@@ -26,8 +26,8 @@ export interface CheckpointThreadData {
 
 /**
  * Source of the checkpoint thread. It is text, because a separate file would have to be located in sources, builds and
- * bundles. PASSIVE neither waits nor blocks; it is repeated while it takes long, so that little remains at the end.
- * TRUNCATE waits up to a second for readers of the log.
+ * bundles. PASSIVE neither waits nor blocks; it is repeated until it is quick, so that little remains for the final
+ * pass. TRUNCATE waits up to a second for readers of the log.
  */
 export const checkpointThread = `
   const { parentPort, workerData } = require('node:worker_threads');

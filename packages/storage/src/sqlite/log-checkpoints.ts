@@ -10,12 +10,12 @@ import {
 } from './checkpoint-thread.js';
 
 /**
- * Log size at which a checkpoint starts. Random pages, such as those of indexes, are then copied once for many commits.
- * A restarted log is truncated to this size, so a longer log contains new content.
+ * Log size at which a checkpoint starts. With a large log, a page that many commits change, such as an index page, is
+ * copied only once for all of them. A restarted log is truncated to this size, so a longer log contains new content.
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
-/** Log size from which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
+/** Log size at which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
 const fullBytes = 128 * 1024 * 1024;
 // Interval of the attempts to empty a full log. Between them, writes are refused at once.
 const triesAgainAfterMilliseconds = 1000;

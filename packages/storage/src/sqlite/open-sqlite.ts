@@ -20,7 +20,7 @@ export interface SqliteFile {
 
 // Short: SQLite's busy wait blocks the event loop. Transactions retry without blocking it.
 const busyTimeoutMilliseconds = 50;
-// Switching to the write-ahead log and the first recovery need a lock for which only startup may wait this long.
+// Switching to the write-ahead log and recovering from a crash need a lock. Only startup may wait this long for it.
 const openingTimeoutMilliseconds = 10_000;
 // A commit of many messages touches thousands of index pages. With a smaller cache they would be read repeatedly.
 const writerCacheKibibytes = 32_768;
@@ -69,7 +69,7 @@ function refuseUnusable(path: string): void {
 
 /**
  * Refuses a file in which no unit that identifies the program has its migrations table. A new file, or a file that may
- * contain others' tables, is refused only if `remedyIfMissing` is given.
+ * contain other programs' tables, is refused only if `remedyIfMissing` is given.
  */
 function refuseForeign(
   database: SqliteDatabase,
@@ -94,9 +94,9 @@ function refuseForeign(
 }
 
 /**
- * From now on, keeps the rollback data of statements in memory. SQLite needs such data for statements that touch more
- * than 16 pages, and a temporary file would wait for the disk. Do not use this for migrations, because sorting a whole
- * table needs files.
+ * From now on, keeps the rollback data of each statement in memory. SQLite needs such data for statements that touch
+ * more than 16 pages, and a temporary file would wait for the disk. Do not use this for migrations, because sorting a
+ * whole table needs files.
  */
 export function keepUndoInMemory({ writer }: SqliteFile): void {
   writer.exec('pragma temp_store = memory');

@@ -9,7 +9,7 @@ const inlineCheckpointPages = 1000;
 /** Statements run synchronously. After this time, other requests run before the next statement. */
 const blockingMilliseconds = 10;
 
-/** A group of short writes stops after 25 ms, and runs its last steps without a break. */
+/** Twice the 25 ms after which a group of short writes ends, so that its last steps run without yielding. */
 const breaklessMilliseconds = 50;
 
 /** Usually no more snapshots than this are read at once. Each reader keeps up to 2 MiB of pages in memory. */
@@ -18,7 +18,7 @@ const maximumIdleSnapshotReaders = 3;
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
-/** Used in a `helping` thread, for which the main thread holds the write lock and maintains the log. */
+/** For a `helping` thread: the main thread maintains the log and holds the write lock. */
 const keptElsewhere: LogKeeper = {
   makeRoom: async () => undefined,
   committed: () => undefined,
