@@ -46,7 +46,8 @@ export class DatabaseCheck {
   async #readAndWrite(): Promise<string | undefined> {
     await sql`select 1`.execute(this.#database.db);
     const sinceWritten = this.#now() - (this.#written?.at ?? Number.NEGATIVE_INFINITY);
-    // A negative age means that the clock was set back: write now instead of skipping checks until it has caught up.
+    // A negative age means that the clock was set back: write now instead of skipping writes until the clock has caught
+    // up.
     const isRecent = sinceWritten >= 0 && sinceWritten < writeEveryMilliseconds;
     if (this.#written !== undefined && isRecent) return this.#written.problem;
     this.#writing ??= this.#write().finally(() => {

@@ -7,10 +7,10 @@ import type { JobTables } from './job-tables.js';
 /** Dead letters are deleted after 14 days. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
-/** Without the payload, which may be large. */
+/** Excludes the payload, which may be large. */
 const summaryColumns = ['id', 'kind', 'created_at', 'give_up_at', 'attempts', 'reason', 'died_at'] as const;
 
-/** The dead letters: jobs that were given up, each with the reason. */
+/** The dead letters: jobs that were given up, with the reason for each. */
 export class DeadJobs {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;

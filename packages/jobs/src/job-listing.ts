@@ -1,8 +1,8 @@
 import type { RowFilter } from '@waxwing/storage';
 
 /**
- * State of a job. `due`: it runs as soon as a slot is free. `waiting`: its start time is in the future. `running`: it
- * has a lease. `dead`: it was given up.
+ * State of a job. `due`: runs as soon as a slot is free. `waiting`: the start time is in the future. `running`: has a
+ * lease. `dead`: was given up.
  */
 export type JobState = 'due' | 'waiting' | 'running' | 'dead';
 
@@ -27,7 +27,7 @@ export interface JobDetails extends JobSummary {
   readonly payload: string;
 }
 
-/** A job's position in the list, which shows dead jobs before others that were created in the same millisecond. */
+/** A job's position in the list. Dead jobs come before other jobs that were created in the same millisecond. */
 export type JobPosition = Pick<JobSummary, 'createdAt' | 'id' | 'state'>;
 
 /** Which jobs to list. An absent field matches every job. */

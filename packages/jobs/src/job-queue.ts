@@ -11,7 +11,7 @@ export interface NewJob {
   readonly runAt?: number;
   /** When to give up and keep the job as a dead letter, in Unix milliseconds. */
   readonly giveUpAt: number;
-  /** If this job continues an earlier job, why the last attempt of the earlier job failed. Shown to operators. */
+  /** Why the last attempt of the earlier job failed, if this job continues one. Shown to operators. */
   readonly reason?: string;
 }
 
@@ -63,7 +63,7 @@ export interface JobHandler<Tables> {
 export interface SchedulePeriod {
   /**
    * Whether this period directly follows the previous one, which ended less than a period ago. False in the first
-   * period, after a long stop of all processes, and after a clock change.
+   * period, after all processes were down for a while, and after a clock change.
    */
   readonly isContinued: boolean;
 }
@@ -117,12 +117,12 @@ export interface JobQueue<Tables> {
   /**
    * Makes a waiting job due now, or enqueues a dead job again with its original lifetime. Resolves to false if there is
    * no such job or if it is running. For a dead job, `alongside` writes in the same transaction; for a waiting job, in
-   * a transaction that follows.
+   * a following transaction.
    */
   retry(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
   /**
    * Deletes a waiting or dead job. Resolves to false if there is no such job or if it is running. For a dead job,
-   * `alongside` writes in the same transaction; for a waiting job, in a transaction that follows.
+   * `alongside` writes in the same transaction; for a waiting job, in a following transaction.
    */
   drop(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
   /**

@@ -16,7 +16,7 @@ export interface JobRunnerOptions {
   onError(error: unknown, claim?: ClaimedJob): void;
   /** Called after each successful query for due jobs. */
   onAnswer(): void;
-  /** Called before each claim. The claim can already take jobs that it enqueues. */
+  /** Called before each claim. Jobs that this function enqueues can be part of the claim. */
   beforeClaim(): Promise<void>;
   /** When `beforeClaim` must run next, in Unix milliseconds. */
   nextDueAt(): number;
@@ -178,7 +178,7 @@ export class JobRunner {
     const own: Running = { claim, isEnding: false, done: Promise.resolve() };
     running.set(claim.job.id, own);
     own.done = this.#attempt(handler, own).then((next) => {
-      // The job may have been put back and claimed again meanwhile. Then the entry belongs to the new run.
+      // If the job was put back and claimed again in the meantime, the entry belongs to the new run.
       if (running.get(claim.job.id) === own) running.delete(claim.job.id);
       if (next !== undefined) this.#begin(kind, work, next);
       this.wake([kind]);

@@ -18,7 +18,7 @@ export class LeaseRenewal {
   readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #takesOver = false;
-  /** When the database last answered, by the monotonic clock. */
+  /** When the database last answered, on the monotonic clock. */
   #lastAnswerAt = performance.now();
 
   constructor(options: LeaseRenewalOptions) {

@@ -23,7 +23,7 @@ export interface LeaseStatements {
   claim(db: Transaction<JobTables>, options: ClaimOptions): Promise<readonly JobRow[]>;
   /**
    * Deletes finished jobs, and puts back jobs to retry. Resolves to the claims that were still valid. A job that was
-   * claimed again meanwhile stays unchanged.
+   * claimed again in the meantime stays unchanged.
    */
   settle(db: Transaction<JobTables>, settlements: readonly Settlement[]): Promise<readonly SettledClaim[]>;
 }

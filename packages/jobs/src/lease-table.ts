@@ -87,15 +87,15 @@ export class LeaseTable {
   }
 
   /**
-   * Changes the leases of these claims, but never adds one: a job that was put back keeps its attempt number until it
-   * is claimed again, so the attempt number alone would match it.
+   * Changes existing leases of these claims, but never adds a lease. A job that was put back keeps its attempt number
+   * until the next claim, so a match by attempt number alone would lease it again.
    */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
     await this.#setLeases(until, (is) => is.and([claimedAs(is, claims), is('leased_until', 'is not', null)]));
   }
 
   /**
-   * Changes the leases that match `condition`, in a transaction of its own. Skips locked jobs, which are being settled:
+   * Changes the leases that match `condition`, in its own transaction. Skips locked jobs, which are being settled:
    * waiting for one locked job while holding locks on others could deadlock with a transaction that settles several.
    */
   async #setLeases(until: number | null, condition: Condition): Promise<void> {
@@ -127,7 +127,7 @@ const nextRun = fixedQuery<JobTables, NextRunParameters, { run_at: number | null
 }));
 
 /**
- * Identifies a claim. The job id alone is not enough, because a job may be claimed again before its last claim is
+ * Identifies a claim. The job id alone is not enough, because a job may be claimed again before the previous claim is
  * settled.
  */
 function claimName({ id, attempt }: { readonly id: string | number; readonly attempt: number }): string {

@@ -6,7 +6,7 @@ import type { JobRow, JobTables } from './job-tables.js';
 type LivingState = Exclude<JobState, 'dead'>;
 type LivingRow = JobRow & { readonly state: LivingState };
 
-/** Without the payload, which may be large. */
+/** Excludes the payload, which may be large. */
 const summaryColumns = [
   'id',
   'kind',

@@ -4,7 +4,9 @@ export const unstorableCharacters = /[\u0000\ud800-\udfff]/gu;
 
 const maximumReasonLength = 1000;
 
-/** Makes a reason storable, since it may quote a peer: replaces unstorable characters and truncates to 1000 code units. */
+/**
+ * Makes a reason storable: replaces unstorable characters and truncates to 1000 code units. A reason may quote a peer.
+ */
 export function printable(reason: string): string {
   return reason.replace(unstorableCharacters, '\ufffd').slice(0, maximumReasonLength);
 }

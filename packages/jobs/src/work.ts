@@ -28,9 +28,9 @@ export function freeSlots({ handler, running }: Work): number {
 }
 
 /**
- * Whether a new claim of a running job is for the same attempt. It is if the lease expired while the job ran, for
- * example because the clock was set forward: the job then continues under the new lease. It is not if the outcome was
- * already recorded and rescheduled the job: the claim is then for the next attempt. That happens if the database
+ * Whether a new claim of a running job is for the same attempt. True if the lease expired while the job ran, for
+ * example because the clock was set forward: the job then continues under the new lease. False if the outcome was
+ * already recorded and the job rescheduled: the claim is then for the next attempt. That happens if the database
  * connection was lost before this process learned of the commit.
  */
 export function isContinuation({ isEnding, claim }: Running, next: ClaimedJob): boolean {
