@@ -17,7 +17,7 @@ export interface CommandLine {
   action<Args extends unknown[]>(run: (...args: Args) => Promise<void>): CommandLine;
 }
 
-/** What a program provides to the `db` and `queue` commands: its database, and its functions for output. */
+/** What a program provides to the `db` and `queue` commands: its database and its output functions. */
 export interface AdministrationOptions {
   /** Returns the database's URL. Called only when a command runs, so that an invalid setting breaks no other command. */
   databaseUrl(): Promise<string>;

@@ -6,13 +6,13 @@ import { DatabaseUnusableError, type MigrationSet } from '@waxwing/storage';
 export interface CheckedDatabase {
   readonly url: string;
   readonly migrations: readonly MigrationSet[];
-  /** Tables whose id counter a start raises. */
+  /** Tables whose id counters startup raises. */
   readonly counters: readonly string[];
 }
 
 /**
- * Checks that a database can be opened, that no newer version has migrated it, and that its user has the rights that a
- * start needs. Changes nothing.
+ * Checks that a database can be opened, that no newer version has migrated it, and that its user has the privileges
+ * that startup needs. Changes nothing.
  */
 export function databaseStartCheck(database: CheckedDatabase): StartCheck {
   return {
@@ -36,7 +36,7 @@ export function databaseStartCheck(database: CheckedDatabase): StartCheck {
 interface DatabaseState {
   /** Absolute path of the SQLite file if it does not exist, otherwise `undefined`. */
   readonly missing: string | undefined;
-  /** Applied migrations that this version does not know: a newer version applied them. As `<unit>/<name>`. */
+  /** Applied migrations that this version does not know, as `<unit>/<name>`. A newer version applied them. */
   readonly newer: readonly string[];
   readonly pending: readonly string[];
 }

@@ -112,7 +112,7 @@ async function readState(
   return known;
 }
 
-/** Throws a refusal if the program has no such kind: for a mistyped kind, an empty list would be misleading. */
+/** Throws a refusal if the program has no such kind. For a mistyped kind, an empty list would be misleading. */
 async function requireKind(kind: string | undefined, options: AdministrationOptions): Promise<void> {
   if (kind === undefined || kind.startsWith('schedule/')) return;
   const known = await options.jobKinds();

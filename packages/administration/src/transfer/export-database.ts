@@ -55,7 +55,7 @@ export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
 
-/** Returns the counter for rows of this table. */
+/** Returns the name of the count that includes this table's rows. */
 export function kindOfRows(table: string): keyof TransferCounts {
   return table === 'jobs' ? 'jobs' : 'rows';
 }

@@ -35,7 +35,7 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Bypasses group commit, which may run a write twice, because the input can be read only once. An import may also
+  // Bypasses group commit, because it may run a write twice, but the input can be read only once. An import may also
   // take a long time.
   return await database.db.transaction().execute(async (transaction) => {
     // Untyped, because the tables to import are read from the database's catalog.
@@ -101,7 +101,7 @@ class ImportWriter {
     const values = rows.map(
       (row) => sql`(${sql.join(table.columns.map((column) => decodeCell(row[column] ?? null)))})`,
     );
-    // Without this clause, PostgreSQL refuses explicit ids in identity columns.
+    // Without this clause, PostgreSQL rejects explicit ids in identity columns.
     const keeping = isPostgres(this.#db) ? sql`overriding system value` : sql``;
     await sql`insert into ${sql.table(table.name)} (${columns}) ${keeping} values ${sql.join(values)}`.execute(
       this.#db,

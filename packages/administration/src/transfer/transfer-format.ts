@@ -19,7 +19,7 @@ export interface TransferCounts {
   readonly jobs: number;
 }
 
-/** Encodes a column value. Throws a TypeError for a value of a type that SQLite and PostgreSQL do not share. */
+/** Encodes a column value. Throws a TypeError if SQLite and PostgreSQL do not share the value's type. */
 export function encodeCell(value: unknown): CellValue {
   if (value === null || typeof value === 'string' || typeof value === 'number') return value;
   if (value instanceof Uint8Array) return { base64: Buffer.from(value).toString('base64') };
