@@ -8,7 +8,7 @@ export interface AdminNames {
   readonly prefix: string;
 }
 
-/** Returns the end of an error message for push that is not enabled: what the admin should do. */
+/** Returns the end of the error message for when push is not enabled: what the admin should do. */
 export function enableRemedy({ push, prefix }: AdminNames): string {
   return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
 }

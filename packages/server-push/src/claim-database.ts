@@ -3,7 +3,7 @@ const claimed = new WeakSet<object>();
 /**
  * Claims a database for one push instance, because a second instance on the same connection would take over the first
  * one's jobs. Returns a function that ends the claim.
- * @throws Error if another push has claimed the database.
+ * @throws Error if another push instance has claimed the database.
  */
 export function claimDatabase(database: object): () => void {
   if (claimed.has(database)) {

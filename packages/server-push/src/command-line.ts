@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { addPushCommands } from './commands/push-commands.js';
 import { mountedProgram, remedyIfMissing } from './mounting/mounted-program.js';
 
-/** Laid out in columns that fit the width of the help. */
+/** Formatted in columns that fit the width of the help text. */
 const settingsHelp = `
 Settings, from the environment or --env-file, the same as the server's:
   SERVER_PUSH_DATABASE      database of push: sqlite:<file> or postgres://...

@@ -52,20 +52,23 @@ export interface ServerPush extends ServedPush {
   /** HTTP operations to mount in the server's app. */
   readonly operations: readonly BoundOperation[];
   /**
-   * Returns the `push_devices` field of the answer that opens an event queue: maps each decimal `push_account_id` to
+   * Returns the `push_devices` field for the answer that opens an event queue: a map from decimal `push_account_id` to
    * `{status, error_code}`. Pass `db` to read inside a transaction; the default is the server's database.
    */
   pushDevicesOf(
     userId: UserId,
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
-  /** Returns the `devices` field of the answer that opens an event queue: maps each decimal device id to its state. */
+  /**
+   * Returns the `devices` field for the answer that opens an event queue: a map from decimal device id to the device's
+   * state.
+   */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
   /**
-   * Enqueues a notification for all devices of each user. With `within`, it is enqueued in the transaction of the
-   * change that it reports, so that it is sent only if that transaction commits. `within` is a transaction of
-   * `database`, or a connection of the host to the same database with an open transaction, which the host then commits.
-   * Without `within`, `notify` uses its own transaction.
+   * Enqueues a notification for all devices of each user. Pass `within` to enqueue it in the transaction that makes the
+   * reported change, so that it is sent only if that transaction commits. `within` is a transaction of `database`, or
+   * the host's connection to the same database with an open transaction, which the host then commits. Without `within`,
+   * `notify` uses its own transaction.
    *
    * @throws RangeError if the payload is too large; TypeError if the payload is invalid.
    */
@@ -79,42 +82,43 @@ export interface ServerPush extends ServedPush {
    * none, enqueues nothing.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
-  /** Whether a relay is configured at present. */
+  /** Whether a relay is currently configured. */
   readonly isConfigured: boolean;
   /**
-   * Returns whether notifications are sent at present, and until when. They are sent if a relay is configured and has
+   * Returns whether notifications are currently sent, and until when. They are sent if a relay is configured and has
    * not switched push off for the organization. Pass `db` to read inside a transaction; the default is the server's
    * database.
    */
   realmPushStatus(db?: Kysely<ServerPushTables>): Promise<RealmPushStatus>;
   /**
-   * Replaces the relay, or this server's key at the relay, from the next request on. Requests in flight continue with
-   * the former relay and key. Then notifies clients if the push status has changed. Never rejects.
+   * Replaces the relay, or this server's key at the relay, starting with the next request. Requests in flight continue
+   * with the previous relay and key. Then notifies clients if the push status has changed. Never rejects.
    */
   useRelay(account: RelayAccount): Promise<void>;
-  /** Ends the long polls for events, current and later ones, so that an HTTP server can close. */
+  /** Ends current and future long polls for events, so that an HTTP server can close. */
   endPolls(): void;
   /**
-   * Closes the connections to the relay and aborts requests in flight, including requests of phones. Call it after the
-   * last job has ended. Does not close a `dispatcher` from the options.
+   * Closes the connections to the relay and aborts requests in flight, including requests from phones. Call it after
+   * the last job has ended. Does not close a `dispatcher` passed in the options.
    */
   close(): Promise<void>;
 }
 
-// This retries 50 jobs per second and kind. A relay that has just recovered can handle that rate from each of its servers.
+// Retries 50 jobs of each kind per second. A relay that has just recovered can handle that rate from each of its
+// servers.
 const recoverySpacingMilliseconds = 20;
 const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs
- * start.
+ * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs start.
  *
- * @throws Error if another push in this process uses the same open database.
+ * @throws Error if another push instance in this process uses the same open database.
  */
 export async function createServerPush<Tables extends ServerPushTables>(
   options: MountOptions<Tables>,
 ): Promise<ServerPush> {
-  // The cast is needed because push knows only its own tables, but the callbacks get transactions on all tables.
+  // The cast is needed because push is typed with only its own tables, but the callbacks get transactions on all
+  // tables.
   const complete = (await withDefaults(options)) as unknown as ServerPushOptions;
   const { ownEvents = options.publish === undefined } = options;
   return assemble(complete, ownEvents ? ownEventOperations : []);
@@ -184,7 +188,7 @@ function openRelay(options: ServerPushOptions) {
   return { relay, results, published, useRelay };
 }
 
-/** Wraps `publish` so that events also go to the requests that wait for events in this process. */
+/** Wraps `publish` so that events also wake their users' long polls. */
 function publishingTo(deviceWatch: DeviceWatch, options: ServerPushOptions): ServerPushOptions {
   return {
     ...options,
@@ -239,7 +243,8 @@ async function notify(
   { userIds, notification, within }: ToNotify,
 ): Promise<void> {
   const now = options.clock();
-  // The content is completed only once, so that all users, and a retry of the transaction, get the same notification.
+  // The content is completed only once, so that all users get the same notification, even if the transaction is
+  // retried.
   const content = completeContent(notification.content, now);
   const { giveUpAt = now + defaultLifetimeMilliseconds, reportId } = notification;
   const enqueue = async (transaction: AnyTransaction) => {
@@ -270,8 +275,8 @@ function sendNotification(
 
 /**
  * Retries pending jobs after an outage of the relay. Removals come first: until they are done, the relay sends queued
- * notifications to users who signed out during the outage. Removals that have not been tried yet keep their time,
- * because their delay is deliberate.
+ * notifications to users who signed out during the outage. Removals that have not been tried yet keep their scheduled
+ * time, because their delay is deliberate.
  */
 async function retryPendingNow({ database }: Pick<ServerPushOptions, 'database'>): Promise<void> {
   for (const kind of endingJobKinds) {

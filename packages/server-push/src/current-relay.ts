@@ -33,14 +33,14 @@ export interface RelayRecords {
   readonly pushStatus: RealmPushStatusRecord;
 }
 
-/** The relay that is currently configured. Commands can change it while the server runs. */
+/** The currently configured relay. Commands can change it while the server runs. */
 export class CurrentRelay {
   readonly #options: ServerPushOptions;
   readonly #records: RelayRecords;
   #account: RelayAccount = { kind: 'not-configured' };
   #connection: RelayConnection | undefined;
   #dispatcher: Dispatcher | undefined;
-  /** Dispatchers of former networks that still have requests in flight. */
+  /** Dispatchers of previous networks that still have requests in flight. */
   readonly #draining = new Set<Dispatcher>();
 
   constructor(options: ServerPushOptions, records: RelayRecords) {
@@ -59,8 +59,8 @@ export class CurrentRelay {
   }
 
   /**
-   * Uses this account from the next request on. If only the key changes, the caches are kept. If the network changes,
-   * for example to trust other certificate authorities, opens new connections.
+   * Uses this account starting with the next request. Keeps the caches if only the key changes. Opens new connections
+   * if the network changes, for example to trust other certificate authorities.
    */
   use(account: RelayAccount): void {
     const former = this.#account;
@@ -74,7 +74,7 @@ export class CurrentRelay {
     } else this.#connection?.link.useServerKey(account.serverKey);
   }
 
-  /** Closes the connections and aborts requests in flight. Does not close a `dispatcher` from the options. */
+  /** Closes the connections and aborts requests in flight. Does not close a `dispatcher` passed in the options. */
   async close(): Promise<void> {
     const own = this.#options.dispatcher === undefined ? this.#dispatcher : undefined;
     await Promise.all([own, ...this.#draining].map((dispatcher) => dispatcher?.destroy()));

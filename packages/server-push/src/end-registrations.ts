@@ -7,12 +7,12 @@ import type { PushTransaction } from './tables.js';
 
 type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 
-// Small, to keep transactions short on a server with very many phones.
+// Small, to keep transactions short on a server with many phones.
 const batchSize = 200;
 
 /**
- * Ends the active registrations of all devices, of both generations, and publishes their events, so that phones
- * register again once push is enabled. Sends nothing to the relay. Returns the number of registrations that ended.
+ * Ends the active registrations of all devices of both generations. Publishes their events, so that phones register
+ * again once push is enabled. Sends nothing to the relay. Returns the number of registrations that ended.
  */
 export async function endRegistrations({ database, publish }: Options): Promise<number> {
   let ended = 0;

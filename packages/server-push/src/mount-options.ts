@@ -15,7 +15,7 @@ export interface HostActor<Tables = ServerPushTables> {
   /** See {@link PushActor.session}. Default: none. */
   readonly session?: string | undefined;
   /**
-   * See {@link PushActor.lockUser}. By default nothing is locked, which is right for hosts that store users in another
+   * See {@link PushActor.lockUser}. Default: locks nothing, which is right for hosts that store users in another
    * database.
    */
   readonly lockUser?: PushActor<Tables>['lockUser'];
@@ -38,8 +38,8 @@ export interface MountOptions<Tables = ServerPushTables>
    */
   readonly ownEvents?: boolean;
   /**
-   * Authenticates a request by its head, before the body is read. Returns `undefined` if credentials are missing or
-   * wrong; push then answers 401 `INVALID_API_KEY`.
+   * Authenticates a request by its head, before the body is read. If it returns `undefined` because credentials are
+   * missing or wrong, push answers 401 `INVALID_API_KEY`.
    *
    * @throws ProtocolError to refuse the request with another error.
    */
@@ -47,7 +47,7 @@ export interface MountOptions<Tables = ServerPushTables>
 }
 
 /**
- * Fills in the options that a host left out: the fastest libsodium that loads, the system's clock, `Math.random`, a log
+ * Fills in the options that the host omitted: the fastest libsodium that loads, the system clock, `Math.random`, a log
  * of warnings on standard output, and metrics that are not exported.
  */
 export async function withDefaults<Tables>(
@@ -76,7 +76,10 @@ export async function withDefaults<Tables>(
   };
 }
 
-/** Returns the id with its branded type. @throws TypeError if it is not a positive integer, but for example a UUID. */
+/**
+ * Returns the id with its branded type. @throws TypeError if it is not a positive integer (for example, if it is a
+ * UUID).
+ */
 export function requireUserId(userId: number): UserId {
   if (Number.isSafeInteger(userId) && userId > 0) return userId as UserId;
   throw new TypeError(

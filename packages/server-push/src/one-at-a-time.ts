@@ -1,6 +1,6 @@
 /**
- * Serializes work per key, FIFO. A user who sends many requests at once waits only for their own requests, and uses
- * only one slot in a batch that all users share.
+ * Serializes work per key, FIFO. A user who sends many requests at once delays only their own requests, and takes only
+ * one slot in a batch that all users share.
  */
 export class OneAtATime {
   readonly #last = new Map<number, Promise<unknown>>();

@@ -6,7 +6,7 @@ import { registrationJobKinds } from './push-devices/enqueue-forwarding.js';
 import { relayDeviceRemoving } from './push-devices/remove-relay-devices.js';
 import { forwardRevocationJob } from './revocations/forward-revocation.js';
 
-/** Kinds of jobs that users wait for. They run at once when the relay recovers. */
+/** Kinds of jobs that users wait for. They run immediately when the relay recovers. */
 export const urgentJobKinds = [
   deliverNotificationJob,
   registrationJobKinds.common,
@@ -25,5 +25,5 @@ export const endingJobKinds = [
 /** Kinds of all jobs that send requests to the relay. */
 export const pushJobKinds = [...urgentJobKinds, ...endingJobKinds] as const;
 
-/** Kinds of all jobs of push. Scheduled jobs are not included. */
+/** Kinds of all push jobs. Scheduled jobs are not included. */
 export const allPushJobKinds: readonly string[] = [...pushJobKinds, readReceiptsJob];

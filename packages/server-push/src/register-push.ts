@@ -28,7 +28,7 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
  * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type
  * - PUSH_SERVICE_NOT_CONFIGURED if there is no relay
  * - BAD_REQUEST for an invalid device or parameter value
- * - RATE_LIMIT_HIT above the user's hourly limit; repeating a stored registration does not count
+ * - RATE_LIMIT_HIT above the user's hourly limit; a repeat of a stored registration does not count
  * - BAD_REQUEST above the maximum number of devices of the older generation
  */
 export const registerPush = operation({
@@ -51,7 +51,7 @@ export const registerPush = operation({
 });
 
 /**
- * Whether the request is of the older generation: only that one has an account or a public key. If fields of both
+ * Whether this is an older-generation request: only those have an account or a public key. If fields of both
  * generations are present, `device_id` decides.
  */
 function isOfOlderGeneration(parameters: Parameters): boolean {

@@ -17,14 +17,15 @@ export interface PushActor<Tables = ServerPushTables> {
   /** Bots have no phones, so push refuses their requests. */
   readonly isBot: boolean;
   /**
-   * Names the sign-in that the request belongs to, for example by the digest of its API key. Devices that the sign-in
-   * registered can be removed together with it. At most 255 characters; absent if users have only one key.
+   * Identifies the sign-in that the request belongs to, for example by the digest of its API key. Devices that the
+   * sign-in registered can be removed together with it. At most 255 characters; absent if users have only one key.
    */
   readonly session?: string | undefined;
   /**
-   * Locks the user until the transaction ends, so that no one can deactivate them or replace their API key meanwhile.
+   * Locks the user until the transaction ends, so that the user cannot be deactivated, nor their API key replaced,
+   * before then.
    *
-   * @throws ProtocolError as `authenticate` does, if that has happened since the request was authenticated.
+   * @throws ProtocolError as `authenticate` does, if either has happened since the request was authenticated.
    */
   readonly lockUser: (transaction: WriteTransaction<Tables>) => Promise<void>;
 }
@@ -35,7 +36,7 @@ export interface PushRealm {
   readonly uuid: string;
   /** Absolute, without a trailing slash; at most {@link maximumRealmUrlBytes} bytes. */
   readonly url: string;
-  /** Shown with notifications; shortened if a notification is too long. */
+  /** Shown in notifications; shortened if a notification is too long. */
   readonly name: string;
 }
 
@@ -44,13 +45,13 @@ export interface PushRealm {
  * trusts.
  */
 export interface RelayNetwork {
-  /** Certificates (PEM) of additional certificate authorities to trust for the relay. */
+  /** Certificates (PEM) of additional certificate authorities to trust when connecting to the relay. */
   readonly authorities?: string | undefined;
-  /** Name of the setting with these certificates, for messages. */
+  /** Name of the setting for these certificates, for messages. */
   readonly authoritiesSetting?: string;
   /** URL of an HTTP proxy that supports CONNECT. Secret, because it may contain a password. */
   readonly proxyUrl?: Secret<string> | undefined;
-  /** Name of the setting with the proxy's URL, for messages. */
+  /** Name of the setting for the proxy's URL, for messages. */
   readonly proxySetting?: string;
 }
 
@@ -68,13 +69,13 @@ export type RelayAccount =
 /** An event and its audience. */
 export interface AddressedEvent {
   readonly event: JsonObject;
-  /** User ids. A user whose id occurs twice gets the event once. */
+  /** User ids. A user whose id occurs twice gets the event only once. */
   readonly audience: readonly UserId[];
 }
 
 /**
- * Publishes events to all clients of their audiences, in order, in the transaction of the change. Clients must receive
- * the events only if the transaction commits.
+ * Publishes events to all clients of their audiences, in order, in the transaction that makes the change. Clients must
+ * receive the events only if the transaction commits.
  */
 export type PublishEvents<Tables = ServerPushTables> = (
   transaction: WriteTransaction<Tables>,
@@ -94,8 +95,8 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
   /**
-   * Notifies all clients of the organization, in the transaction of the change, that the relay or an admin switched
-   * push on or off, or that the relay will switch it off. Default: publishes nothing.
+   * Notifies all clients of the organization, in the transaction that makes the change, that the relay or an admin has
+   * switched push on or off, or that the relay will switch it off. Default: publishes nothing.
    */
   readonly publishPushStatus?: (
     transaction: WriteTransaction<Tables>,

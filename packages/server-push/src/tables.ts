@@ -34,8 +34,8 @@ export type PushTransaction = WriteTransaction<ServerPushTables>;
 /** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
 export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables, PushStatusTables {
   /**
-   * One row per (user, `push_account_id`), with the active registration. `pending_*` contains a registration that the
-   * relay has not accepted yet.
+   * One row per (user, `push_account_id`), with the active registration. The `pending_*` columns contain a registration
+   * that the relay has not accepted yet.
    */
   push_devices: {
     id: Generated<PushDeviceId>;
@@ -44,7 +44,7 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     push_account_id: PushAccountIdText;
     /** Counts the registrations accepted from the phone. A job for an earlier registration changes nothing. */
     generation: number;
-    /** Hash of the newest registration. It makes a repeated registration idempotent. */
+    /** Hash of the newest registration. It makes repeated registrations idempotent. */
     registration_hash: string;
     /** Why the newest registration failed; `null` if it did not. */
     error_code: string | null;
@@ -190,7 +190,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0005-relay-devices-in-force': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // A partial index, because devices that were never active have no relay device.
+        // Partial, because devices that were never active have no relay device.
         await db.schema.dropIndex('push_devices_relay_device').execute();
         await sql`create index push_devices_relay_device on push_devices (relay_device_id)
           where relay_device_id is not null`.execute(db);

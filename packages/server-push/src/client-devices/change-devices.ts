@@ -5,7 +5,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import type { ChangeableColumns } from './decide-change.js';
 
-/** A locked device, and the number of its user's registrations that wait for the relay's decision. */
+/** A locked device, with the number of its user's registrations that await the relay's decision. */
 export type LockedDevice = ClientDeviceRow & { readonly waiting: number };
 
 /** Reads devices, and locks their rows until the transaction ends. */
@@ -31,7 +31,7 @@ const lockedDevices = fixedQuery<ServerPushTables, { readonly ids: string }, Loc
         .as('waiting'),
     )
     .where('id', 'in', amongNumbersOf<ServerPushTables, ClientDeviceId>(db, parameter('ids')))
-    // Locks in id order: otherwise two batches with the same devices could deadlock.
+    // Locks in id order, because otherwise two batches with the same devices could deadlock.
     .orderBy('id')
     .modifyEnd(lockingRows(db)),
 );

@@ -33,13 +33,13 @@ export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   };
 }
 
-/** Creates the event for the user's clients about a device that was created or deleted. */
+/** Creates the event for the user's clients about a created or deleted device. */
 export function deviceEvent(op: 'add' | 'remove', device: OwnedDevice): AddressedEvent {
   const event: ClientDeviceEvent = { type: 'device', op, device_id: device.id };
   return { event, audience: [device.user_id] };
 }
 
-/** Creates the event about a changed device. It contains exactly the fields of `changed`. */
+/** Creates the event about a changed device. The event contains exactly the fields of `changed`. */
 export function deviceUpdate(device: OwnedDevice, changed: Partial<SeenColumns>): AddressedEvent {
   const { push_token_updated_at: updatedAt, ...fields } = changed;
   const event: ClientDeviceEvent = {

@@ -71,7 +71,7 @@ export async function activeClientDevices(
     .execute();
 }
 
-/** Counts a user's devices with an active token, and those with a pending registration. */
+/** Counts a user's devices with an active token, and the user's devices with a pending registration. */
 export async function countClientDevices(
   db: Reader,
   userId: UserId,
@@ -150,14 +150,14 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
   );
 }
 
-/** Selects devices of a user. Without any field, selects all of them. */
+/** Selects a user's devices. With no fields set, selects all of them. */
 export interface DeviceChoice {
   readonly deviceId?: ClientDeviceId;
   /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 
-/** Deletes the selected devices of a user. Returns the deleted devices. */
+/** Deletes a user's selected devices and returns them. */
 export async function deleteClientDevicesOf(
   { db }: PushTransaction,
   userId: UserId,

@@ -5,8 +5,9 @@ import { type Generated, type Kysely, sql } from 'kysely';
 /** Devices of the newer generation. Instants in Unix milliseconds. */
 export interface ClientDeviceTables {
   /**
-   * One row per device that a client has created. `push_token_*` contain the active token. `pending_*` contain the
-   * newest token until the relay decides on it. If the relay refuses the token, `pending_push_token_id` is kept.
+   * One row per device that a client has created. The `push_token_*` columns contain the active token. The `pending_*`
+   * columns contain the newest token until the relay decides on it. If the relay refuses the token,
+   * `pending_push_token_id` is kept.
    */
   client_devices: {
     id: Generated<ClientDeviceId>;
@@ -29,12 +30,12 @@ export interface ClientDeviceTables {
     push_token_id: TokenId | null;
     /** `fcm` or `apns`. Later versions may add other kinds. */
     push_token_kind: string | null;
-    /** The value of `generation` with which `push_token_id` was registered. */
+    /** The value of `generation` when `push_token_id` was registered. */
     active_generation: number | null;
     pending_push_token_id: TokenId | null;
     pending_push_token_kind: string | null;
     pending_bouncer_public_key: string | null;
-    /** `null` if no registration waits for the relay's decision. */
+    /** `null` if no registration awaits the relay's decision. */
     pending_encrypted_registration: string | null;
     push_token_updated_at: number | null;
     push_registration_error_code: string | null;

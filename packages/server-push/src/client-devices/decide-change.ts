@@ -27,13 +27,13 @@ interface ChangedDevice {
   readonly columns: Partial<ChangeableColumns>;
   /** The changed fields that clients see. */
   readonly seen: Partial<SeenColumns>;
-  /** Whether the change has a token that the relay must decide on. */
+  /** Whether the change includes a token that the relay must decide on. */
   readonly isToForward: boolean;
 }
 
 /**
- * After a day, sending the same token again updates its date. Phones renew tokens after 30 days, and with an unchanged
- * date they would renew at each start.
+ * After a day, sending the same token again updates its date. Phones renew tokens after 30 days; if the date did not
+ * change, they would renew at every start.
  */
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
@@ -84,7 +84,7 @@ function decideToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, n
   return pendingToken(row, token, tokenId, now);
 }
 
-/** Makes a token pending. The active token stays until the relay has confirmed the new one. */
+/** Makes a token pending. The active token stays until the relay has confirmed the pending token. */
 function pendingToken(row: ClientDeviceRow, token: SentToken, tokenId: TokenId, now: number): ChangedDevice {
   const seen = {
     pending_push_token_id: tokenId,

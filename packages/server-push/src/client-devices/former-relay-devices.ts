@@ -6,8 +6,8 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 
 // A token may replace an older-generation registration for which the relay still holds notifications. The phone still
-// has the key to decrypt them, so the registration is removed only when the relay holds none for it, or at once if the
-// phone signs out.
+// has the key to decrypt them, so the registration is removed only once the relay holds no more notifications for it,
+// or immediately if the phone signs out.
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 
@@ -16,8 +16,8 @@ const heldMilliseconds = 25 * 60 * 60_000;
 const maximumFormerDevices = 10;
 
 /**
- * Schedules the removal of relay devices that a device has replaced, for when the relay no longer holds notifications
- * for them. Records them in the device, so that a sign-out can remove them earlier.
+ * Schedules the removal of relay devices that a device has replaced, for the time when the relay no longer holds
+ * notifications for them. Records them in the device's row, so that a sign-out can remove them earlier.
  */
 export async function replaceRelayDevices(
   database: Database,
@@ -43,8 +43,8 @@ export async function replaceRelayDevices(
 }
 
 /**
- * Removes replaced relay devices at once, because the devices that replaced them were deleted or their phone registered
- * again.
+ * Removes replaced relay devices immediately, because the devices that replaced them were deleted, or their phones
+ * registered again.
  */
 export async function removeFormerRelayDevices(
   database: Database,

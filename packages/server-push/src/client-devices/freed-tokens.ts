@@ -28,8 +28,8 @@ const formerKeyMilliseconds = 25 * 60 * 60_000;
 const maximumFormerKeys = 10;
 
 /**
- * Returns `former_push_keys` with the key that is being replaced. Drops keys so old that no relay holds a notification
- * for them.
+ * Returns `former_push_keys` with the key that is being replaced. Drops keys that are so old that no relay holds a
+ * notification for them.
  */
 export function withFormerKey(row: KeyColumns, now: number): string | null {
   const former = formerKeysOf(row).filter(([, replacedAt]) => replacedAt > now - formerKeyMilliseconds);

@@ -16,7 +16,7 @@ export interface TokenKey {
   readonly generation: number;
 }
 
-/** The effects of a decision of the relay. */
+/** The effects of a relay's decision. */
 export interface Settled {
   readonly events: readonly AddressedEvent[];
   /** Tokens that a device no longer uses. */
@@ -25,7 +25,7 @@ export interface Settled {
 
 /** The effects of a token that the relay has stored. */
 export interface ActivatedToken extends Settled {
-  /** Whether the device now uses the token. False if another device keeps the token, or if no device uses it. */
+  /** Whether this device now uses the token. False if a different device keeps the token, or if no device uses it. */
   readonly isInForce: boolean;
   /** Devices that lost the token to this one. */
   readonly losers: readonly ClientDeviceRow[];
@@ -68,13 +68,13 @@ interface StoredToken {
   readonly userId: UserId;
   /** The token's id, and other ids of the same token. */
   readonly tokenIds: readonly [TokenId, ...TokenId[]];
-  /** Whether the relay has accepted a later registration of the phone in the older generation. */
+  /** Whether the relay has accepted a later, older-generation registration of the phone. */
   readonly isReplaced: boolean;
 }
 
 /**
- * Activates a pending token. If several devices of the user have this token, only the device that registered last keeps
- * it: they are the same phone, which would otherwise get every notification several times.
+ * Activates a pending token. If several of the user's devices have this token, only the device that registered last
+ * keeps it: they are the same phone, which would otherwise get every notification several times.
  */
 export async function activateToken(
   transaction: PushTransaction,
@@ -182,7 +182,7 @@ export async function failLongPendingTokens(
   return failed.map((row) => deviceUpdate(row, { push_registration_error_code: errorCode }));
 }
 
-/** An active token, as it was when a notification was sent to it. */
+/** A device's active token at the time when a notification was sent to it. */
 export type TokenInForce = Pick<ClientDeviceRow, 'id' | 'push_token_id' | 'active_generation'>;
 
 /**

@@ -19,9 +19,9 @@ export interface SentKey {
 export interface SentToken {
   readonly kind: string;
   readonly tokenId: string;
-  /** Empty if the text is not a key. The relay then reports an unknown key. */
+  /** Empty if the phone's text is not a key. The relay then reports an unknown key. */
   readonly bouncerPublicKey: string;
-  /** Base64. Empty if the text is not ciphertext or is too long for a relay, because no relay could open it. */
+  /** Base64. Empty if the phone's text is not ciphertext or is too long for a relay, because no relay could open it. */
   readonly encryptedPushRegistration: string;
 }
 
@@ -32,7 +32,7 @@ export type PushChange =
   | { readonly kind: 'both'; readonly key: SentKey; readonly token: SentToken };
 
 /**
- * Reads the parameters of the key and of the token. If only one group is complete, ignores the other. Returns
+ * Reads the key parameters and the token parameters. If only one group is complete, ignores the other. Returns
  * `undefined` if neither group is complete.
  */
 export function readPushChange(parameters: Parameters): PushChange | undefined {

@@ -4,13 +4,16 @@ import type { ServerPushTables } from '../tables.js';
 
 /** The floor rises by 256,000 ids per second, faster than any server creates devices. */
 const idsPerMillisecond = 256;
-/** Leaves as many ids above the floor as below, so that a clock that was once far ahead cannot exhaust them. */
+/**
+ * Leaves as many ids above the highest floor as below it, so that a clock that was once far ahead cannot exhaust the
+ * ids.
+ */
 const highestFloor = 2 ** 52;
 
 /**
- * Prevents a restored database from assigning a device id a second time. A phone keeps its id, so it would find another
- * phone's state under it. Each start raises the id counter to a number derived from the current time. The ids fit into
- * JSON numbers without rounding.
+ * Prevents a restored database from assigning the same device id twice. A phone keeps its device id, so it would see
+ * another phone's state under that id. Each start raises the id counter to a number derived from the current time. The
+ * ids fit into JSON numbers without rounding.
  *
  * @throws DatabaseUnusableError if the database user may not set the counter.
  */

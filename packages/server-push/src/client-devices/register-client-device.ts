@@ -18,8 +18,8 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
  * then registers a key and a token. If the user has the maximum number of devices, deletes the device without a token
  * that has been unused the longest.
  *
- * Refuses with UNAUTHORIZED or INVALID_API_KEY; with BAD_REQUEST for a bot, or if all devices up to the maximum have a
- * token.
+ * Refuses with UNAUTHORIZED or INVALID_API_KEY; with BAD_REQUEST for a bot, or if the user has the maximum number of
+ * devices and all have a token.
  */
 export const registerClientDevice = operation({
   method: 'POST',

@@ -8,7 +8,7 @@ import { enqueueTokenRemoval } from './remove-tokens.js';
 type DeletedDevice = Pick<ClientDeviceRow, (typeof freeableColumns)[number] | 'former_relay_devices'>;
 
 /**
- * Enqueues jobs that ask the relay to delete the tokens of deleted devices that no other device uses, and the relay
+ * Enqueues jobs for deleted devices. The jobs ask the relay to delete tokens that no other device uses, and relay
  * devices that the deleted devices had replaced.
  */
 export async function removeAtRelay(

@@ -10,7 +10,7 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | '
 /**
  * `POST /api/v1/remove_client_device` (docs/protocol.md#register_client_device): deletes one of the user's devices. The
  * same transaction enqueues a job that asks the relay to delete the token, unless another device uses it. A pending
- * registration ends without effect.
+ * registration has no further effect.
  *
  * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; BAD_REQUEST for a bot, and for a device that
  * does not exist or belongs to another user.

@@ -12,8 +12,8 @@ import { type FreedToken, type KeyColumns, pushKeyIdsOf } from './freed-tokens.j
 
 /**
  * Removal of tokens at the relay. The relay has one row per token for all users of the organization, so a token stays
- * as long as another user's device has it. In that case, only the keys of the device that freed the token end: the
- * relay drops its queued notifications for these keys.
+ * as long as another user's device uses it. In that case, only the keys of the device that freed the token are dropped:
+ * the relay deletes its queued notifications for these keys.
  */
 export const tokenRemoving: Removing<FreedToken> = {
   jobKind: 'client-devices/remove-tokens',

@@ -7,7 +7,7 @@ import {
 import { charactersOfUser, readSameToken, type SameToken } from '../registrations/same-token.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
-// Number of characters for the rest of a registration: field names, quotes, a key and a token id.
+// Number of characters in the rest of a registration: field names, quotes, a key and a token id.
 const charactersAround = 256;
 
 /**

@@ -13,7 +13,7 @@ export interface RegisteredRelayDevice extends SameToken {
   readonly relayDeviceId: RelayDeviceId;
 }
 
-// Number of characters for the rest of a registration: field names, quotes, a key and an account id.
+// Number of characters in the rest of a registration: field names, quotes, a key and an account id.
 const charactersAround = 256;
 
 /**
