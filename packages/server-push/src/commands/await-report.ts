@@ -6,7 +6,7 @@ import type { ServerPushTables } from '../tables.js';
 
 const pollMilliseconds = 100;
 
-/** A notification whose report a command waits for. */
+/** A notification for which a command awaits the report. */
 interface AwaitedReport {
   readonly reportId: string;
   readonly devices: number;

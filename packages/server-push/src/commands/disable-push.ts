@@ -27,7 +27,7 @@ export interface DisableFlags extends ConsentFlags, OutputFlags {
 
 /**
  * Stops push in every process, then leaves the relay. Push stops even if the relay is down; running the command again
- * completes the deregistration. @throws CommandError if push is not enabled, or if the relay could not be left.
+ * completes the deregistration. @throws CommandError if push is not enabled, or if the deregistration failed.
  */
 export async function disablePush(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
   refuseIfConfigured(work.settings, program.names);
@@ -45,7 +45,7 @@ async function disable(program: PushProgram, work: PushWork, flags: DisableFlags
   const account = await disableAccount(database, clock());
   if (account === undefined) throw notEnabled();
   const { url } = account;
-  // The server does not leave a stock relay, because only the operator of that relay could let it return.
+  // The server does not leave a stock relay, because only that relay's operator could let the server return.
   const isStock = account.signing_public_key === null;
   const trouble = isStock ? undefined : await leave(program, work, account);
   if (trouble === undefined) await markLeft(database, url, clock());
@@ -110,7 +110,7 @@ function howToReturn({ url, server_id: id, signing_public_key: key }: StoredAcco
   return `To return to ${url}, ask its operator ${inRelay}, then run ${push} enable --relay ${url} --transfer.`;
 }
 
-/** Leaves the relay. Returns the reason if that fails, otherwise `undefined`. */
+/** Leaves the relay. Returns the reason on failure, otherwise `undefined`. */
 async function leave(
   { names, terminal: { clock } }: PushProgram,
   { settings, realm }: PushWork,

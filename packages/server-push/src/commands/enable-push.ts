@@ -22,7 +22,7 @@ export interface EnableFlags extends OutputFlags {
   readonly transfer?: true;
 }
 
-/** Joins a relay, and sends a test notification to a phone if one is registered. Returns the output of `enable`. */
+/** Joins a relay, and sends a test notification to a phone if a phone is registered. Returns the output of `enable`. */
 export async function enablePush(
   program: PushProgram,
   work: PushWork,
@@ -101,7 +101,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
       `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if you trust the network.`,
     );
   }
-  // Normalized, because two spellings of one URL would become two accounts.
+  // Normalized, because different spellings of the same URL would become separate accounts.
   return url.href.replace(/\/+$/, '');
 }
 

@@ -16,7 +16,7 @@ export function addPushCommands(push: Command, program: PushProgram): void {
   addAccountCommands(push, explaining);
 }
 
-/** Throws a CommandError for a refusal of the relay. Rethrows other errors. */
+/** Throws a CommandError if the relay refused. Rethrows other errors. */
 async function explain(error: unknown): Promise<never> {
   const { PushAccountError } = await import('../relay-account/account-errors.js');
   throw error instanceof PushAccountError ? new CommandError(error.message, { cause: error }) : error;

@@ -25,13 +25,13 @@ export interface PushProgram {
   readonly userIs: { readonly kind: string; readonly description: string };
   /** Finds the user that `--user` names. @throws CommandError if there is no such user. */
   findUser(database: PushWork['database'], name: string): Promise<UserId>;
-  /** The contact address used if `--contact` is absent, as a phrase for the help. Absent if there is no default. */
+  /** The default for `--contact`, as a phrase for the help. Absent if there is no default. */
   readonly contactIs?: string;
   /**
    * Returns the function that publishes events to users' clients. Without it, phones learn of a change only when they
    * next request their state.
    */
   publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
-  /** Finds the e-mail address of a person who is responsible for the server. */
+  /** Finds the email address of a person who is responsible for the server. */
   findContact(database: PushWork['database']): Promise<string | undefined>;
 }

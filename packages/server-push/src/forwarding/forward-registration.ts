@@ -31,8 +31,8 @@ interface FoundRegistration extends OtherRegistrations {
 }
 
 /**
- * Registers the handlers of both forwarding jobs. A forwarded device becomes active or failed, and the same transaction
- * publishes an event about it.
+ * Registers the handlers for both forwarding jobs. A forwarded device becomes active or failed, and the same
+ * transaction publishes an event about the device.
  */
 export function handleForwarding(options: ForwardRegistrationOptions): void {
   handleForwardingJobs(options, {
@@ -80,7 +80,7 @@ async function activate(
   const device = await activateRegistration(transaction, key, registered.relayDeviceId, now);
   await announce(publish, transaction, device);
   await publish(transaction, dropped.tokens.events);
-  // If the registration is no longer pending, no device here uses the device that the relay has just created.
+  // If the registration is no longer pending, no PushDevice uses the device that the relay has just created.
   const freed = [...dropped.relayDevices, ...(device?.freed ?? [{ ...registered, pushAccountId }])];
   await enqueueRemoval(database, transaction, { freed, now });
   await enqueueTokenRemoval(database, transaction, { freed: dropped.tokens.freed, now });

@@ -25,7 +25,7 @@ interface FoundToken extends OtherRegistrations {
 }
 
 /**
- * Registers the handlers of both forwarding jobs. A forwarded token becomes active or is marked as refused, and the
+ * Registers the handlers for both forwarding jobs. A forwarded token becomes active or is marked as refused, and the
  * same transaction publishes the events about it.
  */
 export function handleTokenForwarding(options: ForwardTokenOptions): void {

@@ -12,8 +12,8 @@ import type { SameToken } from '../registrations/same-token.js';
 import type { PushTransaction } from '../tables.js';
 
 // Registrations of one user with the same token belong to one phone, which would get every notification once per
-// registration. Therefore only the newest registration stays. Rows of the older generation are locked before rows of
-// the newer generation, as when a user's devices are removed: a different order could deadlock.
+// registration. Therefore only the newest registration is kept. Older-generation rows are locked before
+// newer-generation rows, as when a user's devices are removed: a different order could deadlock.
 
 /** A pending registration of the older generation, and the user's registrations with the same token. */
 export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
@@ -30,9 +30,9 @@ interface DroppedOfPhone {
 const noTokens: Settled = { events: [], freed: [] };
 
 /**
- * Call this when the relay has accepted a pending registration of the older generation, before it becomes active. Of
- * the user's registrations with the same token, keeps only the one that the phone made last, and drops the others. The
- * pending registration itself may be dropped. Publishes no `push_device` event: otherwise two clients of one app could
+ * Call this when the relay has accepted a pending older-generation registration, before it becomes active. Keeps only
+ * the phone's latest registration among the user's registrations with the same token, and drops the others. The pending
+ * registration itself may be dropped. Publishes no `push_device` event, because otherwise two clients of one app could
  * replace each other's registrations endlessly.
  */
 export async function dropOlderOfPhone(
@@ -47,7 +47,8 @@ export async function dropOlderOfPhone(
   const older = await lockPushDevices(transaction, userId, [pushAccountId, ...sameTokenAccounts]);
   const newer = await lockTokens(transaction, userId, sameTokenIds);
   const own = older.find((row) => row.id === id);
-  // The registration was replaced or settled meanwhile, so the relay compared a token that the phone no longer has.
+  // The registration was replaced or settled in the meantime, so the relay compared a token that the phone no longer
+  // has.
   if (own?.generation !== generation || own.pending_token_kind === null) return nothing;
   const date = registeredAt(own);
   const others = older.filter((row) => row !== own);
@@ -75,7 +76,8 @@ export function hasLaterAccepted(older: readonly LockedPushDevice[], date: numbe
 /**
  * Drops locked devices of the older generation in favor of a registration that the phone made at `date` (Unix
  * milliseconds) and that the relay has accepted. If the phone has registered a device again since then, and the relay
- * has not yet decided, drops only the device's active registration: the new one is forwarded and compared again.
+ * has not yet decided, drops only the device's active registration: the pending registration is forwarded and compared
+ * again.
  */
 export async function dropReplaced(
   database: ForwardingDatabase,
@@ -104,7 +106,7 @@ const lockedColumns = [
   'pending_token_kind',
 ] as const;
 
-/** Locks devices of a user in id order. In another order, two registrations that find each other could deadlock. */
+/** Locks a user's devices in id order. In any other order, two registrations that find each other could deadlock. */
 export async function lockPushDevices(
   { db }: PushTransaction,
   userId: UserId,

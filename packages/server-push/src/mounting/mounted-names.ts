@@ -1,6 +1,6 @@
 import type { AdminNames } from '../admin-names.js';
 
-/** Names that messages use for the commands and settings of a mounted push. */
+/** Names used in messages for the commands and settings of a mounted push. */
 export const mountedNames: AdminNames = {
   program: 'waxwing-server-push',
   push: 'waxwing-server-push',

@@ -40,7 +40,8 @@ async function withPush<Result>(
     mayHoldOthers: true,
     remedyIfMissing,
     now: terminal.clock,
-    // This process runs no jobs, so such an error is from background work after a commit. It does not fail the command.
+    // This process runs no jobs, so an error here comes from background work after a commit and must not fail the
+    // command.
     onJobError: (error) => terminal.say(String(error)),
   });
   try {

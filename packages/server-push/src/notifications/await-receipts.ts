@@ -6,7 +6,7 @@ import { type DeviceResult, readReceipt } from './device-results.js';
 const pollMilliseconds = 500;
 
 /**
- * Polls the relay for receipts of queued notifications until all results are final, but at most for
+ * Polls the relay for receipts of queued notifications until all results are final, or for at most
  * `timeoutMilliseconds`. Returns the last known result of each notification, in order. Ends early if the relay does not
  * answer or does not support receipts.
  */

@@ -4,7 +4,7 @@ import { unixSeconds } from '@waxwing/service/lifecycle';
 import type { NotificationContent } from './notification-content.js';
 
 /**
- * Assigns a payload its id and time, so that each attempt to deliver it sends the same notification.
+ * Assigns a payload its id and time, so that every delivery attempt sends the same notification.
  * @throws TypeError if the payload is not a JSON object, or if its id or time is invalid.
  */
 export function completeContent(content: NotificationContent, now: number): NotificationContent {

@@ -23,11 +23,11 @@ import type { Sending } from './send-to-devices.js';
 export const deliverNotificationJob = 'notifications/deliver-notification';
 
 const capMilliseconds = 10 * 60_000;
-/** Usual duration of a registration. */
+/** Typical duration of a registration. */
 const registeringMilliseconds = 1000;
 const concurrency = 32;
 
-/** A notification, without its recipients. */
+/** A notification without its recipients. */
 export interface NewNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
@@ -44,10 +44,10 @@ export interface QueuedNotification extends NewNotification {
 
 /** The job's stored payload. */
 interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> {
-  /** Row names of the devices for which the relay accepted the notification in earlier jobs. */
+  /** Row names of devices whose notification the relay accepted in earlier jobs. */
   readonly taken?: string[];
   /**
-   * The only device that the job notifies, once the relay has the device's new registration. If absent, the job
+   * If present, the job notifies only this device, once the relay has the device's new registration. If absent, the job
    * notifies all devices.
    */
   readonly again?: Recipient['row'];
@@ -56,7 +56,7 @@ interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'repor
 }
 
 /**
- * Enqueues a notification in the transaction of the change that it reports.
+ * Enqueues a notification in the transaction that makes the reported change.
  * @throws RangeError if the payload is too large; TypeError if the payload is invalid.
  */
 export async function enqueueNotification(
@@ -72,7 +72,7 @@ export async function enqueueNotification(
   await jobs.enqueue(transaction, { kind: deliverNotificationJob, payload, giveUpAt });
 }
 
-/** Encodes the job's payload. Keeps integers in a host's payload exact, even if a double could not represent them. */
+/** Encodes the job's payload. Keeps integers in a host's payload exact, even if a double cannot represent them. */
 function encodePayload(payload: Payload): string {
   return stringifyJson(payload as unknown as JsonObject);
 }
@@ -90,8 +90,8 @@ export interface DeliverNotificationOptions {
 /**
  * Handles the delivery job. Each attempt seals for the user's current devices, so it includes devices registered since
  * the last attempt. Retries with backoff until the relay accepts. If the relay accepts only some devices, a new job
- * retries the others. A device whose registration is dead is notified again if its phone is registering. Delivery is at
- * least once: the phone drops duplicates after a crash.
+ * retries the others. A device whose registration is dead is notified again if its phone is registering again. Delivery
+ * is at least once: a crash can cause duplicates, which the phone drops.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -105,7 +105,7 @@ export function deliverNotificationHandler(
     // While push is off, notifications are dropped, as on stock servers: the relay may leave push off for days.
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
     // During an outage of the relay, the message may have been read or deleted. Its notification must not arrive after
-    // its removal.
+    // the request to remove it.
     const isStillWanted = async () =>
       content.type !== 'message' || (await isWanted(userId, content.messageId));
     if (!(await isStillWanted())) return { kind: 'done' };
@@ -161,7 +161,7 @@ async function concludeSending(
 ): Promise<JobOutcome<ServerPushTables>> {
   const { database, clock } = options;
   const { userId, taken: before = [], reportId } = payload;
-  // If push is off, drops the notification without a retry, as stock servers do.
+  // If push is switched off, drops the notification without a retry, as stock servers do.
   const outcome = failure && !isSwitchedOff ? judgeFailure(options, job, failure, signal) : undefined;
   if (outcome !== undefined && taken.length === 0) return outcome;
   const names = [...before, ...taken.map(({ recipient }) => rowName(recipient))];
@@ -192,11 +192,11 @@ function awaitRegistration(
 ): JobOutcome<ServerPushTables> {
   const reason = "the phone's new registration waits for the relay";
   const retry = retryLater(job, { reason }, { ...options, capMilliseconds });
-  // A job past its deadline would become a dead letter, although there is nothing that an admin can do.
+  // A job past its deadline would become a dead letter, but there is nothing that an admin could do about it.
   return retry.at < job.giveUpAt ? retry : endUnsent(options, payload);
 }
 
-/** Ends a job that has no device to notify. If it was waiting for a registration, it reports the device as gone. */
+/** Ends a job that has no device to notify. If the job was waiting for a registration, reports the device as gone. */
 function endUnsent(
   { clock }: Pick<DeliverNotificationOptions, 'clock'>,
   { again, reportId }: Payload,

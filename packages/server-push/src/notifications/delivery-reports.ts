@@ -3,7 +3,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** Long enough for the command that requested the report to read it. */
+/** Long enough for the requesting command to read the report. */
 const retentionMilliseconds = 60 * 60_000;
 
 /** Adds the relay's results for devices to a report, in the transaction that settles the notification. */
@@ -52,7 +52,7 @@ export async function replaceQueued(
     .set(({ eb }) => ({ devices: eb('devices', '-', 1) }))
     .where('id', 'in', queued)
     .executeTakeFirstOrThrow();
-  // Adds the result only if the report still exists: a report that was deleted meanwhile must not be recreated.
+  // Adds the result only if the report still exists: a report that was deleted in the meantime must not be recreated.
   if (numUpdatedRows === 1n) await addToReport(transaction, reportId, [result], now);
 }
 

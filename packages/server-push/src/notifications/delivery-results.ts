@@ -17,7 +17,10 @@ export interface DeliveryResultsOptions {
 // Bounded, because a relay could send any number of different reasons.
 const maximumLabels = 100;
 
-/** Records the relay's result for each device. Counts it, logs rejections, and stores the newest rejection for the admin. */
+/**
+ * Records the relay's result for each device: counts results, logs rejections, and stores the newest rejection for the
+ * admin.
+ */
 export class DeliveryResults {
   readonly #options: DeliveryResultsOptions;
   readonly #counter;
@@ -28,8 +31,7 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // Logged as errors: faults that an admin or the relay's operator can fix. Dead and throttled phones are not such
-    // faults.
+    // Only faults that an admin or the relay's operator can fix are logged as errors, but not dead or throttled phones.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {
@@ -47,7 +49,7 @@ export class DeliveryResults {
     );
   }
 
-  /** Records results in the order of `rows`, which names their devices. Never rejects. */
+  /** Records one result for each device in `rows`, in the same order. Never rejects. */
   async note(rows: readonly Recipient['row'][], results: readonly DeviceResult[]): Promise<void> {
     let newest: DeviceResult | undefined;
     for (const [index, result] of results.entries()) {

@@ -19,11 +19,11 @@ export interface DeviceResult {
   readonly notificationId?: string | undefined;
 }
 
-/** The reason reported for a stock relay, which only counts the notifications that the vendors accepted. */
+/** The reason reported for a stock relay, which returns only the number of notifications that the vendors accepted. */
 export const unexplained = 'NO_REASON_GIVEN';
 
-// The reasons that the relay and the vendors give match this pattern. Any other text is reported as `OTHER`, because it
-// could be of any length.
+// Reasons from the relay and the vendors match this pattern. Any other text is reported as `OTHER`, because it could
+// have any length.
 const reasonPattern = /^[A-Za-z][A-Za-z0-9_]{0,63}$/;
 const appPattern = /^[.a-zA-Z0-9-]{1,255}$/;
 
@@ -66,7 +66,7 @@ function readResult({ status, reason, fault, app }: RelayNotifyResult): DeviceRe
   };
 }
 
-/** Returns the addresses that the relay no longer knows. An unknown form of entry matches no address. */
+/** Returns the addresses that the relay no longer knows. An entry in an unknown format matches no address. */
 export function deadAddresses(answer: RelayNotifyAnyAnswer): ReadonlySet<string> {
   const { delete_device_ids: devices = [], delete_token_ids: tokens = [] } = answer;
   return new Set([...devices.map(deviceAddress), ...tokens.map(tokenAddress)]);

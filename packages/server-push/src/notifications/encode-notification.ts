@@ -16,7 +16,7 @@ const maximumRemovedMessages = 200;
 type Fields = Record<string, string | number | readonly number[] | JsonObject>;
 
 const space = 0x20;
-// Texts are shortened in this order: the content first, then the other fields from the least informative one on.
+// Texts are shortened in this order: first the content, then the other fields, least informative first.
 const textFields = [
   'content',
   'topic',
@@ -27,10 +27,10 @@ const textFields = [
 ] as const;
 
 /**
- * Encodes a notification as bytes to seal: JSON, padded with spaces to the next size bucket. Texts are shortened at code
+ * Encodes a notification for sealing, as JSON padded with spaces to the next size bucket. Texts are shortened at code
  * points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
  *
- * @throws RangeError if the JSON exceeds the largest bucket even when shortened. A payload is not shortened.
+ * @throws RangeError if the JSON exceeds the largest bucket even when shortened. Payloads are never shortened.
  */
 export function encodeNotification(realm: PushRealm, userId: UserId, content: NotificationContent): Buffer {
   const fields = fieldsOf(content);
@@ -89,7 +89,7 @@ function messageFields(content: MessageContent): Fields {
   return fields;
 }
 
-/** Shortens the JSON by at least `excess` bytes: texts first, then the picture, then ids. */
+/** Shortens the JSON by at least `excess` bytes: first texts, then the picture, then ids. */
 function shortened(fields: Fields, excess: number, content: NotificationContent): Fields {
   let remaining = excess;
   const shorter: Fields = { ...fields };
@@ -124,7 +124,7 @@ function keepNewest(value: Fields[string] | undefined, excess: number): number[]
   return ids;
 }
 
-/** Drops the highest ids, except those of sender and recipient, until `excess` bytes are saved. */
+/** Drops the highest ids, but not those of the sender and recipient, until `excess` bytes are saved. */
 function keepParties(
   value: Fields[string] | undefined,
   excess: number,

@@ -27,8 +27,8 @@ type Outcome = RelayOutcome<RelayNotifyAnyAnswer>;
 export const maximumDevicesPerRequest = 200;
 
 /**
- * Batches notifications for many users into one request per event-loop tick. A relay that is not known to accept batches
- * gets one request per notification, because it may fail after it has delivered some.
+ * Batches notifications for many users into one request per event-loop tick. A relay that is not known to accept
+ * batches gets one request per notification, because it may fail after it has delivered part of a batch.
  */
 export class GroupedNotifications {
   readonly #link: Pick<RelayLink, 'kind' | 'notify'>;
@@ -85,7 +85,7 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
 }
 
 /**
- * Splits the answer into one part for each group. If the answer has no results, assumes that vendors accepted the first
+ * Splits the answer into one part per group. If the answer has no results, assumes that vendors accepted the first
  * devices that are not dead.
  */
 function divide(groups: readonly Group[], answer: RelayNotifyAnyAnswer): Outcome[] {

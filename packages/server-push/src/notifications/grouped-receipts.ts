@@ -5,7 +5,10 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 
 type Found = RelayOutcome<RelayReceipt | undefined>;
 
-/** Fetches receipts from the relay with one request in flight. Ids that are added meanwhile share the next request. */
+/**
+ * Fetches receipts from the relay, one request at a time. Ids that are added while a request is in flight share the
+ * next one.
+ */
 export class GroupedReceipts {
   readonly #link: Pick<RelayLink, 'fetchReceipts'>;
   readonly #batcher = new Batcher<string, Found>((ids) => this.#findAll(ids), {

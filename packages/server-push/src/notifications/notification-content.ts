@@ -43,8 +43,8 @@ export interface RemoveContent {
 export interface PayloadContent {
   readonly type: 'payload';
   /**
-   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id only once, no matter how
-   * often it is sent with the same `time`.
+   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id only once, even if it is sent
+   * repeatedly with the same `time`.
    */
   readonly id?: string;
   /** Unix seconds. Default: now. */

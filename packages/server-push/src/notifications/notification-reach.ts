@@ -5,7 +5,9 @@ import { readRealmPushStatus } from '../relay-link/realm-push-status.js';
 import type { RelayAccount } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
-/** How many of a user's devices (at least one) a notification sent now would reach, or why it would reach no device. */
+/**
+ * The number of a user's devices (at least one) that a notification sent now would reach, or why it would reach none.
+ */
 export type NotificationReach =
   | { readonly kind: 'devices'; readonly devices: number }
   /** The organization has no relay. */
@@ -13,8 +15,8 @@ export type NotificationReach =
   /** The relay has switched push off for the organization. */
   | { readonly kind: 'switched-off' }
   /**
-   * `pending` counts the registrations that wait for the relay. If it is 0, no app has registered, or all registrations
-   * failed.
+   * `pending` counts the registrations that await the relay's decision. If it is 0, no app has registered, or all
+   * registrations failed.
    */
   | { readonly kind: 'no-device'; readonly pending: number };
 

@@ -26,12 +26,12 @@ export class NotificationSender {
     this.#link = new GroupedNotifications(options.link);
   }
 
-  /** Returns a user's active devices. If `only` names a device, returns only that one. */
+  /** Returns a user's active devices, or only the device that `only` names. */
   recipientsOf(userId: UserId, only?: OnlyDevice): Promise<Recipient[]> {
     return recipientsOf(this.#options, userId, only);
   }
 
-  /** Sends to devices of one user. */
+  /** Sends a notification to one user's devices. */
   send(notification: NotificationToSend): Promise<Sending> {
     const conclude = (recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer) =>
       this.#conclude(recipients, answer);
@@ -50,7 +50,7 @@ export class NotificationSender {
 
   /**
    * Drops devices that the relay does not know. Never rejects, because a retry of the job would notify the other
-   * devices again; the relay reports the unknown devices each time.
+   * devices again. The relay reports the unknown devices again next time.
    */
   async #dropDead(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<void> {
     const addresses = deadAddresses(answer);

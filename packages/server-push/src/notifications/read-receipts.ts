@@ -9,7 +9,7 @@ import { type DeviceResult, readReceipt } from './device-results.js';
 import type { GroupedReceipts } from './grouped-receipts.js';
 import type { Recipient } from './recipient.js';
 
-/** Kind of the job that reads the outcome of notifications that the relay queued. */
+/** Kind of the job that reads the outcomes of notifications that the relay has queued. */
 export const readReceiptsJob = 'notifications/read-receipts';
 
 const firstMilliseconds = 1000;
@@ -21,10 +21,10 @@ const concurrency = 64;
 
 /** A notification to one device that is queued at the relay. */
 interface Queued {
-  /** The relay's id of the notification for this device. */
+  /** The relay's id for the notification to this device. */
   readonly id: string;
   readonly row: Recipient['row'];
-  /** Why it is queued, as the relay first reported. */
+  /** Why the notification is queued, as the relay first reported. */
   readonly reason?: string | undefined;
 }
 
@@ -50,7 +50,7 @@ export function receiptsJob(
 }
 
 function jobFor(payload: Payload, now: number): NewJob {
-  // The job ends by itself at `until`, because a dead letter would require action from an admin.
+  // The job ends by itself at `until`. A dead letter would ask the admin to act.
   const giveUpAt = payload.until + lifetimeMilliseconds;
   const runAt = now + firstMilliseconds;
   return { kind: readReceiptsJob, payload: JSON.stringify(payload), runAt, giveUpAt };
@@ -66,8 +66,8 @@ export interface ReadReceiptsOptions {
 }
 
 /**
- * Registers the handler of the receipts job. It polls with exponential backoff until each notification has its final
- * result or the relay has no receipt for it. The job ends if the relay does not support receipts.
+ * Registers the handler for the receipts job. The job polls with exponential backoff until each notification has its
+ * final result or the relay has no receipt for it. It ends if the relay does not support receipts.
  */
 export function handleReceipts(options: ReadReceiptsOptions): void {
   const { database, clock, random, results } = options;

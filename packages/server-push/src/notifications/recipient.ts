@@ -13,7 +13,7 @@ export interface RecipientOptions {
   readonly clock: Clock;
 }
 
-/** Selects one device by the id that its generation uses. */
+/** Selects one device by the kind of id that its generation uses. */
 export interface OnlyDevice {
   readonly device_id?: ClientDeviceId | undefined;
   readonly push_account_id?: PushAccountId | undefined;
@@ -23,25 +23,25 @@ export interface OnlyDevice {
 export interface Recipient {
   /** The table and id of the device's row. */
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
-  /** Identifies the device among its user's devices. */
+  /** Identifies the device among the user's devices. */
   readonly only: OnlyDevice;
-  /** Identifies the device in the relay's answer if it is dead. Unique within a request. */
+  /** Identifies the device in the relay's answer if the device is dead. Unique within a request. */
   readonly address: string;
   /** Encrypts an encoded notification for the device. Returns the device's entry in the relay's notify request. */
   seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;
   /**
-   * Drops a device that the relay no longer knows, and publishes an event. Does nothing if its phone has registered
+   * Drops a device that the relay no longer knows, and publishes an event. Does nothing if the phone has registered
    * again since.
    */
   drop(transaction: PushTransaction): Promise<void>;
 }
 
-/** Returns the name of a recipient's row, as it is written in a job's payload. */
+/** Returns the name of a recipient's row, as written in job payloads. */
 export function rowName({ row }: Pick<Recipient, 'row'>): string {
   return `${row.table} ${row.id}`;
 }
 
-/** Returns the address of the device that an entry of a notify request names. */
+/** Returns the address of the device in an entry of a notify request. */
 export function addressOf(request: AnyPushRequest): string {
   return 'token_id' in request ? tokenAddress(request.token_id) : deviceAddress(request.device_id);
 }

@@ -6,8 +6,8 @@ import { pushDeviceRecipient } from './push-device-recipients.js';
 import type { OnlyDevice, Recipient, RecipientOptions } from './recipient.js';
 
 /**
- * Returns a user's active devices of both generations, in each generation the oldest first. If `only` names a device,
- * returns only that one.
+ * Returns a user's active devices of both generations, oldest first within each generation, or only the device that
+ * `only` names.
  */
 export async function recipientsOf(
   options: RecipientOptions,

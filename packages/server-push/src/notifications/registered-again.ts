@@ -8,7 +8,7 @@ import type { Sending } from './send-to-devices.js';
 
 type DeviceRow = Recipient['row'];
 
-/** Whether a new registration of a device waits for the relay's decision. */
+/** Whether a new registration of a device awaits the relay's decision. */
 export async function isRegistering(
   db: Kysely<ServerPushTables>,
   { table, id }: DeviceRow,
@@ -31,7 +31,7 @@ export async function isRegistering(
 }
 
 /**
- * Finds the devices that were notified under a registration that the relay no longer knows, while their phone registers
+ * Finds devices that were notified under a registration that the relay no longer knows, and whose phone is registering
  * again or has just done so. The notification has not reached these phones.
  */
 export async function registeredAgain(

@@ -31,7 +31,7 @@ type Envelope =
   | { readonly http_headers: ApnsShape['http_headers']; readonly aps: JsonObject }
   | { readonly fcm_priority: 'high' | 'normal' };
 
-/** Returns how a vendor should deliver a notification. Unknown kinds of tokens get the form for FCM. */
+/** Returns the delivery options for the vendor. Unknown token kinds get the options for FCM. */
 function envelopeOf(tokenKind: string | null, type: NotificationContent['type']): Envelope {
   if (tokenKind === 'apns') return type === 'remove' ? background : alert;
   return { fcm_priority: type === 'remove' ? 'normal' : 'high' };
@@ -70,7 +70,7 @@ export function sealNotification(
 
 /**
  * Seals an encoded notification for one device of the newer generation with the device's secret key. `encrypted_data`
- * is base64 of a random nonce followed by the secret box.
+ * is the base64 encoding of a random nonce followed by the secret box.
  *
  * @throws TypeError if the stored `push_key` is not a push key.
  */

@@ -13,7 +13,7 @@ import { recipientsOf } from './recipients.js';
 /** A notification to send to devices of one user. */
 export interface NotificationToSend {
   readonly userId: UserId;
-  /** Devices that were read just before. */
+  /** Devices, as read just before the call. */
   readonly recipients: readonly Recipient[];
   readonly content: NotificationContent;
   /**
@@ -24,13 +24,16 @@ export interface NotificationToSend {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The outcome of sending a notification. A device that disappeared meanwhile counts neither as taken nor as a failure. */
+/**
+ * The outcome of sending a notification. A device that was deleted in the meantime counts neither as taken nor as a
+ * failure.
+ */
 export interface Sending {
   /** The devices for which the relay accepted the notification, each with its result. */
   readonly taken: readonly TakenRecipient[];
   /** Why the relay did not accept the notification for the other devices; `undefined` if it accepted all. */
   readonly failure: RelayRefusal | RelayRetry | undefined;
-  /** Whether the relay has switched push off for the organization. Nothing is then sent to the other devices. */
+  /** Whether the relay has switched push off for the organization. If so, nothing is sent to the remaining devices. */
   readonly isSwitchedOff: boolean;
 }
 
@@ -49,8 +52,8 @@ export interface SendToDevicesOptions extends RecipientOptions {
 /**
  * Seals a notification for each device and sends it to the relay. Unless the relay is known to accept batches, each
  * device gets a separate request: a stock relay may fail after it has delivered, and a retry must not notify other
- * devices twice. A request may take as long as the link's timeout. Therefore the devices are read again before each
- * further request, so that no device is notified after its user has signed out or has lost access to the message.
+ * devices twice. A request may take as long as the link's timeout, so the devices are read again before each further
+ * request. Otherwise, a device could be notified after its user has signed out or lost access to the message.
  */
 export async function sendToDevices(
   options: SendToDevicesOptions,
@@ -84,9 +87,9 @@ export async function sendToDevices(
 }
 
 /**
- * Removes the recipients of the next request from the list, and returns them. No address may occur twice in a request,
- * because the answer identifies dead devices only by address. After a restore of the relay, two devices of one user can
- * share an address although only one of them is dead.
+ * Removes the next request's recipients from the list and returns them. No address may occur twice in a request,
+ * because the answer identifies dead devices only by address. After the relay was restored from a backup, two devices
+ * of one user can share an address although only one of them is dead.
  */
 function takeNext(left: Recipient[], maximum: number): Recipient[] {
   const next = new Map<string, Recipient>();
@@ -117,7 +120,7 @@ async function takeCurrent(
 }
 
 /**
- * Whether the relay may accept another request although it did not accept this one. A single device can make a stock
+ * Whether the relay may accept other requests although it did not accept this one. A single device can make a stock
  * relay fail.
  */
 function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {

@@ -1,7 +1,7 @@
 const ellipsis = '…';
 const ellipsisBytes = 3;
 
-/** Shortens a text to `maximum` Unicode code points. If anything was removed, an ellipsis follows. */
+/** Shortens a text to `maximum` Unicode code points. If anything was removed, appends an ellipsis. */
 export function shortenToCodePoints(text: string, maximum: number): string {
   // A code point has at least one UTF-16 unit, so the code points of a text this short need no counting.
   if (text.length <= maximum) return text;

@@ -11,9 +11,9 @@ const tables = ['push_devices', 'client_devices'] as const;
 type Table = (typeof tables)[number];
 
 /**
- * Records a test notification to these devices of a user. Returns `undefined` if the rate limits allow it, and
- * otherwise the seconds to wait. The limits are one test per 10 seconds and device, and 20 per hour and user. They are
- * stored in the database, so they survive a restart.
+ * Records a test notification to these devices of a user. Returns `undefined` if the rate limits allow it, otherwise
+ * the number of seconds to wait. The limits are one test per device in 10 seconds, and 20 tests per user and hour. They
+ * are stored in the database, so they survive a restart.
  */
 export async function takeTestNotification(
   transaction: PushTransaction,
@@ -25,7 +25,7 @@ export async function takeTestNotification(
   const { alone } = await db
     .selectNoFrom(tryLockExclusive(db, `test notifications of user ${userId}`).as('alone'))
     .executeTakeFirstOrThrow();
-  // Another transaction is recording a test notification of this user: try again in a second.
+  // Another transaction is recording a test notification for this user: try again in a second.
   if (!alone) return 1;
   const lastTestAt = await lastTestOf(db, recipients, now);
   // Timestamps in the far future come from before the clock was set back. They are ignored.
@@ -72,7 +72,8 @@ async function lastTestOf(
       .selectFrom(table)
       .select((is) => is.fn.max('last_test_at').as('at'))
       .where('id', 'in', ids)
-      // A later timestamp is from before the clock was set back. It is ignored, so that users are not locked out.
+      // A timestamp above this limit comes from before the clock was set back. It is ignored, so that users are not
+      // locked out.
       .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
       .executeTakeFirstOrThrow();
     if (at !== null) found.push(Number(at));

@@ -37,8 +37,8 @@ export function hasState(lastEventId: number, states: DeviceStates): boolean {
 }
 
 /**
- * Returns the events that bring a client to this state, without events for removed devices. If the client is up to
- * date, returns one heartbeat.
+ * Returns the events that bring a client up to this state. Removed devices get no events. If the client is up to date,
+ * returns one heartbeat.
  */
 export function eventsTo(states: DeviceStates, lastEventId: number): NumberedEvent[] {
   const events: (JsonObject & { readonly type: string })[] = hasState(lastEventId, states)

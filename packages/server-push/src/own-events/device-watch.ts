@@ -4,10 +4,10 @@ import type { AnyTransaction, Signals } from '@waxwing/storage';
 import type { AddressedEvent } from '../server-push-options.js';
 
 const channel = 'server-push/devices';
-/** Each phone of a user polls one request at a time. Above this number, the user's oldest poll ends. */
+/** Each of a user's phones has one poll open at a time. Above this number, the user's oldest poll ends. */
 const maximumPollsPerUser = 20;
 
-/** Wakes a user's polls, in every process on the database, when one of the user's registrations changes. */
+/** Wakes a user's polls in all processes on the database when one of the user's registrations changes. */
 export class DeviceWatch {
   readonly #signals: Signals;
   readonly #polls = new Map<UserId, Set<AbortController>>();
@@ -25,8 +25,8 @@ export class DeviceWatch {
   }
 
   /**
-   * Runs `poll` with a function that waits for the next change to the user's registrations after `poll` began. The wait
-   * also ends when `signal` is aborted.
+   * Runs `poll` with a function that waits for the next change to the user's registrations after `poll` began. Aborting
+   * `signal` also ends the wait.
    */
   async watch<Result>(
     userId: UserId,
