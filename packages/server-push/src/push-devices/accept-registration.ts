@@ -7,7 +7,7 @@ import type { RegistrationKey } from './pending-registrations.js';
 import type { PushDeviceRow } from './push-device-state.js';
 import { type FreedRelayDevice, freedBy } from './push-device-store.js';
 
-/** A registration that a user's phone requests. */
+/** A registration requested by a user's phone. */
 export interface AskedRegistration {
   readonly userId: UserId;
   readonly registration: CheckedRegistration;
@@ -29,7 +29,7 @@ export type Acceptance =
   /** The user has the maximum number of devices, and no device has failed. */
   | { readonly kind: 'full' };
 
-/** Whether an identical registration exists that has not failed. If so, assigns it to the sign-in that requested it. */
+/** Whether an identical registration exists that has not failed. If so, assigns it to the requesting sign-in. */
 export async function isRegistered(
   { db }: PushTransaction,
   { userId, registration: { hash, pushAccountId }, session = null }: AskedRegistration,
@@ -56,12 +56,15 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownReg
     .where('error_code', 'is', null),
 );
 
-/** The number of the user's earlier pending registrations, and the relay devices freed to make room for the accepted one. */
+/**
+ * The number of the user's earlier pending registrations, and the relay devices freed to make room for the new
+ * registration.
+ */
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
- * Stores registrations as the newest of their devices, at most one per user. Active registrations stay active until the
- * relay decides. Returns the outcomes in the same order.
+ * Stores each registration as the newest of its device; at most one per user. Active registrations stay active until
+ * the relay decides. Returns the outcomes in the same order.
  */
 export async function acceptRegistrations(
   transaction: PushTransaction,
@@ -199,7 +202,7 @@ async function removeOldestFailed(
     .select('id')
     .where('user_id', '=', userId)
     .where('error_code', 'is not', null)
-    // Prefers devices without a working registration to those whose previous registration still works.
+    // Deletes devices without a working registration before devices whose previous registration still works.
     .orderBy((is) => is.case().when('relay_device_id', 'is', null).then(0).else(1).end())
     .orderBy('changed_at')
     .orderBy('id')

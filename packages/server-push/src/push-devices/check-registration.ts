@@ -22,7 +22,7 @@ export interface CheckedRegistration {
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
   readonly encryptedPushRegistration: string;
-  /** SHA-256 over all fields; equal only for identical registrations. */
+  /** SHA-256 over all fields. Equal only for identical registrations. */
   readonly hash: string;
 }
 
@@ -30,8 +30,8 @@ const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 publi
 const sealedRule = 'it must be the padded standard base64 of a sealed box';
 
 /**
- * Validates the values of the parameters, whose types are already checked. @throws ProtocolError BAD_REQUEST that names
- * the parameter.
+ * Validates parameter values; their types are already checked. @throws ProtocolError BAD_REQUEST that names the invalid
+ * parameter.
  */
 export function checkRegistration(
   parameters: z.infer<typeof registerPushDeviceParameters>,

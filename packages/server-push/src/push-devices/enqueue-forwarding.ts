@@ -27,7 +27,10 @@ export async function enqueueForwarding(
   await enqueueForwardingJob(database, transaction, { jobKinds, payload, waitingBefore, now });
 }
 
-/** Forwards the pending registration of a locked device again. The result of a request already in flight is then ignored. */
+/**
+ * Forwards the pending registration of a locked device again. Ignores the result of a request that is already in
+ * flight.
+ */
 export async function forwardRegistrationAgain(
   database: ForwardingDatabase,
   transaction: PushTransaction,

@@ -63,8 +63,8 @@ export async function activateRegistration(
 }
 
 /**
- * Reads the device and, on PostgreSQL, locks its row: otherwise a concurrent transaction could change it before the
- * next statement.
+ * Reads the device and, on PostgreSQL, locks its row. Without the lock, a concurrent transaction could change the row
+ * before the next statement.
  */
 const formerDevice = fixedQuery<
   ServerPushTables,
@@ -110,7 +110,7 @@ export async function failRegistration(
 }
 
 /**
- * Marks up to `limit` pending registrations that were accepted before `before` (Unix milliseconds) as failed. Returns
+ * Marks pending registrations as failed: up to `limit` that were accepted before `before` (Unix milliseconds). Returns
  * their users and accounts.
  */
 export async function failLongPending(

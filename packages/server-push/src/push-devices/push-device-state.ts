@@ -18,7 +18,7 @@ export function registeredAt(row: Pick<PushDeviceRow, 'registered_at' | 'changed
 }
 
 /**
- * Creates the event for the user's clients about a registration that became active or failed. `push_account_id` is
+ * Creates the event for the user's clients about a registration that has become active or failed. `push_account_id` is
  * decimal text.
  */
 export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {

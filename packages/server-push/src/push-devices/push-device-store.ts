@@ -11,7 +11,7 @@ import { type PushDeviceRow, pushDeviceStatus } from './push-device-state.js';
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Error code in the event about a removed device. It makes the phone register again. */
+/** Error code in the event about a removed device. Makes the phone register again. */
 export const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
 /** A PushDevice with an active registration, to which notifications can be sent. */
@@ -61,7 +61,7 @@ export async function pushDevicesOf(
   );
 }
 
-/** Counts a user's active devices, and those with a registration that waits for the relay. */
+/** Counts a user's active devices, and the user's devices with a pending registration. */
 export async function countPushDevices(
   db: Reader,
   userId: UserId,
@@ -146,14 +146,14 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Selects devices of a user. Without any field, selects all of them. */
+/** Selects a user's devices. With no fields set, selects all of them. */
 interface PushDeviceChoice {
   readonly pushAccountId?: PushAccountIdText;
   /** Only devices that these sign-ins registered. */
   readonly sessions?: readonly string[] | undefined;
 }
 
-/** Deletes the selected devices of a user. Returns the relay devices that they used. */
+/** Deletes a user's selected devices. Returns the relay devices that they used. */
 export async function deletePushDevicesOf(
   transaction: PushTransaction,
   userId: UserId,
@@ -171,7 +171,7 @@ export async function deletePushDevicesOf(
   return freedBy(removed);
 }
 
-/** Freed relay devices, sorted by whether they may be removed. Devices that are in use again are in neither list. */
+/** Freed relay devices, grouped by whether they may be removed. Devices that are in use again are in neither list. */
 export interface SortedFreedDevices {
   /** No active or pending registration uses these. */
   readonly free: readonly FreedRelayDevice[];
@@ -180,8 +180,8 @@ export interface SortedFreedDevices {
 }
 
 /**
- * Groups freed devices. Compares relay id and push account: after a restore, one id can belong to devices of two
- * accounts.
+ * Groups freed devices. Compares both the relay id and the push account, because after a restore one id can belong to
+ * devices of two accounts.
  */
 export async function sortFreedDevices(
   db: Reader,
@@ -212,8 +212,8 @@ function nameOf({ relayDeviceId, pushAccountId }: FreedRelayDevice): string {
 }
 
 /**
- * Deletes up to `limit` devices whose only registration failed before `before` (Unix milliseconds). Returns the number
- * of deleted devices.
+ * Deletes devices without a working registration: up to `limit` whose registration failed before `before` (Unix
+ * milliseconds). Returns the number of deleted devices.
  */
 export async function deleteLongFailed(
   transaction: PushTransaction,

@@ -13,7 +13,7 @@ const rate = rateOf(
 
 /**
  * Applies the rate limit to registrations, at most one per user. A registration that is already stored and has not
- * failed is `unchanged` and does not count. Returns the outcomes in the same order.
+ * failed is `unchanged` and does not count against the limit. Returns the outcomes in the same order.
  */
 export async function takeUnlessRegistered(
   transaction: PushTransaction,

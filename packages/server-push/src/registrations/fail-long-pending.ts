@@ -29,7 +29,7 @@ interface FailingLongPending {
 }
 
 const everyMilliseconds = 60 * 60_000;
-/** The forwarding job has settled the registration by this time, unless the job no longer exists. */
+/** By this time the forwarding job has settled the registration, unless the job no longer exists. */
 const longestPendingMilliseconds = forwardingDeadlineMilliseconds + everyMilliseconds;
 
 /**

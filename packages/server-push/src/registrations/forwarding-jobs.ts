@@ -7,7 +7,7 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { noOthers, type OtherRegistrations } from './same-token.js';
 
-// A registration fails after this time, because the relay refuses registrations that are older.
+// A registration fails after this time, because the relay refuses older registrations.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 /** Error code of a registration that the relay did not accept before the deadline. */
 export const expiredCode = 'REQUEST_EXPIRED';
@@ -16,12 +16,12 @@ const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
 // Low, so that many registrations of one user do not delay other users, here or on the connections to the relay.
 const furtherConcurrency = 4;
-/** More phones than one person has. A user's registrations above this number go into a separate queue. */
+/** More phones than one person has. A user's further registrations go into a separate queue. */
 const maximumPending = 10;
 /** Offset in the queue for each pending registration of the same user. It makes the queue fair between users. */
 const timeSliceMilliseconds = 60_000;
 
-/** Job kinds of one generation: for the common queue, and for the queue of users with many pending registrations. */
+/** Job kinds of one generation, for the common queue and for the queue of users with many pending registrations. */
 interface JobKinds {
   readonly common: string;
   readonly further: string;
@@ -38,9 +38,10 @@ interface EnqueuedForwarding {
 /**
  * Enqueues a forwarding job in the transaction that accepts the registration. Users share the queue fairly in two ways:
  *
- * - At most ten registrations per user enter the common queue. Further ones go into a queue with lower concurrency.
- * - In both queues each registration is dated one minute after the user's previous one. So a user's first registration
- *   waits for at most one registration of each other user, no matter how many they send.
+ * - At most ten registrations per user enter the common queue. Further registrations go into a queue with lower
+ *   concurrency.
+ * - In both queues, each registration is dated one minute after the user's previous registration. So a user's first
+ *   registration waits for at most one registration from each other user, no matter how many the others send.
  */
 export async function enqueueForwardingJob(
   { jobs }: Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>,
@@ -78,8 +79,8 @@ export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
 }
 
 /**
- * Registers the handlers of both forwarding jobs. They retry until the relay accepts or finally refuses the
- * registration, or until a day has passed. A registration that was replaced or removed meanwhile has no effect.
+ * Registers the handlers for both forwarding jobs. They retry until the relay accepts or finally refuses the
+ * registration, or until a day has passed. A registration that is replaced or removed before then has no effect.
  */
 export function handleForwardingJobs<Key, Found extends OtherRegistrations, Registered>(
   options: ForwardingOptions,

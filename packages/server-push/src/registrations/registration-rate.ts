@@ -34,7 +34,7 @@ export function rateRefusal(notTaken: NotTaken): ProtocolError {
 interface Bounds {
   readonly now: number;
   readonly eachMilliseconds: number;
-  /** When the allowance will be full again for a user who had a full allowance before this registration. */
+  /** When the allowance will be full again, for a user who had the full allowance before this registration. */
   readonly nextFullAt: number;
   readonly latestFullAt: number;
   readonly credibleUntil: number;
@@ -67,7 +67,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
     eachMilliseconds,
     nextFullAt: now + eachMilliseconds,
     latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // A later value is from before the clock was set back. It is ignored, so that users are not locked out.
+    // A later value comes from before the clock was set back. It is ignored, so that users are not locked out.
     credibleUntil: now + 2 * mostMilliseconds,
   };
   const asked = rows
@@ -86,7 +86,7 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
 /**
  * Builds the statement that counts registrations against the rate limit, for rows of these columns.
  *
- * @param isCounted whether a row of the table `asked` counts. Rows that do not count are skipped.
+ * @param isCounted the condition for a row of the table `asked` to count. Other rows are skipped.
  */
 export function rateOf(
   columns: Readonly<Record<string, RowColumn>>,

@@ -22,12 +22,12 @@ const noRelay: RelayRetry = {
 };
 
 /**
- * Delays a removal: a phone that still runs registers again when it gets the event, and the relay may then give it the
- * same device.
+ * Delays a removal, because a phone that is still in use registers again when it gets the event, and the relay may then
+ * give it the same device.
  */
 export const removalDelayMilliseconds = 10 * 60_000;
 
-/** The identification and removal of one generation's devices at the relay. `Name` is stored as JSON. */
+/** Identifies and removes one generation's devices at the relay. `Name` is stored as JSON. */
 export interface Removing<Name> {
   readonly jobKind: string;
   /** Groups freed devices by whether they may be removed. Devices that are in use again are in no group. */
@@ -38,9 +38,9 @@ export interface Removing<Name> {
 
 /** Freed devices, grouped by the action that the relay should take. */
 export interface SortedNames<Name> {
-  /** To be removed: no active or pending registration uses them. */
+  /** To be removed, because no active or pending registration uses them. */
   readonly free: readonly Name[];
-  /** Not yet decided: a pending registration may get the same device. */
+  /** Not yet decided, because a pending registration may get the same device. */
   readonly undecided: readonly Name[];
   /** Not removed, because other accounts share the device. The relay drops its queued notifications for this name. */
   readonly ended?: readonly Name[];
@@ -81,9 +81,9 @@ export interface RemovalOptions {
 }
 
 /**
- * Registers the handler of the removal job. It retries until the relay has removed the devices or reports an unknown
- * operation (as stock relays do), or until a week has passed. Skips devices that are in use. Waits while a pending
- * registration may get the same device.
+ * Registers the handler for the removal job. The job retries until the relay has removed the devices or reports an
+ * unknown operation (as stock relays do), or until a week has passed. It skips devices that are in use, and waits while
+ * a pending registration may get the same device.
  */
 export function handleRemovalJobs<Name>(
   options: RemovalOptions,

@@ -14,7 +14,7 @@ export interface RemoveUnrenewedOptions {
 }
 
 /**
- * Selects registrations to remove: those accepted before `before`. From `runAt` on, they are also removed at the relay.
+ * Selects the registrations that were accepted before `before`. They are also removed at the relay, not before `runAt`.
  * Both in Unix milliseconds.
  */
 export interface Unrenewed {
@@ -23,7 +23,7 @@ export interface Unrenewed {
   readonly runAt: number;
 }
 
-/** A device, with the time when its newest registration was accepted. */
+/** A device, with the time at which its newest registration was accepted. */
 interface Registered<Id> {
   readonly id: Id;
   /** Unix milliseconds. */
@@ -35,7 +35,7 @@ interface RemovingUnrenewed<Id extends number> {
   readonly name: string;
   /** Label of the removed rows in the metric. */
   readonly rowKind: string;
-  /** Reads devices with greater ids than `after`, in the order of ids. */
+  /** Reads devices with ids greater than `after`, in id order. */
   read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
   /** Removes the devices that are still unrenewed, here and at the relay. Returns an event for each. */
   remove(
@@ -60,7 +60,8 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   removing: RemovingUnrenewed<Id>,
 ): void {
   database.jobs.schedule(removing.name, 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // After downtime or a clock change, waits a week: phones could not register meanwhile, or the clock may be wrong.
+    // After downtime or a clock change, waits a week, because phones could not register during the downtime, or the
+    // clock may be wrong.
     if (!isContinued) return;
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;

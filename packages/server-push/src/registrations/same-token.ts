@@ -30,7 +30,7 @@ const charactersPerAccount = 21;
 // A token id of 12 characters, two quotes and a comma.
 const charactersPerTokenId = 15;
 
-/** Returns the number of characters of the user's other registrations in a request, rounded up. */
+/** Returns the number of characters that the user's other registrations need in a request, rounded up. */
 export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: OtherRegistrations): number {
   return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
 }

@@ -16,8 +16,7 @@ interface Pending<Item> {
 }
 
 /**
- * Why a change was not made. For example, the user was deactivated, or another process is changing the same user's
- * devices.
+ * Why a change was not made: for example, the user was deactivated, or another process is changing the user's devices.
  */
 interface Failure {
   readonly kind: 'failed';
@@ -28,8 +27,8 @@ interface Failure {
 const mostTries = 4;
 
 /**
- * Makes changes in batches, one per event-loop tick and transaction. Serializes the changes of each user, and locks the
- * user. Retries after an outcome `busy`, at most three times.
+ * Makes changes in batches, one batch and one transaction per event-loop tick. Serializes each user's changes, and
+ * locks the user. Retries after the outcome `busy`, at most three times.
  */
 export class UserBatches<Item extends Asked, Outcome extends { readonly kind: string }> {
   readonly #ofUser = new OneAtATime();

@@ -63,7 +63,7 @@ function whatToCorrect(message: string, contactEmail: string): string {
   return 'correct --invitation, --hostname or --contact';
 }
 
-/** Explains why a relay did not transfer the registration of a host to this server. */
+/** Explains why a relay did not transfer a host's registration to this server. */
 export function transferRefusal(
   outcome: NotAccepted,
   { url, hostname }: Pick<Joining, 'url' | 'hostname'>,
@@ -115,7 +115,7 @@ const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
   'issued-in-the-future': "is dated in the future of this server's clock",
 };
 
-/** Describes the problem with a key list as the end of a sentence. */
+/** Describes a problem with a key list, as the end of a sentence. */
 export function describeKeyListTrouble(reason: KeyListRefusal): string {
   return keyListTroubles[reason] ?? `is not valid (${reason})`;
 }
@@ -135,8 +135,8 @@ export function keyListTrouble({ reason }: RelayRetry): PushAccountError {
 }
 
 /**
- * Explains that the relay publishes no key list although its signing key is pinned. If this were accepted, a relay
- * could undo the pinning by hiding its list.
+ * Explains that the relay publishes no key list although its signing key is pinned. Accepting this would let a relay
+ * undo the pinning by hiding its list.
  */
 export function lostKeyList(url: string, { push }: AdminNames): PushAccountError {
   return new PushAccountError(

@@ -28,7 +28,7 @@ export function accountAt(db: Kysely<ServerPushTables>, url: string): Promise<St
 
 /**
  * Stores a new account before the first request to the relay. If an account is already stored, for example by a
- * concurrent command, keeps it and updates its date. Returns the row.
+ * concurrent command, keeps that account and updates its date. Returns the row.
  */
 export async function storeAccount(database: Database, account: StoredAccount): Promise<StoredAccount> {
   return database.write(async ({ db }) => {
@@ -61,7 +61,7 @@ export async function adoptAccount(database: Database, { url, ...account }: Stor
 type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email' | 'signing_public_key'>;
 
 /**
- * Puts a confirmed account into use in every process. Replaces the recorded state of the former link with the push
+ * Puts a confirmed account into use in every process. Replaces the recorded state of the previous link with the push
  * status from the relay's answer.
  */
 export async function enableAccount(
@@ -158,7 +158,7 @@ export async function storeNewKey(database: Database, url: string, sealed: strin
   });
 }
 
-/** Replaces the former key by the new key in every process. */
+/** Replaces the old key with the new key in every process. */
 export async function adoptNewKey(
   database: Database,
   { url, sealed, now }: { url: string; sealed: string; now: number },

@@ -10,7 +10,7 @@ export interface RelayAccountTables {
     /** UUID that identifies this server at the relay. The server chooses it. */
     server_id: string;
     /**
-     * - `joining`: the relay has not confirmed the registration; a repeat sends the same id and key
+     * - `joining`: the relay has not confirmed the registration; another attempt sends the same id and key
      * - `enabled`: in use
      * - `leaving`: not in use; the relay has not yet confirmed that it has deactivated this server
      * - `disabled`: not in use; kept so that the server can return to the relay under the same id

@@ -11,8 +11,8 @@ export function describeRealm({ uuid, url, name }: PushRealm, secretKey: Secret<
   return {
     id: 1,
     uuid,
-    // Stock relays store this secret on the first report, so it must never change. It is derived from values that no
-    // rotation changes.
+    // Stock relays store this secret on the first report, so it must never change. It is derived from values that key
+    // rotations do not change.
     uuid_owner_secret: createHmac('sha256', secretKey.reveal()).update(`realm ${uuid}`).digest('hex'),
     host: new URL(url).host,
     url,

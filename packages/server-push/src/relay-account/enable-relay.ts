@@ -70,7 +70,7 @@ export interface EnabledRelay {
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
   const stored = await storeAccount(database, await prepareAccount(options, request));
-  // If this server joined before, the relay may have deactivated it since, so ask for reactivation.
+  // If this server has joined before, the relay may have deactivated it since, so ask for reactivation.
   const asked = { ...request, reactivate: stored.state !== 'joining' };
   const row = await finishRotation(options, stored, asked);
   const relay = openAccount(options, row);
@@ -90,8 +90,8 @@ export async function enableRelay(options: RelayAccountOptions, request: JoinReq
 /**
  * Replaces this server's key at the relay. The new key is stored before it is sent. If an earlier rotation did not
  * finish, it is repeated with the same new key and authenticated with either key, because the relay may already have
- * accepted the new one.
- * @throws PushAccountError with a sentence for the admin; the former key then stays in use.
+ * accepted the new key.
+ * @throws PushAccountError with a sentence for the admin; the old key then stays in use.
  */
 export async function rotateServerKey(options: RelayAccountOptions, row: StoredAccount): Promise<void> {
   const { database, realm, clock, secretKey } = options;
@@ -104,7 +104,8 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
   await withAccountLink({ relay, realm, clock }, async (link) => {
     let rotated = await link.join({ ...registration, newKey });
     if (isRefused(rotated)) {
-      // An earlier attempt may have rotated the key, and the relay may have forgotten the former key since. Try the new key.
+      // An earlier attempt may have rotated the key, and the relay may have forgotten the old key since. Try the new
+      // key.
       link.useServerKey(newKey);
       const repeated = await link.join(registration);
       if (repeated.kind === 'accepted') rotated = repeated;
@@ -117,7 +118,7 @@ export async function rotateServerKey(options: RelayAccountOptions, row: StoredA
 
 /**
  * If the relay has accepted the new key of an unfinished rotation, adopts it, because the relay may have forgotten the
- * former key since. Returns the account with the key to use.
+ * old key since. Returns the account with the key to use.
  */
 async function finishRotation(
   options: RelayAccountOptions,
@@ -173,7 +174,10 @@ async function prepareAccount(
   return { url, server_id: serverId, sealed_key, changed_at, ...fresh, ...named };
 }
 
-/** Reports the organization to the relay. Returns its push status, or `undefined` if the answer contains none. */
+/**
+ * Reports the organization to the relay. Returns the organization's push status, or `undefined` if the answer contains
+ * none.
+ */
 async function reportRealm(
   { realm, secretKey }: RelayAccountOptions,
   link: RelayLink,

@@ -40,7 +40,7 @@ export async function hideSecret(database: Pick<DatabaseWithJobs<ServerPushTable
 
 /**
  * `GET /api/v1/zulip-services/verify/{access_token}/` (docs/protocol.md#remotesserverregistertransfer): for ten
- * seconds, shows the relay the secret of a transfer that `push enable --transfer` has begun.
+ * seconds, shows the relay the secret of a transfer started by `push enable --transfer`.
  *
  * Refuses with REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED if there is no secret, the token is wrong, or ten seconds
  * have passed.

@@ -11,7 +11,7 @@ export type LeaveRelayOptions = Pick<
 
 /**
  * Deactivates this server at a relay. Idempotent: also succeeds if the server is already deactivated, or if the relay
- * does not know it. Returns `undefined` on success, and otherwise the reason for the failure, as the end of a sentence.
+ * does not know it. Returns `undefined` on success, otherwise the reason for the failure, as the end of a sentence.
  */
 export async function leaveRelay(
   options: LeaveRelayOptions,

@@ -4,7 +4,7 @@ import type { Sodium } from '@waxwing/sodium';
 /**
  * Result of {@link verifyPinned}.
  *
- * - `verified`: `signingPublicKey` signed the list, and endorsements lead to it from the pinned key, if there is one
+ * - `verified`: `signingPublicKey` signed the list; if a key is pinned, endorsements lead from the pinned key to it
  * - `refused`: the reason, as phones would report it
  */
 export type PinnedKeyList =

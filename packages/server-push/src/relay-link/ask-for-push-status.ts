@@ -13,8 +13,9 @@ export interface AskForPushStatusOptions {
 const everyMilliseconds = 5 * 60_000;
 
 /**
- * Schedules a request for the relay's push status every five minutes while push is switched off. Without it, no request
- * would be sent, so no answer could report that push is on again. Call it before the jobs are started.
+ * Schedules a request for the relay's push status every five minutes while push is switched off. Otherwise no request
+ * would be sent while push is off, so no answer could report that push is on again. Call it before the jobs are
+ * started.
  */
 export function scheduleQuestionForPushStatus({ database, link, pushStatus }: AskForPushStatusOptions): void {
   database.jobs.schedule('realm-push-status/ask', everyMilliseconds, async (signal) => {

@@ -29,9 +29,9 @@ const maximumFailedRequests = 8;
  */
 const maximumRequests = 32;
 
-/** No batch request is sent for this long after the relay has reported batch requests as unknown. */
+/** After the relay has reported batch requests as unknown, no batch request is sent for this long. */
 const oneByOneMilliseconds = 60 * 60_000;
-// Size of the request around the registrations: the realm and the field names.
+// Size of the rest of the request: the realm and the field names.
 const charactersAround = 256;
 
 /**
@@ -83,7 +83,8 @@ export class GroupedRegistrations<Registration, Registered> {
 
   /**
    * Sends a group in one request. If the relay fails, bisects the group to isolate the registrations that cause the
-   * failure. If the relay fails for all registrations, the relay itself is at fault, and all are retried later.
+   * failure. If the relay fails for all registrations, the relay itself is at fault, and all registrations are retried
+   * later.
    */
   async #ask(group: readonly Forwarded<Registration>[]): Promise<Outcomes<Registered>> {
     let parts = [await this.#askPart(group)];

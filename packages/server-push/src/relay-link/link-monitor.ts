@@ -19,8 +19,8 @@ export interface RelayLinkStatus {
 }
 
 /**
- * Reads the state that server processes last stored, for the admin. It is `untested` if no process has sent a request
- * to the relay yet.
+ * Reads the state that server processes last stored, to show to the admin. The state is `untested` if no process has
+ * sent a request to the relay yet.
  */
 export async function readRelayLinkStatus(db: Kysely<ServerPushTables>): Promise<RelayLinkStatus> {
   const row = await db.selectFrom('relay_link').selectAll().where('id', '=', 1).executeTakeFirst();
@@ -43,13 +43,13 @@ export interface LinkMonitorOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Called when the relay answers again after an outage. Runs pending jobs at once. */
+  /** Called when the relay answers again after an outage. Runs pending jobs immediately. */
   onRecovery(): Promise<void>;
 }
 
-// Minimum interval between writes of an unchanged state, because a commit for each request would be wasteful.
+// Minimum interval between writes of an unchanged state. A commit for each request would be wasteful.
 const rewriteAfterMilliseconds = 60_000;
-// A shorter failure is not an outage, because a busy relay refuses requests now and then.
+// Shorter failures do not count as an outage, because a busy relay refuses requests now and then.
 const outageMilliseconds = 30_000;
 
 function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
@@ -81,7 +81,7 @@ export class LinkMonitor {
     this.forget();
   }
 
-  /** Removes the metric's value until the next exchange: 0 would raise an alert if the server has no relay. */
+  /** Removes the metric's value until the next exchange, because 0 would raise an alert if the server has no relay. */
   forget(): void {
     this.#isUp.remove();
   }
@@ -102,14 +102,14 @@ export class LinkMonitor {
     try {
       const isBack = isChange && reason === undefined && (await this.#wasAway(failingSince, now));
       await this.#write(reason, now);
-      // Not awaited, because the request that detected the recovery must not wait until the jobs are rescheduled.
+      // Not awaited, because the request that detected the recovery must not wait for the jobs to be rescheduled.
       if (isBack) void this.#recover();
     } catch (err) {
       this.#options.log.error({ err }, 'the state of the link to the relay could not be stored');
     }
   }
 
-  /** Runs pending jobs at once. Never rejects. */
+  /** Runs pending jobs immediately. Never rejects. */
   async #recover(): Promise<void> {
     try {
       await this.#options.onRecovery();
@@ -122,8 +122,8 @@ export class LinkMonitor {
   }
 
   async #wasAway(seenFailingSince: number | undefined, now: number): Promise<boolean> {
-    // If this process saw no failure, another process may have seen one, or this process before a restart: read it from
-    // the database.
+    // If this process saw no failure, another process may have seen one, or this process may have seen one before a
+    // restart. Read it from the database.
     const failingSince =
       seenFailingSince ?? (await readRelayLinkStatus(this.#options.database.db)).failingSince;
     return failingSince !== undefined && now - failingSince >= outageMilliseconds;

@@ -10,7 +10,7 @@ export function openDispatcher({ authorities, proxyUrl }: RelayNetwork = {}): Di
   const { Agent, ProxyAgent }: typeof import('undici') = createRequire(import.meta.url)('undici');
   const tls = authorities === undefined ? {} : { ca: [...rootCertificates, authorities] };
   if (proxyUrl === undefined) return new Agent({ connections: maximumConnections, connect: tls });
-  // Plain HTTP also goes through a tunnel, because a proxy may rewrite requests that it forwards.
+  // Plain HTTP is also tunneled, because a proxy may rewrite requests that it forwards.
   return new ProxyAgent({
     uri: proxyUrl.reveal(),
     connections: maximumConnections,

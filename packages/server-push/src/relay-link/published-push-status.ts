@@ -13,7 +13,7 @@ export interface PublishedPushStatusOptions
 /**
  * Publishes each change of the push status once to the organization's clients. The status changes if the relay switches
  * push on or off, or if the organization gets, changes or loses its relay. The last published status is stored, so that
- * a change of settings is published after a restart, and processes on one database do not publish a change twice.
+ * a settings change is published after a restart, and processes on one database do not publish a change twice.
  */
 export class PublishedPushStatus {
   readonly #options: PublishedPushStatusOptions;
@@ -29,8 +29,8 @@ export class PublishedPushStatus {
   }
 
   /**
-   * Publishes the current status if it differs from the last published one. If none was ever published, `before` is
-   * compared instead. Never rejects; after a failure the next call catches up.
+   * Publishes the current status if it differs from the last published one. If no status was ever published, compares
+   * with `before` instead. Never rejects; after a failure the next call catches up.
    */
   async update(before: RealmPushStatus): Promise<void> {
     const { database, log, publishPushStatus } = this.#options;

@@ -32,7 +32,10 @@ export interface RealmPushStatusOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   readonly clock: Clock;
   readonly log: Log;
-  /** Publishes a change from the status `before` to the organization's clients, in the transaction of the change. */
+  /**
+   * Publishes a change from the status `before` to the organization's clients, in the transaction that makes the
+   * change.
+   */
   publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void>;
 }
 
@@ -51,15 +54,15 @@ export class RealmPushStatusRecord {
   }
 
   /**
-   * Records the status in the outcome of a notify request. Never rejects: the notification was delivered, and a retry
-   * would deliver it again.
+   * Records the status in the outcome of a notify request. Never rejects, because the notification was delivered and a
+   * retry would deliver it again.
    */
   async report(outcome: RelayOutcome<RelayNotifyAnyAnswer>): Promise<void> {
     const status = statusIn(outcome);
     if (status === undefined) return;
     const { clock, database, log } = this.#options;
     const age = clock() - this.#seenAt;
-    // On the happy path push is on and unchanged, and the database is not read.
+    // On the happy path, push is on and unchanged, so the database is not read.
     if (status.canPush && isSame(status, this.#seen) && age >= 0 && age < rereadAfterMilliseconds) return;
     try {
       const stored = await readRealmPushStatus(database.db);
@@ -112,7 +115,7 @@ export class RealmPushStatusRecord {
   }
 }
 
-/** Returns the status in an answer. If the answer contains none, the relay delivers. */
+/** Returns the status in an answer. If the answer contains none, the relay is assumed to deliver. */
 export function realmPushStatusOf({
   realm_push_status: status,
 }: Pick<RelayNotifyAnyAnswer, 'realm_push_status'>): RealmPushStatus {

@@ -7,7 +7,7 @@ export interface RegistrationFormat<Registration, Registered> {
   form(realmUuid: string, registration: Registration): Record<string, string>;
   /** Builds the body for many registrations. */
   body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
-  /** Returns the number of characters of a registration in that body, rounded up. */
+  /** Returns the number of characters that a registration needs in that body, rounded up. */
   charactersOf(registration: Registration): number;
   /** The relay's answer to one successful registration. */
   readonly answer: z.ZodType<Registered>;
@@ -33,7 +33,7 @@ interface Succeeded {
 
 const refused = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Completes a format with the schemas of answers for many registrations. */
+/** Completes a format with the schemas for batch answers. */
 export function registrationFormat<Registration, Registered>(
   described: Omit<RegistrationFormat<Registration, Registered>, 'manyAnswer'>,
 ): RegistrationFormat<Registration, Registered> {

@@ -42,7 +42,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   REQUEST_CONFUSING_VAR: final('BAD_REQUEST'),
   INVALID_REMOTE_PUSH_DEVICE_TOKEN: final('BAD_REQUEST'),
   PAYLOAD_TOO_LARGE: final('BAD_REQUEST', 413),
-  // Final, because only the relay's operator can move the organization. Phones register again after that.
+  // Final, because only the relay's operator can move the organization. Phones register again after the move.
   REMOTE_REALM_SERVER_MISMATCH_ERROR: { ...final('BAD_REQUEST', 403), check: 'realm' },
   MISSING_REMOTE_REALM: retried('realm', [403]),
   PUSH_NOTIFICATIONS_DISALLOWED: retried('permission', [400]),
@@ -59,7 +59,7 @@ export function relayCodeOf(code: unknown, status: number): RelayCode | undefine
   return row?.statuses.includes(status) === true ? row : undefined;
 }
 
-/** Returns the `error_code` of a device whose registration the relay refused for good. */
+/** Returns the `error_code` of a device whose registration the relay refused permanently. */
 export function deviceErrorCode(code: string): DeviceErrorCode {
   return (Object.hasOwn(relayCodes, code) ? relayCodes[code] : undefined)?.deviceCode ?? 'BAD_REQUEST';
 }

@@ -37,7 +37,7 @@ export interface Exchange {
   readonly path: string;
   /** Requests an answer from the relay's database, not from a cache. */
   readonly isFresh?: boolean;
-  /** Sends no credentials, because the operation needs none. */
+  /** If set, sends no credentials, because the operation needs none. */
   readonly isAnonymous?: true;
   /** POST body. If absent, the request is a GET. */
   readonly content?: RequestContent;
@@ -48,8 +48,8 @@ export interface Exchange {
    */
   readonly finalStatuses?: readonly number[];
   /**
-   * Whether `finalStatuses` count only in an answer that {@link isUnknownOperation} accepts, because the relay is known
-   * to be ours.
+   * Whether `finalStatuses` apply only to an answer that {@link isUnknownOperation} accepts. Set if the relay is known
+   * to be this project's relay.
    */
   readonly isFormRequired?: boolean;
 }
@@ -72,7 +72,7 @@ export class RelayExchange {
     return { serverId: this.#options.relay.serverId, serverKey: this.#serverKey };
   }
 
-  /** Uses another key from the next request on. */
+  /** Uses a different key, starting with the next request. */
   useServerKey(serverKey: Secret<string>): void {
     this.#serverKey = serverKey;
   }

@@ -1,7 +1,7 @@
 /**
- * Learns from the answers to notify requests whether the relay is ours (of this project) or a stock relay: only ours
- * reports a result for each device. A stock relay has no batch requests, and may answer 500 after it has delivered if a
- * request names two devices.
+ * Learns from the answers to notify requests whether the relay is this project's relay or a stock relay: only this
+ * project's relay reports a result for each device. A stock relay has no batch requests, and if a request names two
+ * devices, it may answer 500 after it has delivered.
  */
 export class RelayKind {
   #kind: 'ours' | 'stock' | undefined;
@@ -11,7 +11,7 @@ export class RelayKind {
     return this.#kind === 'ours';
   }
 
-  /** Whether the relay is known not to support requests that only this project's relay knows. */
+  /** Whether the relay is known to be a stock relay, which does not know this project's additional requests. */
   get isStock(): boolean {
     return this.#kind === 'stock';
   }

@@ -44,7 +44,7 @@ import {
   verifiedAnswer,
 } from './server-registration.js';
 
-/** HTTP client of the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
+/** HTTP client for the relay, with this server's credentials. Returns failures as outcomes, never throws them. */
 export class RelayLink {
   readonly kind = new RelayKind();
   readonly #exchange: RelayExchange;
@@ -57,7 +57,7 @@ export class RelayLink {
     this.#realmUuid = options.realmUuid;
   }
 
-  /** Uses another key from the next request on. */
+  /** Uses a different key, starting with the next request. */
   useServerKey(serverKey: Secret<string>): void {
     this.#exchange.useServerKey(serverKey);
   }
@@ -74,7 +74,7 @@ export class RelayLink {
 
   /**
    * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
-   * does not know the request, such as a stock relay, refuses it for good with `NOT_FOUND`.
+   * does not know the request, such as a stock relay, refuses it permanently with `NOT_FOUND`.
    */
   async registerMany<Registration, Registered>(
     format: RegistrationFormat<Registration, Registered>,
@@ -114,7 +114,7 @@ export class RelayLink {
 
   /**
    * Asks the relay to delete devices; `encode` builds the form. A relay that does not know the request, such as a stock
-   * relay, refuses it for good, which does not affect the recorded health of the link.
+   * relay, refuses it permanently, which does not affect the recorded health of the link.
    */
   async remove(
     encode: (realmUuid: string) => Record<string, string>,
@@ -126,7 +126,7 @@ export class RelayLink {
     return this.#exchange.askAsServer(exchange, relayRemoveAnswer);
   }
 
-  /** Forwards a phone's sealed revocation. A relay that does not know the request refuses it for good. */
+  /** Forwards a phone's sealed revocation. A relay that does not know the request refuses it permanently. */
   async revoke(revocation: SealedRevocationOnWire, signal?: AbortSignal): Promise<RelayOutcome<unknown>> {
     if (this.kind.isStock) return notKnown;
     const { bouncer_public_key, encrypted_push_revocation } = revocation;
@@ -164,7 +164,7 @@ export class RelayLink {
     return this.#exchange.ask({ path: serverVerifyPath, content, isAnonymous: true }, verifiedAnswer);
   }
 
-  /** Deactivates this server at the relay. A relay that does not know the request refuses it for good. */
+  /** Deactivates this server at the relay. A relay that does not know the request refuses it permanently. */
   async deactivate(): Promise<RelayOutcome<unknown>> {
     const content = jsonOf({});
     return this.#exchange.ask(
@@ -191,7 +191,7 @@ export class RelayLink {
 
   /**
    * Fetches the relay's signed key list, without credentials. A relay without key lists, such as a stock relay, refuses
-   * the request for good.
+   * the request permanently.
    */
   async fetchKeyList(): Promise<RelayOutcome<KeyListAnswer>> {
     return this.#exchange.ask(

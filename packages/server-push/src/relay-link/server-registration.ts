@@ -9,7 +9,7 @@ export interface ServerRegistration {
   readonly contactEmail: string;
   /** An invitation code, if the relay requires one. */
   readonly invitation?: Secret<string> | undefined;
-  /** A new key, which replaces the key that authenticates the request. */
+  /** A new key to replace the key that authenticates the request. */
   readonly newKey?: Secret<string> | undefined;
   /** Lets a server return after it has deactivated itself. Stock relays ignore this field. */
   readonly reactivate?: boolean;

@@ -1,6 +1,6 @@
 /**
- * Returns a signal that is aborted when any signal of the group is. Usually all requests share one signal. `undefined`
- * if no request has a signal.
+ * Returns a signal that aborts when any signal in the group aborts, or `undefined` if no request has a signal. Usually
+ * all requests share one signal.
  */
 export function signalOfAll<Signal extends AbortSignal | undefined>(
   group: readonly { readonly signal: Signal }[],

@@ -16,7 +16,7 @@ export function findRelayTrouble(
 ): ConnectTrouble {
   const { proxyUrl, proxySetting = 'the setting of the proxy', authoritiesSetting } = network;
   const trouble = findConnectTrouble(error, authoritiesSetting) ?? otherTrouble(error, timeoutMilliseconds);
-  // The connection that failed may be the one to the proxy.
+  // The failed connection may be the connection to the proxy.
   if (proxyUrl === undefined || trouble.step === 'tls') return trouble;
   return { ...trouble, remedy: `${trouble.remedy}; also check the proxy in ${proxySetting}` };
 }
@@ -35,7 +35,7 @@ function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTroub
   return { step: 'connection', what: `the proxy answers ${status}`, remedy: `check ${access}` };
 }
 
-/** Returns the outcome of a request to the relay that got no answer. */
+/** Returns the outcome of a relay request that got no answer. */
 export function unreachableRelay(error: unknown, way: WayToRelay): RelayRetry {
   const { what, remedy } = findRelayTrouble(error, way);
   return {

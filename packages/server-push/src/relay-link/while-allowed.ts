@@ -2,8 +2,8 @@
 const underWay = new WeakMap<AbortSignal, Set<AbortController>>();
 
 /**
- * Runs `work` with a signal that is aborted when `signal` is, or with a TimeoutError after `milliseconds`. Removes its
- * listener afterwards. Signals of `AbortSignal.any`, in contrast, stay in memory as long as their sources do.
+ * Runs `work` with a signal that aborts when `signal` aborts, or with a TimeoutError after `milliseconds`. Removes its
+ * listener afterwards, whereas signals from `AbortSignal.any` stay in memory as long as their sources do.
  */
 export async function whileAllowed<Result>(
   signal: AbortSignal | undefined,

@@ -36,8 +36,8 @@ export interface RevocationOptions {
 }
 
 /**
- * Registers the handler of the forwarding job. It retries until the relay has accepted or refused the revocation, or
- * reports an unknown operation, as stock relays do.
+ * Registers the handler for the forwarding job. The job retries until the relay has accepted or refused the revocation,
+ * or reports an unknown operation, as stock relays do.
  */
 export function handleRevocations(options: RevocationOptions): void {
   const { database, clock, random } = options;

@@ -27,8 +27,8 @@ const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
 /**
  * `POST /api/v1/mobile_push/revoke`, an extension (docs/protocol.md#sealed-revocation): accepts a phone's sealed
- * revocation. The same transaction enqueues a job that forwards it to the relay. The server cannot decrypt it, and
- * deletes none of its own rows.
+ * revocation. The same transaction enqueues a job that forwards it to the relay. The server cannot decrypt the
+ * revocation, and deletes none of its own rows.
  *
  * Refuses with UNAUTHORIZED, INVALID_API_KEY or REQUEST_VARIABLE_MISSING; with PUSH_SERVICE_NOT_CONFIGURED; with
  * BAD_REQUEST for a bot, an invalid key, or a revocation that is too long; with RATE_LIMIT_HIT above the user's hourly

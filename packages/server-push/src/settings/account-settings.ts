@@ -19,13 +19,13 @@ export type RelaySettings =
 export interface PushAccountSettings {
   /** File with the key that encrypts the account's key in the database; `undefined` on PostgreSQL if no setting names it. */
   readonly keyFile: string | undefined;
-  /** Whether a relay on another machine may be reached by plain HTTP. */
+  /** Whether a relay on another machine may be reached over plain HTTP. */
   readonly allowsPlainHttp: boolean;
 }
 
 /** Settings for the network path to the relay. */
 export interface RelayNetworkSettings {
-  /** PEM file with certificates of additional certificate authorities. */
+  /** PEM file with the certificates of additional certificate authorities. */
   readonly caFile: string | undefined;
   /** URL of the proxy. A secret, because it may contain a password. */
   readonly proxyUrl: Secret<string> | undefined;
@@ -102,7 +102,7 @@ function readRelay(reader: EnvironmentReader, { allowsPlainHttp }: PushAccountSe
   };
 }
 
-/** Whether requests to this URL cross a network without encryption. */
+/** Whether requests to this URL cross a network unencrypted. */
 export function isPlainToOthers({ protocol, hostname }: URL): boolean {
   return protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

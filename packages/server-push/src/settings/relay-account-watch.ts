@@ -16,7 +16,7 @@ export interface RelayAccountWatchOptions {
   readonly serverPush: { useRelay(account: RelayAccount): Promise<void> };
 }
 
-/** The account is also read at this interval, because a signal is lost if a command ends right after its commit. */
+/** The account is also read at this interval, because a signal can be lost if a command ends right after its commit. */
 const readEveryMilliseconds = 10_000;
 
 /** Applies each change of the relay account in this process, without a restart. */
@@ -35,7 +35,7 @@ export class RelayAccountWatch {
   static async open(options: RelayAccountWatchOptions): Promise<RelayAccountWatch> {
     const watch = new RelayAccountWatch(options);
     await watch.read();
-    // Nothing to watch: an account in the settings takes precedence, and changes only on SIGHUP.
+    // There is nothing to watch, because an account in the settings takes precedence and changes only on SIGHUP.
     if (options.settings.relay.kind === 'configured') return watch;
     watch.#stop = await options.database.signals.listen(relayAccountChannel, () => void watch.#readQuietly());
     watch.#timer = setInterval(() => void watch.#readQuietly(), readEveryMilliseconds).unref();
@@ -45,7 +45,7 @@ export class RelayAccountWatch {
   /** Reads the account now. @throws ConfigurationError if it cannot be used; the previous account stays in use. */
   read(): Promise<void> {
     const { settings, names, database, serverPush } = this.#options;
-    // Reads are serialized: an earlier, slower read must not restore a former account.
+    // Reads are serialized, because an earlier, slower read must not restore an old account.
     const reading = this.#last.then(async () => {
       const { account } = await findRelayAccount(database, settings, names);
       await serverPush.useRelay(account);

@@ -7,8 +7,8 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 const hourMilliseconds = 3_600_000;
 
 /**
- * Reports the running server's last result from the relay. If the relay `answersNow`, an old failure is not a fault,
- * because the server sends its next request only when it has something to send.
+ * Reports the running server's last result from the relay. With `answersNow`, an old failure is not a fault, because
+ * the server sends its next request only when it has something to send.
  */
 export async function checkHistory(
   db: Kysely<ServerPushTables>,

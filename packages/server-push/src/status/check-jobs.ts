@@ -4,7 +4,7 @@ import { pushJobKinds } from '../push-job-kinds.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 
-/** If a job is overdue for longer than this, no process runs jobs, or too few processes do. */
+/** If a job is overdue by more than this, no process runs jobs, or too few processes do. */
 const maximumDelayMilliseconds = 2 * 60_000;
 const maximumListed = 1000;
 const dayMilliseconds = 86_400_000;
@@ -19,7 +19,7 @@ export async function checkJobs(
     const listed = pushJobKinds.map((kind) => jobs.list({ kind, state, limit: maximumListed }));
     return (await Promise.all(listed)).flat();
   };
-  // Includes jobs of all kinds, because a notification starts as a job about its message.
+  // Includes all kinds of jobs, because a notification starts as a job about its message.
   const due = await jobs.list({ state: 'due', limit: maximumListed });
   const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
   return [checkQueue({ due, ofPush }, names, now), checkDead(await list('dead'), names, now)];

@@ -28,7 +28,7 @@ export interface CheckRelayOptions {
 /** A check that runs once the relay has accepted this server and its organization. */
 export type FurtherCheck = (link: RelayLink) => Promise<readonly PushCheck[]>;
 
-/** The relay accepts the timestamp of a registration for a day, but a clock error of this size is a fault anyway. */
+/** The relay accepts a registration's timestamp for a day, but a clock error of this size is already a fault. */
 const maximumClockErrorMilliseconds = 5 * 60_000;
 
 /**
@@ -106,7 +106,8 @@ function judgeRefusal(status: number, body: JsonObject, options: CheckRelayOptio
   } = options;
   const said = typeof body.msg === 'string' ? printable(body.msg) : '';
   const accepted = passed('credentials', "The relay accepts this server's id and key.");
-  // Relays report this state only to the holder of the key, with the error code of a wrong key but another text.
+  // Relays report this state only to the holder of the key, with the error code for a wrong key but a different
+  // message.
   const state = /deactivated|suspended/i.exec(said)?.[0].toLowerCase();
   if ((status === 401 || status === 403) && state !== undefined) {
     const remedy = remedyIfRefused(state, options);
@@ -189,8 +190,8 @@ function instantOf(seconds: number): string {
 }
 
 /**
- * Says how to fix refused credentials. Mentions only the source in use: the settings, or the account that `enable`
- * created.
+ * Says how to fix refused credentials. Mentions only the source in use, which is either the settings or the account
+ * that `enable` created.
  */
 function remedyOfCredentials({
   relay: { url, serverId },
