@@ -50,7 +50,7 @@ export interface PushCheck {
   readonly remedy: string | null;
 }
 
-/** A dead letter: a job that the server has given up. */
+/** A dead letter: a job that the server has given up on. */
 export interface DeadJob {
   readonly id: string;
   readonly kind: string;

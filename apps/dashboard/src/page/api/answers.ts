@@ -31,7 +31,7 @@ export interface Overview {
   };
   /** Upper bounds of the percentiles, in milliseconds. */
   readonly latency_ms: { readonly p50: number; readonly p95: number; readonly p99: number } | null;
-  /** `devices` is the last count, which is made every 15 minutes; `null` until the first count ends. */
+  /** `devices` is counted every 15 minutes; `null` until the first count has finished. */
   readonly registrations: {
     readonly active: number | null;
     readonly servers: number;

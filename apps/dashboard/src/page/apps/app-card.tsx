@@ -18,7 +18,7 @@ const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; read
   open: { tone: 'bad', text: 'held back' },
 };
 
-/** Badge of an app whose notifications the vendor currently does not accept, although the relay sends them. */
+/** Badge for an app whose notifications the relay sends but the vendor currently does not accept. */
 const troubled = { tone: 'caution', text: 'not accepted now' } as const;
 
 /** One app at a vendor: its delivery state, the last success, and a check of its credential. */

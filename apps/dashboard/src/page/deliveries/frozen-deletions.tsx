@@ -12,7 +12,7 @@ import { Time } from '../elements/time.js';
 
 const frozenList = new Resource<FrozenList>((abort) => get('/deliveries/frozen', abort));
 
-/** Lists apps whose deletions are frozen, because the vendor suddenly reports unusually many devices as gone. */
+/** Lists apps with frozen deletions. Deletions freeze when a vendor suddenly reports unusually many devices as gone. */
 export function FrozenDeletions() {
   const load = () => frozenList.load();
   useEffect(() => {

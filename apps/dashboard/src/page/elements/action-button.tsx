@@ -5,13 +5,13 @@ import { announce } from './notice.js';
 
 interface ActionButtonProps {
   readonly act: () => Promise<void>;
-  /** Full name for screen readers, if the text alone does not name the object of the action. */
+  /** Full name for screen readers, if the visible text does not name the object of the action. */
   readonly name?: string;
   readonly className?: string;
   readonly children: ComponentChildren;
 }
 
-/** A button that runs an action at once and announces a failure. Ignores clicks while the action is in flight. */
+/** A button that runs an action immediately and announces failures. Ignores clicks while the action is in flight. */
 export function ActionButton({ act, name, className = '', children }: ActionButtonProps) {
   const isBusy = useSignal(false);
   async function click(): Promise<void> {

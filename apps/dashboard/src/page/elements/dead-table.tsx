@@ -3,7 +3,7 @@ import { count } from './count.js';
 import { ScrollTable } from './scroll-table.js';
 import { Time } from './time.js';
 
-/** A dead letter: a job that the program has given up. */
+/** A dead letter: a job that the program has given up on. */
 interface DeadRow {
   readonly id: string;
   readonly kind: string;

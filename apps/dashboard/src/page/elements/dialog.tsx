@@ -7,14 +7,14 @@ interface DialogProps {
   readonly children: ComponentChildren;
 }
 
-/** A modal dialog. The browser keeps the focus inside, closes the dialog on Escape, and then restores the focus. */
+/** A modal dialog. The browser keeps focus inside, closes the dialog on Escape, and then restores focus. */
 export function Dialog({ title, close, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
-    // Closing returns the focus. Removing an open dialog would leave the focus at the top of the page.
+    // Closing the dialog restores focus. Removing an open dialog would leave focus at the top of the page.
     return () => dialog?.close();
   }, []);
   return (

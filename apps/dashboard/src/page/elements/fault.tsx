@@ -1,4 +1,4 @@
-/** Shows an error message, which screen readers announce at once. Renders nothing without a message. */
+/** Shows an error message, which screen readers announce immediately. Renders nothing without a message. */
 export function Fault({ sentence }: { readonly sentence: string | undefined }) {
   if (sentence === undefined) return null;
   return (

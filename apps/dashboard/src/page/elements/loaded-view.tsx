@@ -32,7 +32,7 @@ export function LoadedView<Answer>({ state, retry, children }: LoadedViewProps<A
   );
 }
 
-/** Placeholder of an empty list. */
+/** Placeholder for an empty list. */
 export function Empty({ children }: { readonly children: ComponentChildren }) {
   return <p class="panel empty">{children}</p>;
 }

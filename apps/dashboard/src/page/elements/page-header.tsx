@@ -5,7 +5,7 @@ interface PageHeaderProps {
   readonly children?: ComponentChildren;
 }
 
-/** The heading and actions of a page. The heading gets the focus when the page opens. */
+/** The heading and actions of a page. The heading receives focus when the page opens. */
 export function PageHeader({ title, children }: PageHeaderProps) {
   return (
     <div class="page-header">

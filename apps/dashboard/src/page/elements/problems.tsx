@@ -5,11 +5,11 @@ interface ProblemsProps {
     readonly cause?: string;
     readonly remedy?: string;
   }[];
-  /** Pages on which a failed check can be fixed, by the check's name. */
+  /** Pages on which failed checks can be fixed, by the check's name. */
   readonly pages: Readonly<Record<string, { readonly link: string; readonly name: string }>>;
 }
 
-/** Lists failed checks, each with its remedy first. Shows a message if all checks pass. */
+/** Lists failed checks, remedy first. Shows a message if all checks pass. */
 export function Problems({ checks, pages }: ProblemsProps) {
   const wrong = checks.filter(({ ok }) => !ok);
   const fine = checks.length - wrong.length;

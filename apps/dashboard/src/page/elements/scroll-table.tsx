@@ -6,7 +6,10 @@ interface ScrollTableProps {
   readonly children: ComponentChildren;
 }
 
-/** A table that scrolls within the page if it is too wide or too long. It can be focused, to scroll with the keyboard. */
+/**
+ * A table that scrolls within the page if it is too wide or too long. It is focusable, so that the keyboard can scroll
+ * it.
+ */
 export function ScrollTable({ label, className = '', children }: ScrollTableProps) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: without it no keyboard could scroll the table

@@ -21,8 +21,8 @@ const consequences = {
 } as const;
 
 /**
- * Dialog that retires or revokes a key. First shows whether that is safe. The button is disabled until this is known and,
- * for an unsafe retirement, until the operator accepts the consequence.
+ * Dialog that retires or revokes a key. First shows whether that is safe. The button is disabled until this is known
+ * and, for an unsafe retirement, until the operator accepts the consequences.
  */
 export function EndKeyDialog({ id, action, close }: EndKeyDialogProps) {
   const path = `/keys/${encodeURIComponent(id)}`;

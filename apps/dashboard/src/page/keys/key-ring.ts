@@ -36,8 +36,9 @@ function startOf(key: RingKey): number {
 }
 
 /**
- * Returns the periods of a key: first primary, until the next key becomes primary, then open, until it is closed,
- * retired or revoked. The ring does not store when a former key became primary, so its creation time is used instead.
+ * Returns the periods of a key: first primary, until the next key becomes primary; then open, until the key is closed,
+ * retired or revoked. The ring does not store when a former primary key became primary, so the key's creation time is
+ * used instead.
  */
 export function spansOf(ring: KeyRing, key: RingKey): readonly Span[] {
   const start = startOf(key);

@@ -1,6 +1,6 @@
 import { connection, retryNow } from './live-stream.js';
 
-/** Shows whether the figures are live and, if they are not, a button that reconnects at once. */
+/** Shows whether the figures are live and, if not, a button that reconnects immediately. */
 export function ConnectionState() {
   const state = connection.value;
   return (

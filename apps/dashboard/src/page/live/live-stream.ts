@@ -4,7 +4,7 @@ import { checkSession } from '../session/session.js';
 
 export type Connection = 'connecting' | 'live' | 'lost';
 
-/** Silence after which a stream counts as broken. The program sends the overview every 5 seconds. */
+/** Time without data after which a stream counts as broken. The program sends the overview every 5 seconds. */
 const silenceMilliseconds = 15_000;
 const firstRetryMilliseconds = 1_000;
 const longestRetryMilliseconds = 30_000;
@@ -23,7 +23,7 @@ let retryMilliseconds = firstRetryMilliseconds;
 /** Offset of the program's clock from this browser's, in milliseconds; positive if the program is ahead. */
 let clockDifference = 0;
 
-/** Returns the current time by the program's clock, in Unix milliseconds. The last overview sets the offset. */
+/** Returns the current time on the program's clock, in Unix milliseconds. Each overview updates the offset. */
 export function programNow(): number {
   return Date.now() + clockDifference;
 }
@@ -68,7 +68,7 @@ function retryLater(): void {
   timer = setTimeout(retryNow, wait);
 }
 
-/** Opens the stream again at once. If the session has ended, shows the sign-in form instead. */
+/** Reopens the stream immediately. If the session has ended, shows the sign-in form instead. */
 export async function retryNow(): Promise<void> {
   closeLive();
   const running = new AbortController();

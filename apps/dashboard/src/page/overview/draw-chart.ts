@@ -21,7 +21,7 @@ export interface DrawnChart {
   destroy(): void;
 }
 
-/** Draws counts per minute into an element, at the element's width and in the colors of the current color scheme. */
+/** Draws counts per minute into an element, using its width and the current color scheme. */
 export function drawChart(
   element: HTMLElement,
   at: readonly number[],
@@ -51,7 +51,7 @@ function dataOf(at: readonly number[], series: readonly ChartSeries[]): uPlot.Al
 }
 
 function optionsFor(element: HTMLElement, series: readonly ChartSeries[]): uPlot.Options {
-  // Reads the color at each drawing, because the color scheme can change.
+  // Reads the color each time it draws, because the color scheme can change.
   const color = (name: string) => (): string =>
     getComputedStyle(element).getPropertyValue(`--${name}`).trim();
   const axis: uPlot.Axis = {

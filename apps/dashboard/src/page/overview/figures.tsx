@@ -29,7 +29,7 @@ function figuresOf({ queue, latency_ms: latency, registrations }: Overview): rea
   ];
 }
 
-/** Shows figures of the queue, the delivery latency and the relay's size. */
+/** Shows figures on the queue, the delivery latency and the relay's size. */
 export function Figures({ overview }: { readonly overview: Overview }) {
   return <FigureList title="Queue and size" figures={figuresOf(overview)} />;
 }

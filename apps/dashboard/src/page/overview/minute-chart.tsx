@@ -9,7 +9,7 @@ interface MinuteChartProps {
   readonly series: readonly ChartSeries[];
 }
 
-/** Line chart of counts per minute, with a legend that shows the sums, and the same counts as a table. */
+/** Line chart of counts per minute, with the sums in a legend and the same counts as a table. */
 export function MinuteChart({ title, at, series }: MinuteChartProps) {
   const titleId = useId();
   const place = useRef<HTMLDivElement>(null);
@@ -52,7 +52,7 @@ export function MinuteChart({ title, at, series }: MinuteChartProps) {
   );
 }
 
-/** Sample of a line for the legend, drawn as in the chart. */
+/** A sample line for the legend, drawn as in the chart. */
 function Line({ tone }: { readonly tone: ChartSeries['tone'] }) {
   return (
     <svg class={`line ${tone}`} width="20" height="4" aria-hidden="true">

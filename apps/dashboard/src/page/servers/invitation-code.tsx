@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Shows an invitation code, which is displayed only once, with a copy button. */
+/** Shows an invitation code with a copy button. The code is displayed only once. */
 export function InvitationCode({ code }: { readonly code: string }) {
   const input = useRef<HTMLInputElement>(null);
   const result = useSignal('');

@@ -26,7 +26,7 @@ async function hasSession(signal?: AbortSignal): Promise<boolean> {
   }
 }
 
-/** Signs the administrator in with the cookie of an earlier sign-in. */
+/** Signs the administrator in with the cookie from an earlier sign-in. */
 export async function resumeSession(): Promise<void> {
   try {
     state.value = (await hasSession()) ? { kind: 'signed-in' } : { kind: 'signed-out' };
@@ -47,7 +47,10 @@ export async function signIn(token: string): Promise<void> {
   state.value = { kind: 'signed-in' };
 }
 
-/** @throws ApiError with the message to show. The administrator then stays signed in, because the session may still run. */
+/**
+ * @throws ApiError with the message to show. The administrator then stays signed in, because the session may still be
+ * valid.
+ */
 export async function signOut(): Promise<void> {
   try {
     await remove('/session');

@@ -19,7 +19,7 @@ function figuresOf({ event_queues: queues, jobs, oldest_due_age_ms: age }: Overv
   ];
 }
 
-/** Shows figures of the event queues and jobs. */
+/** Shows figures on the event queues and jobs. */
 export function Figures({ overview }: { readonly overview: Overview }) {
   return <FigureList title="Event queues and jobs" figures={figuresOf(overview)} />;
 }

@@ -14,7 +14,7 @@ interface RelayStateProps {
   readonly now: number;
 }
 
-/** Shows the state of the relay, as known from the requests that the server has sent. */
+/** Shows the state of the relay, as known from the server's own requests. */
 export function RelayState({ link, now }: RelayStateProps) {
   const { tone, text } = states[link.state];
   return (
