@@ -44,7 +44,8 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
     .allowExcessArguments(false)
     .hook('preAction', (_, typed) => refuseSecrets(typed))
-    // Empty action: commander requires one next to a subcommand (here `completion`), but only the flags are needed.
+    // Empty, because only the flags are needed. Commander requires an action if there is a subcommand (here
+    // `completion`).
     .action(() => {});
   addCompletion(command, (script) => {
     process.stdout.write(`${script}\n`);
@@ -56,7 +57,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
 
 /**
  * Starts the stand-ins with these flags.
- * @throws Error with a one-sentence message for the user, such as when a port is in use.
+ * @throws Error with a one-sentence message for the user, for example if a port is in use.
  */
 export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> {
   const { dataDir, host, portBase } = flags;

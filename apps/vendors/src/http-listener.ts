@@ -15,7 +15,7 @@ export interface HttpListenerContext {
 /** Google's idle timeout for connections, so that senders' connection pools behave as in production. */
 const keepAliveMilliseconds = 240_000;
 
-/** Plain HTTP listener: FCM, Google's token endpoint, and the stand-ins' admin API. */
+/** Plain HTTP listener for FCM, Google's token endpoint, and the stand-ins' admin API. */
 export class HttpListener {
   readonly #server: Server;
 

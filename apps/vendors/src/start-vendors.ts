@@ -15,7 +15,7 @@ import { Subscriptions } from './webpush/subscriptions.js';
 export interface VendorsOptions {
   /** Directory for the credentials. Created with mode 0700 if it is missing. */
   readonly dataDir: string;
-  /** Address that all listeners bind to. Default: 127.0.0.1. */
+  /** Bind address of all listeners. Default: 127.0.0.1. */
   readonly host?: string;
   /** Port of the HTTP listener. For this and the next three ports, 0 (the default) picks any free port. */
   readonly httpPort?: number;
@@ -26,7 +26,9 @@ export interface VendorsOptions {
   readonly clock?: () => number;
   /** Returns numbers in [0, 1). Used for faults with a `rate` if the fault script has no seed. */
   readonly random?: () => number;
-  /** Called for each refusal with a sentence about the cause, without tokens or bodies. Default: logs nothing. */
+  /**
+   * Called for each refusal with a sentence that explains the cause, without tokens or bodies. Default: logs nothing.
+   */
   readonly log?: (message: string) => void;
 }
 
@@ -67,8 +69,8 @@ interface Listeners {
 
 /**
  * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials
- * in the data directory; later starts reuse them.
- * @throws the listener's error, with `code` EADDRINUSE if a port is in use, after stopping everything that it started.
+ * in the data directory; later starts reuse them. On failure, stops everything that it started.
+ * @throws the listener's error, with `code` EADDRINUSE if a port is in use.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;

@@ -28,7 +28,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   '/stats': { GET: showStatistics },
 };
 
-/** Handles an admin request. @returns `false` without an answer if the path is not an admin path. */
+/** Handles an admin request. @returns `false`, without sending an answer, if the path is not an admin path. */
 export function handleAdminRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -40,7 +40,7 @@ export function handleAdminRequest(
   const route = methods[request.method ?? ''];
   const foreign = describeForeignRequest(request.headers, context.host);
   if (foreign !== undefined) {
-    // Discard the rest of the body: unread, it would block the connection.
+    // Discard the rest of the body, because an unread body would block the connection.
     request.resume();
     answerError(response, 403, foreign);
   } else if (route) {
@@ -71,7 +71,10 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
   );
 }
 
-/** Yields the answer in chunks of about 64 Ki characters: as one string, it could exceed the maximum string length. */
+/**
+ * Yields the answer in chunks of about 64 Ki characters, because a single string could exceed the maximum string
+ * length.
+ */
 function* formatPages(deliveries: readonly TakenNotification[]): Generator<string> {
   let page = '{"deliveries":[';
   for (const [index, delivery] of deliveries.entries()) {

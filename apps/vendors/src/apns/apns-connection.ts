@@ -37,7 +37,7 @@ interface Exchange {
 
 const runawayBodyBytes = 1024 * 1024;
 
-/** One accepted APNs connection. Handles its streams, limits them, and shuts it down with GOAWAY. */
+/** One accepted APNs connection. Handles and limits the connection's streams, and shuts it down with GOAWAY. */
 export class AcceptedApnsConnection {
   readonly #session: ServerHttp2Session;
   readonly #context: ApnsContext;
@@ -65,7 +65,7 @@ export class AcceptedApnsConnection {
     });
   }
 
-  /** Sends the client the current limit of concurrent streams, according to the active fault rules. */
+  /** Sends the client the current limit on concurrent streams, according to the active fault rules. */
   announceStreamLimit(): void {
     if (this.#session.closed || this.#session.destroyed || this.#isSilent) return;
     const { initial, authenticated } = this.#context.faults.streamLimits(this.#context.environment);
@@ -205,5 +205,5 @@ export class AcceptedApnsConnection {
   }
 }
 
-/** Ignores the error of a stream that either side reset: `close` follows, and there is no answer to send. */
+/** Ignores the error from a stream that either side reset, because `close` follows and there is no answer to send. */
 function expectReset(): void {}

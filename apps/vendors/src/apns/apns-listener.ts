@@ -11,14 +11,14 @@ export interface ApnsListenerContext extends ApnsContext {
   readonly tls: TlsIdentity;
 }
 
-/** A socket with its undocumented handle, the only way to stop reading from a socket that HTTP/2 uses. */
+/** A socket with its undocumented handle, which is the only way to stop reading from a socket that HTTP/2 uses. */
 interface SocketWithHandle {
   readonly _handle?: { readStop?(): number } | null;
 }
 
 /**
- * Flow-control window for a thousand concurrent payloads. With the HTTP/2 default of 64 KiB, a sender would stall after
- * sixty notifications.
+ * Flow-control window for 1,000 concurrent payloads. With the HTTP/2 default of 64 KiB, a sender would stall after
+ * about 60 notifications.
  */
 const connectionWindowBytes = 1000 * 5120;
 

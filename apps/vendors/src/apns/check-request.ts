@@ -15,10 +15,10 @@ export interface CheckedRequest {
 
 export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Names and values as received, alternating; a repeated header occurs twice. */
+  /** Alternating names and values, as received; a repeated header occurs twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Length of the body that the client sent. `body` may contain only a part of it. */
+  /** Length of the body that the client sent. `body` may contain only part of it. */
   readonly bodyBytes: number;
 }
 

@@ -41,7 +41,7 @@ export class ProviderTokens {
   }
 
   /**
-   * Checks an `authorization` header. Checks only the age of a token that was accepted before.
+   * Checks an `authorization` header. If the token was accepted before, checks only its age.
    * @returns the refusal, or the stored copy of the header, so that many requests share one string.
    */
   check(authorization: string | undefined): Refusal | string {

@@ -24,13 +24,13 @@ export interface TlsIdentity {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-// Fixed dates: clients check them against the real clock, but the stand-ins' clock may be set to any time. RFC 5280
-// section 4.1.2.5 reserves this end date for "no well-defined expiration date".
+// Fixed dates, because clients check them against the real clock, but the stand-ins' clock may be set to any time. RFC
+// 5280 section 4.1.2.5 reserves this end date for "no well-defined expiration date".
 const notBefore = new Date('2025-01-01T00:00:00Z');
 const notAfter = new Date('9999-12-31T23:59:59Z');
 
 /**
- * Creates a certificate authority and a server certificate that it signs. Discards the authority's private key.
+ * Creates a certificate authority and a server certificate signed by it. Discards the authority's private key.
  * @param hosts DNS names and IP addresses of the certificate.
  */
 export async function makeTlsIdentity(hosts: readonly string[]): Promise<TlsIdentity> {

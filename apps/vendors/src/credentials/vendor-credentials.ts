@@ -34,8 +34,8 @@ export interface CredentialFiles {
 }
 
 /**
- * Content of the master file. All other files are derived from it, so a crash between two writes leaves no
- * inconsistency.
+ * Content of the master file. All other files are derived from it, so a crash between two writes leaves nothing
+ * inconsistent.
  */
 interface StoredIdentity {
   readonly fcm: {

@@ -22,8 +22,8 @@ const maximumDeliveries = 200_000;
 const maximumBodyCharacters = 256 * 1024 * 1024;
 
 /**
- * Log of the newest deliveries, in order of arrival. Evicts the oldest deliveries above 200,000 deliveries or 256 Mi
- * characters of bodies.
+ * Log of the newest deliveries, in order of arrival. Evicts the oldest deliveries once there are more than 200,000
+ * deliveries or 256 Mi characters of bodies.
  */
 export class DeliveryLog {
   #deliveries: (TakenNotification | undefined)[] = [];
@@ -53,7 +53,7 @@ export class DeliveryLog {
     this.#bodyCharacters = 0;
   }
 
-  /** Returns the deliveries to `token`, or all deliveries. Compares APNs tokens without regard to letter case. */
+  /** Returns the deliveries to `token`, or all deliveries. Compares APNs tokens case-insensitively. */
   list(token?: string): TakenNotification[] {
     const kept = this.#deliveries.slice(this.#first) as TakenNotification[];
     if (token === undefined) return kept;

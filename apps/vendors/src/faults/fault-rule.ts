@@ -1,7 +1,7 @@
 export type FaultVendor = 'fcm' | 'apns' | 'oauth' | 'webpush';
 export type AppleSystem = 'production' | 'sandbox';
 
-/** A refusal by the vendor that replaces the normal answer. */
+/** A vendor refusal that replaces the normal answer. */
 export interface AnswerFault {
   readonly kind: 'answer';
   readonly status: number;
@@ -32,14 +32,14 @@ interface SilenceFault {
 export type FaultEffect = AnswerFault | ResetFault | SilenceFault;
 
 export interface GoawayFault {
-  /** Interval in streams per connection. */
+  /** Interval, in streams per connection. */
   readonly every: number;
   readonly errorCode: number;
   /** Reason in the JSON of the frame's debug data; `undefined` sends no debug data. */
   readonly reason: string | undefined;
 }
 
-/** One validated fault rule. A missing selector matches every request. A missing effect has no effect. */
+/** One validated fault rule. An absent selector matches every request. An absent effect changes nothing. */
 export interface FaultRule {
   readonly vendor: FaultVendor;
   readonly token?: string;

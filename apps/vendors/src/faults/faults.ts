@@ -22,7 +22,7 @@ interface ActiveRule {
 
 const noFault: Verdict = { latencyMilliseconds: 0, effect: undefined };
 
-/** The active fault rules. Changes apply at once, even to open connections. */
+/** The active fault rules. Changes apply immediately, even to open connections. */
 export class Faults {
   readonly #random: () => number;
   readonly #listeners = new Set<() => void>();
@@ -72,8 +72,8 @@ export class Faults {
   }
 
   /**
-   * Applies the rules to one request, and counts each applied rule. Rules that name the request's token come first, then
-   * all other rules, both in script order. Latencies add up; the first rule with an effect wins.
+   * Applies the rules to one request, and counts each applied rule. Rules that name the request's token come first,
+   * then all other rules, each group in script order. Latencies add up; otherwise the first rule with an effect wins.
    */
   decide(request: FaultedRequest): Verdict {
     const { vendor, token } = request;
@@ -152,7 +152,7 @@ function tokenKey(vendor: FaultVendor, token: string): string {
   return `${vendor}:${vendor === 'apns' ? token.toLowerCase() : token}`;
 }
 
-/** Creates a Mulberry32 random number generator: the same seed gives the same numbers on every machine. */
+/** Creates a Mulberry32 random number generator, which gives the same numbers for the same seed on every machine. */
 function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

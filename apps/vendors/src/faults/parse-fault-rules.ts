@@ -8,7 +8,7 @@ import { readWireRule, type WireRule } from './rule-fields.js';
 
 export interface FaultScript {
   readonly rules: readonly FaultRule[];
-  /** Seed of the random numbers for `rate`; if missing, the numbers differ from run to run. */
+  /** Seed of the random numbers for `rate`. Without a seed, the numbers differ from run to run. */
   readonly seed?: number;
 }
 
@@ -108,8 +108,8 @@ function findProblems(path: string, rule: WireRule): string[] {
 }
 
 /**
- * Checks that `times` counts either requests or GOAWAYs, not both. It cannot limit settings, which last as long as the
- * rule.
+ * Checks that `times` counts either requests or GOAWAYs, not both. `times` cannot limit settings, which last as long as
+ * the rule.
  */
 function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {
   const counted = `${path}.times counts requests or GOAWAYs, and not`;

@@ -4,8 +4,8 @@ const maximumRemembered = 10_000;
 const installationId = /^[cdef][\w-]{21}$/;
 
 /**
- * Installation ids that received a message. After an id received a message, FCM refuses the registration token of the
- * same installation, which starts with the id and a colon.
+ * Installation ids that have received a message. FCM then refuses the registration token of the same installation,
+ * which starts with the id and a colon.
  */
 export class Installations {
   readonly #reached = new LRUCache<string, true>({ max: maximumRemembered });

@@ -4,7 +4,10 @@ import { isObject } from '../json-web-token.js';
 export interface MessageProblem {
   readonly message: string;
   readonly field: string;
-  /** Whether FCM itself detects the problem, not the JSON parser in front of it. If so, the answer has an FcmError. */
+  /**
+   * Whether the problem is detected by FCM itself, not by the JSON parser in front of it. If so, the answer has an
+   * FcmError.
+   */
   readonly isFcmError: boolean;
 }
 
@@ -12,7 +15,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export const maximumDataBytes = 4096;
 
-/** Checks that the values of `data` are strings, that no key is reserved, and that it has at most `maximumBytes`. */
+/** Checks that `data` has only string values, no reserved keys, and at most `maximumBytes`. */
 export function checkData(data: unknown, path: string, maximumBytes: number): MessageProblem | undefined {
   if (!isSet(data)) return undefined;
   if (!isObject(data)) return wrongType(path, 'Map', data);

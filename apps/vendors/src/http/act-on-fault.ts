@@ -13,7 +13,7 @@ export interface FaultableExchange {
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
-  /** Resets the connection. Default: resets the request's own socket, which suffices without TLS. */
+  /** Resets the connection. Default: resets the request's socket, which is enough without TLS. */
   reset?(): void;
 }
 

@@ -24,12 +24,12 @@ interface Refusal {
   readonly problem: string;
 }
 
-/** Path of a subscription. The last segment is any name. A UnifiedPush endpoint may have a query. */
+/** Path of a subscription. The last segment can be any name. A UnifiedPush endpoint may have a query. */
 const subscriptionPath = /^\/push\/[\w.~-]{1,200}(?:\?[\w.~=&-]{1,200})?$/;
 const maximumBodyBytes = 4096;
 const urgencies: ReadonlySet<unknown> = new Set([undefined, 'very-low', 'low', 'normal', 'high']);
 const topicForm = /^[\w-]{1,32}$/;
-/** Salt, record size, length of the key, and the key (https://www.rfc-editor.org/rfc/rfc8188#section-2.1). */
+/** Salt, record size, key length and key (https://www.rfc-editor.org/rfc/rfc8188#section-2.1). */
 const contentHeaderBytes = 86;
 
 /**

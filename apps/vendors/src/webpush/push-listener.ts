@@ -13,7 +13,7 @@ export interface PushListenerContext extends Omit<PushEndpointContext, 'reset'> 
 
 const keepAliveMilliseconds = 60_000;
 
-/** TLS listener of the stand-in for a push service (Web Push, UnifiedPush). */
+/** TLS listener for the push service stand-in (Web Push, UnifiedPush). */
 export class PushListener {
   readonly #server: Server;
   readonly #sockets: OpenSockets;
