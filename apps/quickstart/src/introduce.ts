@@ -14,7 +14,7 @@ export interface Introduced {
 
 /** What the user needs to send a notification to the phone and see it arrive. */
 export interface PhoneIntroduced {
-  /** Link to the page on which a browser acts as a phone of the same user. */
+  /** Link to the page where a browser acts as a phone of the same user. */
   readonly pageLink: string;
   readonly sendCommand: string;
 }
@@ -34,7 +34,7 @@ export function sendingCommand({
   return `${curlAsOwner(paths)} ${urls.server}/api/v1/messages ${fields}`;
 }
 
-/** Prints addresses and files, a link to open, and commands to copy. */
+/** Prints addresses, file paths, a link to open, and commands to copy. */
 export function introduce({ paths, urls, ...going }: Introduced, narrator: Narrator): void {
   narrator.title('Everything keeps running. Press Ctrl+C to stop.');
   narrator.detail('server', urls.server);

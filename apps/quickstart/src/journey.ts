@@ -10,7 +10,7 @@ export interface JourneyUrls {
   readonly relayFiles: readonly string[];
 }
 
-/** The message about which the phone is notified. */
+/** The message that the phone is notified about. */
 export interface JourneyMessage {
   readonly content: string;
   /** Sends the message and returns its id. */

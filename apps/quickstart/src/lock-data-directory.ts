@@ -2,7 +2,8 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { FileLockedError, withFileLock } from '@waxwing/storage';
 
 /**
- * Locks a data directory. Resolves to a function that releases the lock. The end of the process releases it too.
+ * Locks a data directory. Resolves to a function that releases the lock. The lock is also released when the process
+ * ends.
  * @throws ConfigurationError if another quickstart uses the directory.
  */
 export function lockDataDirectory(dataDir: string, lockFile: string): Promise<() => Promise<void>> {

@@ -4,7 +4,7 @@ import { readQuickstartOptions } from './quickstart-options.js';
 
 watchOutput('waxwing-quickstart');
 const options = readQuickstartOptions(process.argv);
-// Loaded lazily: `--help` must not wait for it.
+// Loaded lazily, so that `--help` stays fast.
 const { startQuickstart } = await import('./start-quickstart.js');
 if (options.once) {
   try {

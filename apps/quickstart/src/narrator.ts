@@ -1,6 +1,6 @@
 import picocolors from 'picocolors';
 
-/** Prints what happens to standard output, step by step. */
+/** Prints progress to standard output, step by step. */
 export class Narrator {
   #step = 0;
 
@@ -19,7 +19,7 @@ export class Narrator {
     process.stdout.write(`   ${picocolors.cyan(label.padEnd(11))} ${text}\n`);
   }
 
-  /** Prints a command or link on a separate line, so that it is easy to copy. */
+  /** Prints a command or link on its own line, so that it is easy to copy. */
   command(what: string, line: string): void {
     process.stdout.write(`   ${what}:\n   ${line}\n`);
   }

@@ -34,7 +34,7 @@ export async function provisionRelay(
   await captureJson(runRelayCommand, environment, ['keys', 'init', '--recovery-key', paths.recoveryKey]);
 }
 
-/** Public keys that apps are built with, in base64; the recovery key is `null` if the ring has none. */
+/** Public keys to build into apps, in base64. The recovery key is `null` if the ring has none. */
 export interface RelayPublicKeys {
   readonly bouncer_public_key: string;
   readonly signing_public_key: string;

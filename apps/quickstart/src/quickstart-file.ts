@@ -20,7 +20,7 @@ export interface QuickstartFacts {
   readonly vendors: { readonly urls: { readonly http: string; readonly webPush: string } };
 }
 
-/** Writes what programs need to use this quickstart to a file. Atomic; only the owner can read the file. */
+/** Writes the file that programs need to use this quickstart. Atomic; only the owner can read the file. */
 export async function writeQuickstartFile(
   path: string,
   { relay, server, vendors }: QuickstartFacts,

@@ -68,9 +68,9 @@ interface Shown {
 }
 
 /**
- * Starts vendors, relay and server, runs the journey, and then writes `quickstart.json`.
- * @throws ConfigurationError for a problem that the user can fix, such as a port in use, after stopping everything that
- * it started. Another quickstart in the same data directory keeps running.
+ * Starts vendors, relay and server, runs the journey, and then writes `quickstart.json`. On failure, stops everything
+ * that it started, but not another quickstart in the same data directory.
+ * @throws ConfigurationError for a problem that the user can fix, such as a port in use
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);
@@ -148,7 +148,7 @@ async function show(
     bouncerPublicKey: relay.publicKeys.bouncer_public_key,
   });
   const places = urlsOf(paths, vendors);
-  // Includes the id, because visitors of earlier starts have the same name.
+  // Includes the id, because visitors from earlier starts have the same name.
   const mention = `@**Visitor|${visitor.user_id}**`;
   const content = `Hello ${mention}, this is for your eyes alone.`;
   const send = () => sendToChannel(server.url, ownerOf(server), content);

@@ -2,7 +2,7 @@ import type { JourneyPhone } from './journey-phone.js';
 import type { Narrator } from './narrator.js';
 import { deliveriesTo, laterDeliveriesTo } from './vendor-deliveries.js';
 
-/** Makes the phone open and print each new delivery until the returned function is called. */
+/** Makes the phone open each new delivery, and prints the notification, until the returned function is called. */
 export async function watchPhone(
   phone: JourneyPhone,
   vendorsUrl: string,

@@ -1,7 +1,7 @@
 import { filesContaining } from '../files-containing.js';
 import { deliveriesTo } from '../vendor-deliveries.js';
 
-/** Whether each party stores a text unencrypted: in its database or log or, for the vendor, in its deliveries. */
+/** Whether each party stores a text unencrypted, in its database or log or, for the vendor, in its deliveries. */
 export interface Holders {
   readonly server: boolean;
   readonly relay: boolean;
@@ -14,7 +14,7 @@ export interface SearchedStores {
   readonly vendorsUrl: string;
 }
 
-/** Searches each party's stored data for a text. Of the vendor's deliveries, searches only those to `token`. */
+/** Searches each party's stored data for a text. Searches only the vendor's deliveries to `token`. */
 export async function findHolders(
   text: string,
   token: string,

@@ -10,7 +10,7 @@ export type Guarded =
 
 /**
  * Admits requests whose path starts with the token. Other sites do not know the token and cannot read the answers. The
- * check of `Host` refuses foreign host names that resolve to this machine (DNS rebinding). The check of `Origin` refuses
+ * `Host` check refuses foreign host names that resolve to this machine (DNS rebinding). The `Origin` check refuses
  * pages on other ports of this machine.
  */
 export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: string): Guarded {

@@ -16,8 +16,8 @@ const contentTypes: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the page's files, which `npm run compile` bundles. Keys are file names; the key of the page itself is empty. The
- * files are served from memory, so no request can reach another file of this machine.
+ * Reads the page's files, which `npm run compile` bundles. Keys are file names; the key of the page itself is empty.
+ * The files are served from memory, so no request can reach other files on this machine.
  */
 export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   // The relative path is valid from this source file and from its compiled file.

@@ -21,7 +21,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-  // The address contains the token.
+  // Needed because the address contains the token.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
