@@ -30,8 +30,8 @@ const jobsDeadlineMilliseconds = 5000;
  * SERVER_PUSH_RELAY_ settings name. Without these settings, uses the relay that `waxwing-server-push` enables, and
  * follows its changes without a restart.
  *
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. Closes everything that it opened
- * before it throws.
+ * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. On failure, closes everything that
+ * it opened.
  */
 export async function startServerPush(options: StartOptions): Promise<RunningPush> {
   const { push, database, close } = await openInOrder((closers) => open(options, closers));
