@@ -17,8 +17,8 @@ interface Waiting<Tables> {
 
 interface WriteOptions {
   /**
-   * Whether the write already batches a whole event-loop tick. If so, it begins at once if a writer is free. Default:
-   * false.
+   * Whether the write already batches a whole event-loop tick. If so, it starts immediately if a writer is free.
+   * Default: false.
    */
   readonly isBatched?: boolean;
   /** Whether the write runs before the other writes of its batch. Default: false. */
@@ -138,7 +138,7 @@ export class GroupCommit<Tables> {
 
   /**
    * Waits for more writes as long as each event-loop tick adds some (the last commit may have delayed them), up to a
-   * full batch and for at most 10 ms. Returns at once if all pending writes are already batches.
+   * full batch and for at most 10 ms. Returns immediately if all pending writes are already batches.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;

@@ -33,8 +33,8 @@ export interface MigrationStatus {
 }
 
 /**
- * Migrates the tables of all units in one transaction. It first takes `lock`: if several processes start at once, one
- * migrates, and the others then find nothing to do.
+ * Migrates the tables of all units in one transaction. It first takes `lock`: if several processes start at the same
+ * time, one migrates, and the others then find nothing to do.
  *
  * @throws DatabaseUnusableError if a newer version has migrated the database, or if a migration fails (and is rolled
  * back)

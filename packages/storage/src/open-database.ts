@@ -62,7 +62,8 @@ export interface Database<Tables> {
    */
   writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Like {@link write}, for a write that already batches a whole event-loop tick. Begins at once if a writer is free.
+   * Like {@link write}, for a write that already batches a whole event-loop tick. Starts immediately if a writer is
+   * free.
    */
   writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
@@ -81,7 +82,7 @@ export interface Database<Tables> {
   writeSingle<Result>(write: Write<Tables, Result>): Promise<SingleResult<Result>>;
   /**
    * Runs `work` while holding the write lock, so that a worker thread can commit. On SQLite, no other write of this
-   * process runs until `work` ends. On PostgreSQL, `work` begins at once.
+   * process runs until `work` ends. On PostgreSQL, `work` starts immediately.
    *
    * @throws DatabaseUnavailableError as {@link write} does, and the errors of `work`
    */

@@ -2,7 +2,7 @@ import pg from 'pg';
 
 const connectTimeoutMilliseconds = 5_000;
 
-/** Returns the settings of all connections of this process. */
+/** Returns the settings for this process's connections. */
 export function connectionSettings(url: string): pg.ClientConfig {
   return {
     connectionString: url,

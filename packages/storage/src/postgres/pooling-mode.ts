@@ -9,8 +9,9 @@ const rounds = 10;
  * process with the id from the handshake. If they are equal, there is no pooler, and the check ends.
  *
  * A pooler in session mode never changes a connection's process, and never gives it to a second connection. In other
- * modes, a pooler hands out the process that was used last, or the one that was idle longest (`server_round_robin`).
- * Then a second connection gets the process of the first, or the first does not get its own process again.
+ * modes, a pooler hands out the process that was used last, or the process that was idle longest
+ * (`server_round_robin`). Then a second connection gets the first connection's process, or the first connection does
+ * not get its own process back.
  */
 export async function poolsTransactions(pool: pg.Pool): Promise<boolean> {
   const first = await pool.connect();

@@ -18,7 +18,7 @@ const maximumPerStatement = 1000;
 /**
  * {@link Signals} through LISTEN and NOTIFY, on a dedicated connection. The connection opens with the first listener
  * and reconnects with backoff. Signals are sent right after the commit, not in it: PostgreSQL serializes commits that
- * notify, including their disk flush, which would undo the gain of group commits.
+ * notify, including their disk flush, which would undo the benefit of group commits.
  */
 export class PostgresSignals implements Signals {
   readonly #primary: PrimaryFinder;

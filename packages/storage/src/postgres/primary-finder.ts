@@ -21,14 +21,14 @@ export class PrimaryFinder {
     this.Client = this.#urls.length === 1 ? pg.Client : clientOf(this);
   }
 
-  /** Settings of all connections, with the address of the first host. */
+  /** Settings for all connections, with the address of the first host. */
   get settings(): pg.ClientConfig {
     return connectionSettings(this.#urls[0]);
   }
 
   /**
-   * Queries all hosts at once, and resolves to the address of the first that reports to be the primary. If no host
-   * does, rejects with an error with the code `ENOPRIMARY` that names each host and its state.
+   * Queries all hosts at once, and resolves to the address of the first host that reports being the primary. If no host
+   * does, rejects with an `ENOPRIMARY` error that names each host and its state.
    */
   find(): Promise<Address> {
     this.#found ??= Promise.any(this.#urls.map(probe)).catch((error: AggregateError) => {

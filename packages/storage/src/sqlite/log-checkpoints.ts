@@ -17,7 +17,7 @@ export const checkpointBytes = 32 * 1024 * 1024;
 
 /** Log size at which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
 const fullBytes = 128 * 1024 * 1024;
-// Interval of the attempts to empty a full log. Between them, writes are refused at once.
+// Interval between attempts to empty a full log. In between, writes are refused immediately.
 const triesAgainAfterMilliseconds = 1000;
 
 export interface LogCheckpointsOptions {
@@ -27,7 +27,7 @@ export interface LogCheckpointsOptions {
   lockForWriting(): Promise<() => void>;
   /** Called with errors of background work. */
   onError(error: unknown): void;
-  /** Called when the thread fails. From then on, the writer makes checkpoints itself. */
+  /** Called when the thread fails. From then on, the writer runs checkpoints itself. */
   copyInline(): void;
   /** Truncates the log on the writer's connection after the thread has failed. Returns whether the log is empty. */
   emptyInline(): boolean;
@@ -92,8 +92,8 @@ export class LogCheckpoints {
   }
 
   /**
-   * Call this after each commit. Returns at once. Never throws, because the committed write would then be reported as
-   * failed.
+   * Call this after each commit. Returns immediately. Never throws, because the committed write would then be reported
+   * as failed.
    */
   committed(): void {
     try {

@@ -12,7 +12,7 @@ const blockingMilliseconds = 10;
 /** Twice the 25 ms after which a group of short writes ends, so that its last steps run without yielding. */
 const breaklessMilliseconds = 50;
 
-/** Usually no more snapshots than this are read at once. Each reader keeps up to 2 MiB of pages in memory. */
+/** Usually no more snapshots than this are read at the same time. Each reader keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
 
 /** Maintains the write-ahead log of the writer's file. */
@@ -139,8 +139,8 @@ export class SharedConnections {
   }
 
   /**
-   * Makes a checkpoint explicitly, so that after a stop the database file is complete without its log. SQLite does that
-   * when the last connection closes, but counts a connection as open until its statements are garbage-collected.
+   * Runs a checkpoint explicitly, so that after shutdown the database file is complete without its log. SQLite does
+   * that when the last connection closes, but counts a connection as open until its statements are garbage-collected.
    */
   #copyLogBack(): void {
     try {
