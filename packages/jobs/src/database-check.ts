@@ -26,7 +26,7 @@ export class DatabaseCheck {
   }
 
   /**
-   * Resolves to `undefined` if the database works, and otherwise to a sentence that says what is wrong. Reads on every
+   * Resolves to `undefined` if the database works, otherwise to a sentence that says what is wrong. Reads on every
    * call, and writes at most every five seconds.
    */
   async run(): Promise<string | undefined> {

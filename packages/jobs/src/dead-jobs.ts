@@ -55,7 +55,7 @@ export class DeadJobs {
     return rows;
   }
 
-  /** Lists dead letters, the oldest first. */
+  /** Lists dead letters, oldest first. */
   async list({ kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobSummary[]> {
     let query = this.#database.db.selectFrom('dead_jobs').select(summaryColumns);
     if (kind !== undefined) query = query.where('kind', '=', kind);

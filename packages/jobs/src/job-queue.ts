@@ -15,7 +15,7 @@ export interface NewJob {
   readonly reason?: string;
 }
 
-/** A job as its handler receives it. Instants are in Unix milliseconds. */
+/** A job, as passed to its handler. Instants are in Unix milliseconds. */
 export interface Job {
   readonly id: string;
   readonly kind: string;
@@ -48,8 +48,8 @@ export interface JobHandler<Tables> {
   readonly concurrency: number;
   /**
    * Makes one attempt. Must be idempotent, because an attempt may be repeated after a crash. If it throws, the job is
-   * retried with exponential backoff. If it throws after `signal` was aborted at shutdown, the job is released at once,
-   * so that another process can run it.
+   * retried with exponential backoff. If it throws after `signal` was aborted at shutdown, the job is released
+   * immediately, so that another process can run it.
    */
   run(job: Job, signal: AbortSignal): Promise<JobOutcome<Tables>>;
   /**
@@ -108,9 +108,9 @@ export interface JobQueue<Tables> {
    * process handles. Resolves to `undefined` if no job is due.
    */
   oldestDueAt(): Promise<number | undefined>;
-  /** Lists jobs, the oldest first. */
+  /** Lists jobs, oldest first. */
   list(filter: JobFilter): Promise<JobSummary[]>;
-  /** Yields pages of jobs, the oldest first. The filter's text is searched in id, kind and reason. */
+  /** Yields pages of jobs, oldest first. The filter's text is searched for in id, kind and reason. */
   pages(filter: JobPagesFilter): AsyncGenerator<JobSummary[]>;
   /** Finds a job by its id. Resolves to `undefined` if there is no such job. */
   show(id: string): Promise<JobDetails | undefined>;

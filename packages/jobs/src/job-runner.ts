@@ -190,7 +190,7 @@ export class JobRunner {
     return Math.min(pollMilliseconds, Math.max(1, next - this.#options.now()));
   }
 
-  /** Schedules a claim of all kinds, unless an earlier one is scheduled. */
+  /** Schedules a claim of all kinds, unless an earlier claim is scheduled. */
   #pollAfter(milliseconds: number): void {
     const at = performance.now() + milliseconds;
     if (!this.#started || at >= this.#pollAt) return;

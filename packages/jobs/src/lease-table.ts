@@ -65,7 +65,7 @@ export class LeaseTable {
     await this.#setLease(claims, this.#options.now() + leaseMilliseconds);
   }
 
-  /** Ends the leases, so that the jobs can be claimed at once. */
+  /** Ends the leases, so that the jobs can be claimed immediately. */
   async release(claims: readonly ClaimedJob[]): Promise<void> {
     await this.#setLease(claims, null);
   }

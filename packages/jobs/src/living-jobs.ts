@@ -57,7 +57,7 @@ export class LivingJobs {
     return row?.run_at;
   }
 
-  /** Lists jobs, the oldest first. */
+  /** Lists jobs, oldest first. */
   async list({ state, kind, after, limit }: JobFilter & { readonly limit: number }): Promise<JobSummary[]> {
     let query = this.#database.db.selectFrom('jobs').select(summaryColumns).select(this.#state().as('state'));
     if (after?.state === 'dead') query = query.where('created_at', '>=', after.createdAt);

@@ -23,7 +23,7 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
 export interface DatabaseWithJobs<Tables> extends Database<Tables> {
   readonly jobs: JobQueue<Tables>;
   /**
-   * Readiness check. Resolves to `undefined` if the database answers and accepts writes, and otherwise to a sentence that
+   * Readiness check. Resolves to `undefined` if the database answers and accepts writes, otherwise to a sentence that
    * says what is wrong. Reads on every call, and writes every five seconds at most.
    */
   check(): Promise<string | undefined>;
