@@ -21,8 +21,8 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
 
 /**
  * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration
- * and answers at once. A job forwards a registration to the relay, and an event reports the outcome. Refuses, in this
- * order:
+ * and answers immediately. A job forwards a registration to the relay, and an event reports the outcome. Refuses, in
+ * this order:
  *
  * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
  * - REQUEST_VARIABLE_MISSING or BAD_REQUEST for a missing parameter or a wrong type

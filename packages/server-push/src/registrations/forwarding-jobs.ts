@@ -50,7 +50,8 @@ export async function enqueueForwardingJob(
 ): Promise<void> {
   const kind = waitingBefore < maximumPending ? jobKinds.common : jobKinds.further;
   const giveUpAt = now + forwardingDeadlineMilliseconds;
-  // Dated in the past: all jobs are due at once, so the offset only sets their order, and an idle server delays no job.
+  // Dated in the past, so that all jobs are due immediately. The offset only sets their order, and an idle server
+  // delays no job.
   const runAt = now - Math.max(0, maximumPushDevicesPerUser - waitingBefore) * timeSliceMilliseconds;
   await jobs.enqueue(transaction, { kind, payload, runAt, giveUpAt });
 }

@@ -16,7 +16,7 @@ export function enabledAccount(db: Kysely<ServerPushTables>): Promise<StoredAcco
   return db.selectFrom('relay_accounts').selectAll().where('state', '=', 'enabled').executeTakeFirst();
 }
 
-/** Reads all accounts, the most recently changed first. */
+/** Reads all accounts, most recently changed first. */
 export function allAccounts(db: Kysely<ServerPushTables>): Promise<StoredAccount[]> {
   return db.selectFrom('relay_accounts').selectAll().orderBy('changed_at', 'desc').execute();
 }
