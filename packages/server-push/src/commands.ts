@@ -1,4 +1,4 @@
-// Has few imports: each command imports its own code when it runs, so that help is fast.
+// This module imports little, so that help is fast: each command imports its own code when it runs.
 export { enableRemedy } from './admin-names.js';
 export { awaitReport } from './commands/await-report.js';
 export { describeTest } from './commands/describe-test.js';

@@ -39,7 +39,7 @@ type Decided = Extract<Decision, { kind: 'refused' }> | Changed | Unchanged;
 
 const rate = rateOf({ user_id: 'integer', lock: 'text' });
 
-/** Accepts keys and tokens from phones in batches, one per event-loop tick. Serializes the requests of each user. */
+/** Accepts keys and tokens from phones in batches, one per event-loop tick. Serializes each user's requests. */
 export class ClientDeviceIntake {
   readonly #options: ClientDeviceIntakeOptions;
   readonly #batches: UserBatches<AskedChange, ChangeOutcome>;

@@ -15,7 +15,7 @@ import { freeableColumns } from './freed-tokens.js';
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Maps the decimal id of each of a user's devices to the device's state, oldest first. */
+/** Returns the states of a user's devices by decimal device id, oldest first. */
 export async function clientDevicesOf(
   db: Reader,
   userId: UserId,
@@ -98,7 +98,7 @@ type DeviceOwner = Pick<PushActor, 'userId'> & { readonly session?: string | nul
 /** The result of {@link createClientDevice}. */
 export interface CreatedDevice {
   readonly device: OwnedDevice;
-  /** Devices that were deleted to make room for the new one. */
+  /** Devices that were deleted to make room for the new device. */
   readonly dropped: readonly DeletedDevice[];
 }
 
@@ -142,7 +142,7 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
     db
       .deleteFrom('client_devices')
       .where('id', 'in', longestUnused)
-      // Repeats the condition of the subquery, because a phone can register between the two reads.
+      // Repeats the subquery's condition, because a phone can register between the two reads.
       .where('push_token_id', 'is', null)
       .where('pending_encrypted_registration', 'is', null)
       .returning(deletedColumns)

@@ -40,7 +40,7 @@ export interface ClientDeviceTables {
     push_token_updated_at: number | null;
     push_registration_error_code: string | null;
     last_test_at: number | null;
-    /** As in `push_devices`. */
+    /** See `session` in `push_devices`. */
     session: string | null;
   };
 }

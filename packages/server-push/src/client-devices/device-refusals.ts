@@ -2,7 +2,7 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 
 // The messages are the same as on stock servers, because clients may compare them.
 
-/** For a device that does not exist or belongs to another user. */
+/** Returns the error for a device that does not exist or belongs to another user. */
 export function invalidDevice(): ProtocolError {
   return refused('Invalid `device_id`');
 }
@@ -23,7 +23,7 @@ export function alreadyInProgress(): ProtocolError {
   return refused('A registration for the device already in progress.');
 }
 
-/** For a request to replace a key or token on a device that has none yet. */
+/** Returns the error for a request to replace the key or token of a device that has none yet. */
 export function nothingToRotate(what: 'key' | 'token'): ProtocolError {
   return refused(`No push registration exists to rotate ${what} for.`);
 }

@@ -5,10 +5,10 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import type { TokenKey } from './pending-tokens.js';
 
-/** Kinds of the jobs that forward a token's registration to the relay. */
+/** Kinds of jobs that forward a token's registration to the relay. */
 export const tokenJobKinds = {
   common: 'client-devices/forward-token',
-  /** For users who already have many pending registrations, so that they do not delay other users. */
+  /** Used for users who already have many pending registrations, so that they do not delay other users. */
   further: 'client-devices/forward-further-token',
 } as const;
 

@@ -27,7 +27,7 @@ export interface Settled {
 export interface ActivatedToken extends Settled {
   /** Whether this device now uses the token. False if a different device keeps the token, or if no device uses it. */
   readonly isInForce: boolean;
-  /** Devices that lost the token to this one. */
+  /** Devices that lost the token to this device. */
   readonly losers: readonly ClientDeviceRow[];
 }
 
@@ -174,7 +174,8 @@ export async function failLongPendingTokens(
     .updateTable('client_devices')
     .set({ push_registration_error_code: errorCode, ...refusedPending })
     .where('id', 'in', waiting)
-    // Repeats the condition of the subquery, because a new registration can replace the pending one between the two reads.
+    // Repeats the subquery's condition, because a new registration can replace the pending registration between the two
+    // reads.
     .where('pending_encrypted_registration', 'is not', null)
     .where('push_token_updated_at', '<', before)
     .returning(['id', 'user_id'])
@@ -205,7 +206,7 @@ export async function dropDeadToken(
 }
 
 /**
- * Locks a user's devices that use one of the tokens or have one pending. Locks in id order to prevent deadlocks.
+ * Locks a user's devices for which one of the tokens is active or pending. Locks in id order to prevent deadlocks.
  * Devices with a pending token are included so that two concurrent confirmations see each other.
  */
 export async function lockTokens(
@@ -239,7 +240,7 @@ const lockedTokens = fixedQuery<
     .modifyEnd(lockingRows(db));
 });
 
-/** Drops the active and pending tokens of locked devices whose phone has since registered in the older generation. */
+/** Drops the active and pending tokens of locked devices whose phones have since registered in the older generation. */
 export async function dropLockedTokens(
   { db }: PushTransaction,
   rows: readonly ClientDeviceRow[],

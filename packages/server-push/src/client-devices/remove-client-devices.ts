@@ -14,7 +14,7 @@ export interface RemovalContext {
 }
 
 /**
- * Deletes all devices of a user, or only the chosen ones, and publishes an event for each. Enqueues jobs that
+ * Deletes all of a user's devices, or only the selected devices, and publishes an event for each. Enqueues jobs that
  * delete them at the relay. Returns the number of deleted devices.
  */
 export async function removeClientDevices(

@@ -28,8 +28,8 @@ export interface PushProgram {
   /** The default for `--contact`, as a phrase for the help. Absent if there is no default. */
   readonly contactIs?: string;
   /**
-   * Returns the function that publishes events to users' clients. Without it, phones learn of a change only when they
-   * next request their state.
+   * Returns the function that publishes events to users' clients. Without it, phones learn about a change only when
+   * they next request their state.
    */
   publisherOf?(database: PushWork['database']): Promise<PublishEvents>;
   /** Finds the email address of a person who is responsible for the server. */

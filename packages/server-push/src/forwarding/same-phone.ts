@@ -21,7 +21,7 @@ export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** Registrations that were dropped because the phone has a later one. */
+/** Registrations that were dropped because the phone has a later registration. */
 interface DroppedOfPhone {
   readonly relayDevices: readonly FreedRelayDevice[];
   readonly tokens: Settled;

@@ -7,7 +7,7 @@ import { mountedNames } from './mounted-names.js';
 
 /** Settings that a mounted push and `waxwing-server-push` share. */
 export interface PushSettings extends AccountSettings {
-  /** A secret, because a PostgreSQL URL contains a password. */
+  /** A secret, because a PostgreSQL URL can contain a password. */
   readonly databaseUrl: Secret<string>;
   readonly realm: PushRealm;
 }

@@ -12,23 +12,26 @@ import { readPushEnvironment } from './read-push-environment.js';
 
 /** Options that a host passes to `startServerPush`. */
 export interface StartOptions extends Omit<MountOptions, 'database' | 'realm' | 'relay'> {
-  /** The environment with the `SERVER_PUSH_*` settings; in most hosts, the environment of the process. */
+  /** The environment with the `SERVER_PUSH_*` settings, usually the process environment. */
   readonly environment: Environment;
 }
 
 /** Push in the host's process, with its own database connection. */
 export interface RunningPush extends ServerPush {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** Closes in this order: pending requests of phones, jobs (up to 5 seconds), the connection to the relay, the database. */
+  /**
+   * Closes in this order: pending requests from phones, jobs (up to 5 seconds), the connection to the relay, the
+   * database.
+   */
   close(): Promise<void>;
 }
 
 const jobsDeadlineMilliseconds = 5000;
 
 /**
- * Opens the database that SERVER_PUSH_DATABASE names, creates push on it, and starts its jobs. Uses the relay that the
- * SERVER_PUSH_RELAY_ settings name. Without these settings, uses the relay that `waxwing-server-push` enables, and
- * follows its changes without a restart.
+ * Opens the database that SERVER_PUSH_DATABASE names, creates a push instance on it, and starts the jobs. Uses the
+ * relay in the SERVER_PUSH_RELAY_ settings. Without these settings, uses the relay that `waxwing-server-push` enables,
+ * and applies changes to it without a restart.
  *
  * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. On failure, closes everything that
  * it opened.

@@ -6,7 +6,7 @@ import { removalDelayMilliseconds } from '../registrations/removal-jobs.js';
 import { type Recipient, type RecipientOptions, tokenAddress } from './recipient.js';
 import { sealForKey } from './seal-notification.js';
 
-/** Returns a device of the newer generation as the recipient of a notification. */
+/** Returns a newer-generation device as the recipient of a notification. */
 export function clientDeviceRecipient(
   { clock, database, publish, sodium }: RecipientOptions,
   device: ActiveClientDevice,

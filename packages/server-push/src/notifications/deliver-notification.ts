@@ -88,10 +88,10 @@ export interface DeliverNotificationOptions {
 }
 
 /**
- * Handles the delivery job. Each attempt seals for the user's current devices, so it includes devices registered since
- * the last attempt. Retries with backoff until the relay accepts. If the relay accepts only some devices, a new job
- * retries the others. A device whose registration is dead is notified again if its phone is registering again. Delivery
- * is at least once: a crash can cause duplicates, which the phone drops.
+ * Handles the delivery job. Each attempt seals the notification for the user's current devices, including devices
+ * registered since the last attempt. Retries with backoff until the relay accepts. If the relay accepts only some
+ * devices, a new job retries the others. A device whose registration is dead is notified again if its phone is
+ * registering again. Delivery is at least once: a crash can cause duplicates, which the phone drops.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,
@@ -221,7 +221,7 @@ function judgeFailure(
   return retryLater(job, failure, { clock, random, capMilliseconds });
 }
 
-/** Creates the job for a device whose phone is registering again. It has the deadline of the original job. */
+/** Creates the job for a device whose phone is registering again. It has the same deadline as the original job. */
 function jobForRegistering(
   { giveUpAt }: Job,
   { userId, content, reportId, traceparent }: Payload,

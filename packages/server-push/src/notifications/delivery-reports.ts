@@ -25,16 +25,16 @@ export async function addToReport(
   if (rows.length > 0) await db.insertInto('delivery_reports').values(rows).execute();
 }
 
-/** The final result for a device whose notification had been queued. */
+/** The final result for a device whose notification was queued. */
 export interface SettledReport {
   readonly reportId: string;
-  /** Why the notification had been queued. */
+  /** Why the notification was queued. */
   readonly reason: string | undefined;
   readonly result: DeviceResult;
   readonly now: number;
 }
 
-/** Replaces a device's result `queued` with its final result. */
+/** Replaces a device's `queued` result with the final result. */
 export async function replaceQueued(
   transaction: PushTransaction,
   { reportId, reason, result, now }: SettledReport,

@@ -5,7 +5,7 @@ export interface CountedResult extends Omit<DeviceResult, 'notificationId'> {
   readonly devices: number;
 }
 
-/** Counts equal results. Returns them in the order of their first occurrence. */
+/** Groups equal results and counts them, in order of first occurrence. */
 export function countResults(results: readonly DeviceResult[]): CountedResult[] {
   const counted = new Map<string, CountedResult>();
   for (const result of results) {
@@ -22,7 +22,7 @@ export function countResults(results: readonly DeviceResult[]): CountedResult[] 
   return [...counted.values()];
 }
 
-/** Explains in one phrase why a device was not notified, and who can change that. */
+/** Explains in one phrase why a device was not notified, and who can fix it. */
 export function explainResult({
   status,
   reason = unexplained,

@@ -9,7 +9,7 @@ import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
 
-/** Limits of docs/protocol.md#notification: code points in a message's text, and ids in a `remove`. */
+/** Limits from docs/protocol.md#notification: code points in a message's text, and ids in a `remove`. */
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 
@@ -27,8 +27,8 @@ const textFields = [
 ] as const;
 
 /**
- * Encodes a notification for sealing, as JSON padded with spaces to the next size bucket. Texts are shortened at code
- * points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
+ * Encodes a notification for sealing, as JSON padded with spaces to the next size bucket. Texts are shortened between
+ * code points until the JSON fits, so that no content exceeds the vendors' limit of 4096 bytes.
  *
  * @throws RangeError if the JSON exceeds the largest bucket even when shortened. Payloads are never shortened.
  */

@@ -12,7 +12,7 @@ import { addressOf } from './recipient.js';
 interface Group {
   readonly requests: readonly WrittenPushRequest[];
   readonly signal: AbortSignal | undefined;
-  /** Groups of different traces never share a request, because a request belongs to one trace. */
+  /** Groups from different traces never share a request, because a request belongs to one trace. */
   readonly traceId: string | undefined;
   /** Sends the request in the group's trace. */
   readonly ask: RelayLink['notify'];
@@ -78,7 +78,7 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
   const outcome = await first.ask(requests, signalOfAll(groups));
   if (groups.length === 1) return [outcome];
   if (outcome.kind === 'accepted') return divide(groups, outcome.answer);
-  // A single notification may have caused the failure, so each group is sent again in a separate request.
+  // A single notification may have caused the failure, so each group is resent in a separate request.
   const mayConcernOne = outcome.kind === 'refused-for-good' || outcome.httpStatus === 500;
   if (!mayConcernOne) return groups.map(() => outcome);
   return Promise.all(groups.map(({ requests: own, signal, ask }) => ask(own, signal)));

@@ -6,7 +6,7 @@ export interface TestContent {
   readonly time: number;
 }
 
-/** The conversation to which a message was sent. */
+/** The conversation that a message was sent to. */
 export type MessageRecipient =
   | {
       readonly kind: 'channel';

@@ -10,7 +10,7 @@ import { removalDelayMilliseconds } from '../registrations/removal-jobs.js';
 import { deviceAddress, type Recipient, type RecipientOptions } from './recipient.js';
 import { sealNotification } from './seal-notification.js';
 
-/** Returns a device of the older generation as the recipient of a notification. */
+/** Returns an older-generation device as the recipient of a notification. */
 export function pushDeviceRecipient(
   { clock, database, publish, sodium }: RecipientOptions,
   device: ActivePushDevice,

@@ -116,7 +116,7 @@ interface Settled {
 
 interface Read {
   readonly settled: readonly Settled[];
-  /** Notifications that have no final result yet. */
+  /** Notifications without a final result. */
   readonly left: readonly Queued[];
   readonly failure: RelayRefusal | RelayRetry | undefined;
 }

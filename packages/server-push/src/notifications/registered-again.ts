@@ -49,8 +49,8 @@ export async function registeredAgain(
       (await sender.recipientsOf(userId, only)).some(
         (current) => rowName(current) === rowName(recipient) && current.address !== address,
       );
-    // If the database is unavailable, assume that the device is registering: its own job checks again, while a retry of
-    // this job would notify the other devices twice.
+    // If the database is unavailable, assume that the device is registering: a separate job checks again, whereas a
+    // retry of this job would notify the other devices twice.
     if (await isAgain().catch(whenUnavailable)) rows.push(row);
   }
   return rows;

@@ -17,7 +17,7 @@ import type { NotificationContent } from './notification-content.js';
 type ApnsShape = Pick<ApnsPushRequest, 'http_headers'> & { readonly aps: JsonObject };
 
 // APNs headers and payload of each type (docs/protocol.md#remotespushe2eenotify). They differ from those of stock
-// servers only in `content-available`, without which iOS does not wake the app for a removal.
+// servers only in `content-available`. Without it, iOS does not wake the app for a removal.
 const alert: ApnsShape = {
   http_headers: { apns_priority: 10, apns_push_type: 'alert' },
   aps: { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' },
@@ -49,7 +49,7 @@ function entryOf<Name extends object, Payload extends object>(
 }
 
 /**
- * Seals an encoded notification (`encodeNotification`) for one device of the older generation. Returns an entry of the
+ * Seals an encoded notification (`encodeNotification`) for one older-generation device. Returns an entry for the
  * relay's notify request (docs/protocol.md#remotespushe2eenotify).
  *
  * @throws TypeError if the stored `push_public_key` is not a public key.
@@ -69,8 +69,8 @@ export function sealNotification(
 }
 
 /**
- * Seals an encoded notification for one device of the newer generation with the device's secret key. `encrypted_data`
- * is the base64 encoding of a random nonce followed by the secret box.
+ * Seals an encoded notification for one newer-generation device with the device's secret key. `encrypted_data` is the
+ * base64 encoding of a random nonce followed by the secret box.
  *
  * @throws TypeError if the stored `push_key` is not a push key.
  */

@@ -10,7 +10,7 @@ import type { NotificationContent } from './notification-content.js';
 import { type Recipient, type RecipientOptions, rowName } from './recipient.js';
 import { recipientsOf } from './recipients.js';
 
-/** A notification to send to devices of one user. */
+/** A notification to send to one user's devices. */
 export interface NotificationToSend {
   readonly userId: UserId;
   /** Devices, as read just before the call. */

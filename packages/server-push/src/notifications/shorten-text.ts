@@ -3,7 +3,7 @@ const ellipsisBytes = 3;
 
 /** Shortens a text to `maximum` Unicode code points. If anything was removed, appends an ellipsis. */
 export function shortenToCodePoints(text: string, maximum: number): string {
-  // A code point has at least one UTF-16 unit, so the code points of a text this short need no counting.
+  // A code point has at least one UTF-16 unit, so there is no need to count the code points of a text this short.
   if (text.length <= maximum) return text;
   let units = 0;
   let count = 0;

@@ -11,7 +11,7 @@ const tables = ['push_devices', 'client_devices'] as const;
 type Table = (typeof tables)[number];
 
 /**
- * Records a test notification to these devices of a user. Returns `undefined` if the rate limits allow it, otherwise
+ * Records a test notification to these devices of the user. Returns `undefined` if the rate limits allow it, otherwise
  * the number of seconds to wait. The limits are one test per device in 10 seconds, and 20 tests per user and hour. They
  * are stored in the database, so they survive a restart.
  */

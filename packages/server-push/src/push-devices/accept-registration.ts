@@ -190,8 +190,8 @@ const deviceCounts = fixedQuery<ServerPushTables, { readonly accounts: string },
 );
 
 /**
- * Deletes the user's oldest failed device to make room for a new one. Returns the freed relay devices, or `undefined`
- * if no device has failed.
+ * Deletes the user's oldest failed device to make room for a new device. Returns the freed relay devices, or
+ * `undefined` if no device has failed.
  */
 async function removeOldestFailed(
   db: Transaction<ServerPushTables>,

@@ -5,10 +5,10 @@ import type { PushDeviceId, PushTransaction, ServerPushTables } from '../tables.
 import type { AcceptedRegistration } from './accept-registration.js';
 import type { RegistrationKey } from './pending-registrations.js';
 
-/** Kinds of the jobs that forward an accepted registration to the relay. */
+/** Kinds of jobs that forward an accepted registration to the relay. */
 export const registrationJobKinds = {
   common: 'push-devices/forward-registration',
-  /** For users who already have many pending registrations, so that they do not delay other users. */
+  /** Used for users who already have many pending registrations, so that they do not delay other users. */
   further: 'push-devices/forward-further-registration',
 } as const;
 

@@ -129,7 +129,7 @@ export async function failLongPending(
       .updateTable('push_devices')
       .set({ error_code: errorCode, changed_at: now, ...nonePending })
       .where('id', 'in', waiting)
-      // Repeats the condition of the subquery, because a new registration can replace the row between the two reads.
+      // Repeats the subquery's condition, because a new registration can replace the row between the two reads.
       .where('pending_token_kind', 'is not', null)
       .where('changed_at', '<', before)
       .returning(['user_id as userId', 'push_account_id as pushAccountId'])

@@ -36,7 +36,7 @@ export interface FreedRelayDevice {
   readonly pushAccountId: PushAccountIdText;
 }
 
-/** Returns the relay devices of these rows. */
+/** Returns the relay devices that these rows used. */
 export function freedBy(
   rows: readonly Pick<PushDeviceRow, 'relay_device_id' | 'push_account_id'>[],
 ): FreedRelayDevice[] {
@@ -45,7 +45,7 @@ export function freedBy(
   );
 }
 
-/** Maps the decimal `push_account_id` of each of a user's devices to `{status, error_code}`, oldest first. */
+/** Returns `{status, error_code}` for each of a user's devices, keyed by decimal `push_account_id`, oldest first. */
 export async function pushDevicesOf(
   db: Reader,
   userId: UserId,
@@ -106,7 +106,7 @@ export async function activePushDevices(
   }));
 }
 
-/** Column values of a device without an active registration. */
+/** Column values for a device without an active registration. */
 export const noActiveRegistration = {
   token_kind: null,
   push_public_key: null,
@@ -231,7 +231,7 @@ export async function deleteLongFailed(
   const deleted = await db
     .deleteFrom('push_devices')
     .where('id', 'in', failed)
-    // Repeats the condition of the subquery, because a new registration can replace the row between the two reads.
+    // Repeats the subquery's condition, because a new registration can replace the row between the two reads.
     .where('error_code', 'is not', null)
     .where('changed_at', '<', before)
     .returning('id')

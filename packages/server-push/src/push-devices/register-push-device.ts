@@ -14,7 +14,7 @@ import type { Registered } from './registration-intake.js';
 type Context = Pick<ServerPushContext, 'registering' | 'relay' | 'sodium'>;
 
 /**
- * Accepts a registration of the older generation. A `push_device` event reports the relay's decision.
+ * Accepts an older-generation registration. A `push_device` event reports the relay's decision.
  *
  * @throws ProtocolError as `registerPush` describes.
  */

@@ -14,7 +14,7 @@ export type RegistrationIntakeOptions = Pick<
 
 export type Registered = Acceptance | NotTaken;
 
-/** Accepts registrations in batches, one per event-loop tick. Serializes the registrations of each user. */
+/** Accepts registrations in batches, one per event-loop tick. Serializes each user's registrations. */
 export class RegistrationIntake {
   readonly #options: RegistrationIntakeOptions;
   readonly #batches: UserBatches<AskedRegistration, Registered>;

@@ -9,7 +9,7 @@ import { noOthers, type OtherRegistrations } from './same-token.js';
 
 // A registration fails after this time, because the relay refuses older registrations.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
-/** Error code of a registration that the relay did not accept before the deadline. */
+/** Error code for a registration that the relay did not accept before the deadline. */
 export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
@@ -62,7 +62,7 @@ export interface ForwardingOptions {
   readonly random: () => number;
 }
 
-/** The functions that forward the registrations of one generation. */
+/** The functions that forward one generation's registrations. */
 export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;
@@ -99,8 +99,8 @@ export function handleForwardingJobs<Key, Found extends OtherRegistrations, Regi
       const outcome = await forwarding.register(isCompared ? found : { ...found, ...noOthers }, signal);
       if (isCompared && outcome?.kind === 'accepted') {
         // The relay has compared this registration with those named in the request. If the user has registered again
-        // since, the relay must compare again. A registration accepted after this check names this one, so the relay
-        // compares the two.
+        // since, the relay must compare again. A registration accepted after this check names this registration, so the
+        // relay compares the two.
         const current = await pending.add(key);
         if (current !== undefined && !isNamedBy(found, current)) {
           return { kind: 'retry', at: options.clock(), reason: 'the user registered again meanwhile' };

@@ -22,7 +22,7 @@ export interface Taken {
 export type NotTaken =
   /** The user has reached the rate limit. The next registration is allowed after `waitSeconds`. */
   | { readonly kind: 'limited'; readonly waitSeconds: number }
-  /** Another transaction is counting a registration of the same user. Retry in a new transaction. */
+  /** Another transaction is counting a registration for the same user. Retry in a new transaction. */
   | { readonly kind: 'busy' };
 
 /** Returns the error for a registration that the rate limit did not allow. */
@@ -134,7 +134,7 @@ export async function deleteFullRates(
   const deleted = await db
     .deleteFrom('registration_rates')
     .where('user_id', 'in', full)
-    // Repeats the condition of the subquery, because a registration can be counted between the two reads.
+    // Repeats the subquery's condition, because a registration can be counted between the two reads.
     .where('full_at', '<=', now)
     .returning('user_id')
     .execute();

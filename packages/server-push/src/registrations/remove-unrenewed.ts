@@ -33,7 +33,7 @@ interface Registered<Id> {
 interface RemovingUnrenewed<Id extends number> {
   /** Name of the schedule. */
   readonly name: string;
-  /** Label of the removed rows in the metric. */
+  /** Label for the removed rows in the metric. */
   readonly rowKind: string;
   /** Reads devices with ids greater than `after`, in id order. */
   read(db: ServerPushDb, after: Id, limit: number): Promise<readonly Registered<Id>[]>;
@@ -48,7 +48,10 @@ interface RemovingUnrenewed<Id extends number> {
 type ServerPushDb = DatabaseWithJobs<ServerPushTables>['db'];
 
 const dayMilliseconds = 24 * 60 * 60_000;
-/** Phones register every 30 days, when their app starts. After three times that, the app is considered unused. */
+/**
+ * Phones register every 30 days, when the app starts. After three times as long without a registration, the app is
+ * considered unused.
+ */
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**

@@ -7,7 +7,7 @@ import {
 
 /**
  * A user's other registrations in both generations, at most the newest 100 of each. The relay compares their tokens
- * with the new one.
+ * with the new registration's token.
  */
 export interface OtherRegistrations {
   readonly accountsOfUser: readonly PushAccountIdText[];

@@ -5,7 +5,7 @@ import { OneAtATime } from '../one-at-a-time.js';
 import type { PushActor, ServerPushOptions } from '../server-push-options.js';
 import type { PushTransaction } from '../tables.js';
 
-/** A change that a user's phone requests. */
+/** A change requested by a user's phone. */
 interface Asked {
   readonly userId: UserId;
 }
@@ -85,7 +85,7 @@ function isFailure(outcome: { readonly kind: string }): outcome is Failure {
   return outcome.kind === 'failed';
 }
 
-/** Sorts by user, because two transactions that lock the same users in different order would deadlock. */
+/** Sorts by user, because two transactions that lock the same users in different orders could deadlock. */
 function inOneOrder<Item extends Asked>(pending: readonly Pending<Item>[]): Pending<Item>[] {
   return [...pending].sort((a, b) => a.item.userId - b.item.userId);
 }

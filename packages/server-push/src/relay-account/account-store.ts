@@ -97,7 +97,7 @@ export async function enableAccount(
 }
 
 /**
- * Stops the use of the account in every process. Returns the account in the state `leaving`, or an account that an
+ * Stops every process from using the account. Returns the account, now in the state `leaving`, or an account that an
  * earlier call left in this state. Returns `undefined` if there is neither.
  */
 export async function disableAccount(database: Database, now: number): Promise<StoredAccount | undefined> {

@@ -16,7 +16,7 @@ export interface RelayAccountTables {
      * - `disabled`: not in use; kept so that the server can return to the relay under the same id
      */
     state: 'joining' | 'enabled' | 'leaving' | 'disabled';
-    /** The host name of this server at the relay, with a port if it is not 443. */
+    /** The host name under which the relay knows this server, with a port if it is not 443. */
     hostname: string;
     contact_email: string;
     /** The server key, encrypted by `sealServerKey`. */
@@ -27,7 +27,7 @@ export interface RelayAccountTables {
     signing_public_key: string | null;
     changed_at: number;
   };
-  /** The secret with which this server proves its host to a relay during a transfer. At most one row. */
+  /** The secret with which this server proves ownership of its host to a relay during a transfer. At most one row. */
   host_challenges: {
     access_token_hash: string;
     verification_secret: string;

@@ -53,7 +53,7 @@ export interface JoinRequest {
 
 export interface EnabledRelay {
   readonly relay: ConfiguredRelay;
-  /** Whether the relay did not know this server before. */
+  /** Whether this server is new to the relay. */
   readonly isNew: boolean;
   /** The relay's signing key in base64, now pinned; `undefined` if the relay publishes no key list. */
   readonly signingPublicKey: string | undefined;
@@ -64,7 +64,7 @@ export interface EnabledRelay {
 /**
  * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into
  * use in every process. The id and the key are stored before they are sent, so that a retry after a lost answer sends
- * the same values. A relay in use stays in use until everything has succeeded.
+ * the same values. The current relay stays in use until everything has succeeded.
  * @throws PushAccountError with a sentence for the admin.
  */
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {

@@ -13,8 +13,8 @@ const tagBytes = 16;
 
 /**
  * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated as
- * additional data: if someone changes its URL in the database, the key can no longer be decrypted, so it is not sent to
- * another relay.
+ * additional data: if someone changes the account's URL in the database, the key can no longer be decrypted, so it
+ * cannot be sent to a different relay.
  */
 export function sealServerKey(
   secretKey: Secret<Uint8Array>,

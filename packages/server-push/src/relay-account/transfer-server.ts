@@ -10,9 +10,9 @@ import { hideSecret, showSecret } from './host-challenge.js';
 import { sealServerKey } from './seal-server-key.js';
 
 /**
- * Takes over the relay's existing registration of this server's host, with a new key, after the server moved or lost
- * its credentials. A running process of this server must be reachable at the host. Stores the credentials, but does not
- * put them into use.
+ * Takes over the relay's existing registration of this server's host, with a new key, after the server has moved or
+ * lost its credentials. A running process of this server must be reachable at the host. Stores the credentials, but
+ * does not put them into use.
  * @throws PushAccountError with a sentence for the admin. The old keys then stay valid, unless only the answer was
  * lost.
  */

@@ -19,8 +19,8 @@ interface Part<Registration, Registered> {
 }
 
 /**
- * Maximum requests per group while the relay fails for all registrations: the whole group, its halves and its quarters
- * (7).
+ * Maximum requests per group while the relay fails for all registrations. Allows the whole group, its halves and its
+ * quarters (7 requests).
  */
 const maximumFailedRequests = 8;
 /**
@@ -116,8 +116,8 @@ export class GroupedRegistrations<Registration, Registered> {
       if (outcome.kind === 'retry') return group.map(() => outcome);
       if (outcome.code === unknownRequest) this.#foundUnknownAt = this.#clock();
     }
-    // After a refusal of the whole batch, each registration is sent in a separate request, so that only the bad one is
-    // refused.
+    // After a refusal of the whole batch, each registration is sent in a separate request, so that only the bad
+    // registration is refused.
     return Promise.all(
       group.map(({ registration, signal }) => this.#link.register(this.#format, registration, signal)),
     );

@@ -14,7 +14,7 @@ export interface RelayLinkStatus {
   readonly failingSince: number | undefined;
   /** The newest error, even if it no longer occurs. */
   readonly lastError: { readonly at: number; readonly reason: string } | undefined;
-  /** When the relay last did not notify a device, with the reason. */
+  /** When the relay last rejected a notification for a device, with the reason. */
   readonly lastRejection: { readonly at: number; readonly reason: string } | undefined;
 }
 
@@ -57,7 +57,7 @@ function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
   return outcome.kind === 'retry' ? outcome.reason : outcome.trouble;
 }
 
-/** Stores the state of the link to the relay for the admin, and logs its changes. */
+/** Stores the state of the link to the relay for the admin, and logs state changes. */
 export class LinkMonitor {
   readonly #options: LinkMonitorOptions;
   readonly #exchanges;

@@ -39,7 +39,7 @@ export interface RealmPushStatusOptions {
   publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void>;
 }
 
-/** After this time the stored status is read again, because another process may have stored a different one. */
+/** After this time the stored status is read again, because another process may have stored a different status. */
 const rereadAfterMilliseconds = 60_000;
 
 /** Stores the relay's push status for the organization, and publishes changes. */

@@ -133,7 +133,7 @@ function whyToRetry(status: number, said: string | undefined): [RetryCause, stri
   return ['admin-must-act', `answered ${status}${hint}; is its address correct?`];
 }
 
-/** Interprets the refusal of one registration in a batch like the answer to a single registration. */
+/** Interprets the refusal of one registration in a batch as it would the answer to a single registration. */
 export function interpretRefusal(result: RefusedRegistration): RelayOutcome<never> {
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);

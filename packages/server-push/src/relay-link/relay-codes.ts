@@ -4,7 +4,7 @@ export type RetryCause = 'unreachable' | 'relay-error' | 'busy' | 'admin-must-ac
 /** The `error_code` of a device whose registration failed. */
 export type DeviceErrorCode = 'BAD_REQUEST' | 'INVALID_BOUNCER_PUBLIC_KEY' | 'REQUEST_EXPIRED';
 
-/** The check in `push status` that reports a refusal and how to fix it. */
+/** The check in `push status` that reports a refusal and explains how to fix it. */
 type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' | 'devices';
 
 /** How this server handles one error code of a relay. */
@@ -53,7 +53,7 @@ export const relayCodes: Readonly<Record<string, RelayCode>> = {
   METHOD_NOT_ALLOWED: retried('relay', [405]),
 };
 
-/** Returns the row for a code and status of the relay; `undefined` if there is none. */
+/** Returns the row for a relay's code and status; `undefined` if there is none. */
 export function relayCodeOf(code: unknown, status: number): RelayCode | undefined {
   const row = typeof code === 'string' && Object.hasOwn(relayCodes, code) ? relayCodes[code] : undefined;
   return row?.statuses.includes(status) === true ? row : undefined;

@@ -90,7 +90,7 @@ export class RelayLink {
 
   /**
    * Asks the relay to deliver notifications. The caller must keep the request within the relay's body limit, and must
-   * include only one device unless {@link RelayKind.isOurs}.
+   * include only one device unless {@link RelayKind.isOurs} is true.
    */
   async notify(
     requests: readonly WrittenPushRequest[],

@@ -10,7 +10,7 @@ export type RelaySettings =
       readonly kind: 'configured';
       readonly url: string;
       readonly serverId: string;
-      /** File with the server key that `waxwing-relay servers add` printed. It must be readable only by its owner. */
+      /** File with the server key that `waxwing-relay servers add` printed. Only its owner may have access. */
       readonly serverKeyFile: string;
     }
   | { readonly kind: 'not-configured' };
@@ -39,8 +39,8 @@ export interface AccountSettings {
 }
 
 /**
- * Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. With SQLite, the key file is by default
- * next to the database file.
+ * Reads KEY_FILE and the RELAY_ settings, and reports problems to the reader. With SQLite, the default key file is next
+ * to the database file.
  */
 export function readAccountSettings(
   reader: EnvironmentReader,

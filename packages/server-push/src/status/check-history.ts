@@ -43,7 +43,7 @@ function checkExchange(
   return passed('last exchange', `It succeeded at ${instant(lastSuccessAt)}.${before ?? ''}`);
 }
 
-/** Fails only for a recent rejection, because an older one may have been fixed since. */
+/** Fails only for a recent rejection, because the cause of an older rejection may have been fixed since. */
 function checkRejection({ lastRejection }: RelayLinkStatus, { push }: AdminNames, now: number): PushCheck {
   if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
   const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;

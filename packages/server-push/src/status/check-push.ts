@@ -17,7 +17,7 @@ export interface CheckPushOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** The relay; `undefined` if there is none or it cannot be used. The checks that need it are then omitted. */
   readonly relay: ConfiguredRelay | undefined;
-  /** Whether settings name the relay. If not, `enable` joined it. */
+  /** Whether the relay comes from the settings. If not, it comes from `enable`. */
   readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
   /** The relay's pinned signing key; `undefined` if no key is pinned. */

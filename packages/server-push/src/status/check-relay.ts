@@ -18,7 +18,7 @@ import { failed, type PushCheck, passed, sentenceOf } from './push-check.js';
 
 export interface CheckRelayOptions {
   readonly relay: ConfiguredRelay;
-  /** Whether settings name the relay. If not, `enable` joined it. */
+  /** Whether the relay comes from the settings. If not, it comes from `enable`. */
   readonly isFromSettings: boolean;
   readonly realm: Pick<PushRealm, 'uuid'>;
   readonly clock: Clock;
@@ -33,7 +33,7 @@ const maximumClockErrorMilliseconds = 5 * 60_000;
 
 /**
  * Checks the network path to the relay, this server's credentials and the organization. Delivers nothing. Stops at the
- * first failure that makes later checks impossible. Never rejects because of the relay.
+ * first failure that makes later checks impossible. A failing relay never makes it reject.
  */
 export async function checkRelay(
   options: CheckRelayOptions,

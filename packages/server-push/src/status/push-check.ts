@@ -1,6 +1,6 @@
 import { capitalized } from '../capitalized.js';
 
-/** Result of one check of push, to show to the admin. */
+/** Result of one push check, shown to the admin. */
 export interface PushCheck {
   /** Short name, such as `credentials`. */
   readonly check: string;
