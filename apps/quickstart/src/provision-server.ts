@@ -57,7 +57,7 @@ export async function provisionUsers(
 
 const visitorEmail = 'visitor@quickstart.example';
 
-/** Adds a new user for this start's phone, so that phones of earlier starts get no notifications. */
+/** Adds a new user for this start's phone, so that phones from earlier starts get no notifications. */
 export async function addVisitor(environment: Environment): Promise<QuickstartUser> {
   await removeVisitor(environment);
   return addUser(environment, visitorEmail, ['--name', 'Visitor', '--role', 'member']);

@@ -3,7 +3,9 @@ import { createServer } from 'node:net';
 import { ConfigurationError } from '@waxwing/service/config';
 import type { QuickstartPorts } from './quickstart-options.js';
 
-/** Checks that all ports are free before anything starts. @throws ConfigurationError for the first port in use */
+/**
+ * Checks that all ports are free before anything starts. @throws ConfigurationError that names the first port in use.
+ */
 export async function refuseTakenPorts(host: string, ports: QuickstartPorts): Promise<void> {
   for (const [user, port] of Object.entries(ports)) {
     const probe = createServer();

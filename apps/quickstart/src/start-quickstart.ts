@@ -70,7 +70,7 @@ interface Shown {
 /**
  * Starts vendors, relay and server, runs the journey, and then writes `quickstart.json`. On failure, stops everything
  * that it started, but not another quickstart in the same data directory.
- * @throws ConfigurationError for a problem that the user can fix, such as a port in use
+ * @throws ConfigurationError for a problem that the user can fix, such as a port in use.
  */
 export async function startQuickstart(options: QuickstartOptions): Promise<RunningService> {
   const paths = quickstartPaths(options.dataDir);

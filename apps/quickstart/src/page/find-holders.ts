@@ -14,7 +14,7 @@ export interface SearchedStores {
   readonly vendorsUrl: string;
 }
 
-/** Searches each party's stored data for a text. Searches only the vendor's deliveries to `token`. */
+/** Searches each party's stored data for a text. Of the vendor's deliveries, only those to `token` are searched. */
 export async function findHolders(
   text: string,
   token: string,

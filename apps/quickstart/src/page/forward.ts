@@ -13,8 +13,8 @@ const phoneRequests: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Proxies a request of the page's phone to the chat server, unchanged in both directions. The page cannot call the server
- * directly, because the server has another origin and does not allow requests from web pages.
+ * Proxies a request from the page's phone to the chat server, unchanged in both directions. The page cannot call the
+ * server directly, because the server has a different origin and does not allow requests from web pages.
  */
 export async function forward(
   request: IncomingMessage,
