@@ -9,7 +9,7 @@ export async function replaceCredentialFile(path: string, content: string): Prom
 
 /**
  * Writes a file of mode 0600 atomically, unless the file exists.
- * @returns whether it wrote the file. `false` if the file already existed; it is left unchanged.
+ * @returns whether it wrote the file; `false` if a file already existed, which is left unchanged.
  */
 export async function createCredentialFile(path: string, content: string): Promise<boolean> {
   const temporary = await writeTemporary(path, content);

@@ -4,7 +4,7 @@ const maximumRemembered = 10_000;
 const installationId = /^[cdef][\w-]{21}$/;
 
 /**
- * Installation ids that have received a message. FCM then refuses the registration token of the same installation,
+ * Installation ids that have received a message. From then on, FCM refuses the same installation's registration token,
  * which starts with the id and a colon.
  */
 export class Installations {

@@ -35,7 +35,7 @@ export async function importDatabase<Tables>(
 ): Promise<TransferCounts> {
   const sets = [jobMigrations, ...migrations];
   const lines = new ExportLines(input);
-  // Bypasses group commit, because it may run a write twice, but the input can be read only once. An import may also
+  // Bypasses group commit, which may run a write twice, whereas the input can be read only once. An import may also
   // take a long time.
   return await database.db.transaction().execute(async (transaction) => {
     // Untyped, because the tables to import are read from the database's catalog.

@@ -10,7 +10,7 @@ import { TestForm } from './test-form.js';
 
 const pushChecks = new Resource<{ readonly checks: readonly PushCheck[] }>((abort) => get('/push', abort));
 
-/** Page with checks of push, from the configuration to the phones, and a form that sends a test notification. */
+/** Page with push checks, from the configuration to the phones, and a form that sends a test notification. */
 export function PushPage() {
   const load = () => pushChecks.load();
   useEffect(() => {
