@@ -1,11 +1,12 @@
 #!/bin/sh
-# Builds the image for both architectures and pushes it: deploy/publish-image.sh NAME, such as registry.example.com/waxwing.
-# Needs docker buildx with a builder that can build for both, and a login to the registry. Prints the image with its digest.
+# Builds the image for amd64 and arm64, pushes it, and prints its name with its digest. Usage:
+# deploy/publish-image.sh NAME, such as registry.example.com/waxwing. Needs docker buildx with a builder for both
+# architectures, and a login to the registry.
 set -eu
 cd "$(dirname "$0")/.."
 name=${1:?name the image, such as registry.example.com/waxwing}
 version=$(node -p 'require("./package.json").version')
-# The time of the commit, so that the same commit gives the same layers.
+# Uses the time of the commit, so that the same commit gives the same layers.
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 metadata=$(mktemp)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The postgres image runs this once. It creates a role and a database for each program.
+# Creates a role and a database for each program. The postgres image runs this script once.
 set -eu
 for program in relay server; do
   case $program in

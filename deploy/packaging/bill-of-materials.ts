@@ -5,9 +5,9 @@ import type { InstalledPackage } from './lock-file.js';
 export type BillOfMaterials = Readonly<Record<string, unknown>>;
 
 /**
- * The software bill of materials of a production installation: every package with its version, license and checksum, and
- * its dependencies. The same packages and time give the same document.
- * @param packages all packages, the program included.
+ * Creates the software bill of materials of a production installation: every package with its version, license, checksum
+ * and dependencies. The same packages and time give the same document.
+ * @param packages all packages, including the program.
  * @param unixSeconds time of the build.
  */
 export function billOfMaterials(
@@ -16,7 +16,7 @@ export function billOfMaterials(
   unixSeconds: number,
 ): BillOfMaterials {
   const urls = new Map(packages.map((installed) => [installed.to, packageUrl(installed)]));
-  // The same version of a package can be in two folders, and is one component.
+  // The same version of a package can be in two folders, but is listed as one component.
   const distinct = new Map(packages.map((installed) => [packageUrl(installed), installed]));
   const main = packages.find(({ from }) => from === `apps/${program}`) as InstalledPackage;
   distinct.delete(packageUrl(main));
@@ -57,7 +57,7 @@ function component(installed: InstalledPackage, type: 'application' | 'library')
   };
 }
 
-/** The package URL, in which the `@` of a scope is escaped. */
+/** The package URL. The `@` of a scope must be escaped. */
 function packageUrl({ name, version }: InstalledPackage): string {
   return `pkg:npm/${name.replace('@', '%40')}@${version}`;
 }
@@ -67,14 +67,14 @@ function licenseOf(license: string) {
   return license.includes(' ') ? { expression: license } : { license: { id: license } };
 }
 
-/** npm's `sha512-` and base64 as CycloneDX's algorithm and hexadecimal digits. */
+/** Converts npm's `sha512-` and base64 to CycloneDX's algorithm name and hexadecimal digits. */
 function checksum(integrity: string) {
   const [, bits, digest = ''] = /^sha(\d+)-(\S+)/.exec(integrity) ?? [];
   if (bits === undefined) throw new Error(`package-lock.json has an unknown checksum: ${integrity}`);
   return { alg: `SHA-${bits}`, content: Buffer.from(digest, 'base64').toString('hex') };
 }
 
-/** A version 8 UUID (RFC 9562) from a hash, so that the same installation has the same serial number. */
+/** A version 8 UUID (RFC 9562) derived from a hash, so that identical installations have the same serial number. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
   return [

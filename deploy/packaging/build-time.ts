@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 
 /**
- * Timestamp of a build, in Unix seconds: SOURCE_DATE_EPOCH if set, otherwise the last commit's.
- * @throws Error if neither is known.
+ * Timestamp of a build, in Unix seconds: SOURCE_DATE_EPOCH if set, otherwise the time of the last commit.
+ * @throws Error if neither is available.
  */
 export function buildTime(root: string, sourceDateEpoch: string | undefined): number {
   if (sourceDateEpoch !== undefined) {

@@ -17,24 +17,24 @@ import { installProgram, linkCommand } from './install-program.js';
 import { productionPackages } from './lock-file.js';
 
 export interface DebianPackageOptions {
-  /** Root of a checkout that is built. */
+  /** Root of a checkout that has been built. */
   readonly root: string;
   readonly program: 'relay' | 'server';
-  /** Folder for the package. */
+  /** Output folder. */
   readonly folder: string;
   /** `Name <address>` of the package's maintainer. */
   readonly maintainer: string;
-  /** Time of every file, in Unix seconds. */
+  /** Modification time of every file in the package, in Unix seconds. */
   readonly unixSeconds: number;
 }
 
-/** Debian's names of the platforms that the native dependencies are compiled for. */
+/** Debian's names for the platforms that the native dependencies are compiled for. */
 const architectures: Readonly<Record<string, string>> = { 'linux-x64': 'amd64', 'linux-arm64': 'arm64' };
 
 /**
- * Builds a Debian package of a program with its production dependencies, for this machine's architecture. The same
- * checkout and time give the same bytes. Needs dpkg-deb.
- * @returns its path.
+ * Builds a Debian package of a program with its production dependencies, for this machine's architecture. The build is
+ * reproducible: the same checkout and time give the same bytes. Needs dpkg-deb.
+ * @returns the path of the package.
  */
 export function buildDebianPackage({
   root,
@@ -76,7 +76,7 @@ export function buildDebianPackage({
   }
 }
 
-/** Unit, user, folders and settings. */
+/** Writes the systemd unit, the files that declare the user and the folders, and the settings. */
 function writeSystemFiles(root: string, program: string, tree: string): void {
   const unit = readFileSync(join(root, 'deploy/systemd', `waxwing-${program}.service`), 'utf8');
   const debian = (file: string) => template(root, file, program);
@@ -131,7 +131,7 @@ interface TreeEntry {
   readonly kind: 'file' | 'folder' | 'link';
 }
 
-/** Every file, link and folder, each folder after its content. */
+/** Lists every file, link and folder. Each folder comes after its contents. */
 function entriesOf(folder: string): readonly TreeEntry[] {
   const inside = readdirSync(folder, { withFileTypes: true }).flatMap((entry): readonly TreeEntry[] => {
     const path = join(folder, entry.name);
@@ -143,7 +143,7 @@ function entriesOf(folder: string): readonly TreeEntry[] {
 
 function build(tree: string, path: string, unixSeconds: number): string {
   for (const { path: entry, kind } of entriesOf(tree)) {
-    // Sets a fixed mode, because the mode of a created folder depends on the umask of the build.
+    // The mode of a created folder depends on the umask of the build, so set a fixed mode.
     if (kind === 'folder') chmodSync(entry, 0o755);
     lutimesSync(entry, unixSeconds, unixSeconds);
   }

@@ -4,13 +4,13 @@ import type { InstalledPackage } from './lock-file.js';
 
 /** Type declarations, sources and source maps, which no program loads. */
 const unused = /\.(?:[cm]?ts|tsx|map|tsbuildinfo)$/;
-/** Sources in C of native packages, whose compiled code is in `prebuilds`. */
+/** C and C++ sources of native packages. Their compiled code is in `prebuilds`. */
 const native = /\.(?:c|cc|cpp|h|gyp|gypi)$/;
 
 /**
- * Copies packages into a folder, with only the files that a program loads on this platform. Every file is 0644 or 0755,
- * also if the checkout is private.
- * @param platform as in Node's `process.platform` and `process.arch`, such as `linux-x64`.
+ * Copies packages into a folder, but only the files that a program loads on this platform. Every file gets mode 0644 or
+ * 0755, even if the checkout is private.
+ * @param platform Node's `process.platform` and `process.arch`, such as `linux-x64`.
  */
 export function installProgram(
   root: string,
@@ -27,13 +27,13 @@ export function installProgram(
   }
 }
 
-/** Links a program's command, as npm does in `node_modules/.bin`. */
+/** Creates a symbolic link to a program's command, as npm does in `node_modules/.bin`. */
 export function linkCommand(path: string, target: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
   symlinkSync(target, path);
 }
 
-/** The files that npm would publish: those of the manifest's `files`, and those that it always adds. */
+/** The files that npm would publish: those in the manifest's `files`, `LICENSE` and `package.json`. */
 function publishedFiles(folder: string): readonly string[] {
   const { files } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { files: string[] };
   const folders = files.filter((entry) => !entry.startsWith('!'));
@@ -44,7 +44,7 @@ function publishedFiles(folder: string): readonly string[] {
   ];
 }
 
-/** Without packages nested in it, which are installed on their own. */
+/** All files below a folder, except nested packages, which are installed separately. */
 function filesBelow(folder: string, below = ''): readonly string[] {
   return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((entry) => {
     const path = join(below, entry.name);
@@ -53,7 +53,7 @@ function filesBelow(folder: string, below = ''): readonly string[] {
   });
 }
 
-/** Whether a file is compiled for another platform: `prebuilds/darwin-arm64/…`, or for musl instead of glibc. */
+/** Whether a file is compiled for a different platform, such as `prebuilds/darwin-arm64/…`, or for musl instead of glibc. */
 function isForOtherPlatform(file: string, platform: string): boolean {
   const [, built] = /(?:^|\/)prebuilds\/([^/]+)\//.exec(file) ?? [];
   return built !== undefined && (built !== platform || file.includes('musl'));

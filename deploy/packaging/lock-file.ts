@@ -3,10 +3,10 @@ import { join, posix } from 'node:path';
 
 /** One package in package-lock.json (version 3). */
 interface LockedPackage {
-  /** Only the project's own packages have one. */
+  /** Set only for the project's own packages. */
   readonly name?: string;
   readonly version: string;
-  /** Subresource integrity of the tarball. The project's own packages have none. */
+  /** Subresource integrity of the tarball; not set for the project's own packages. */
   readonly integrity?: string;
   readonly license?: string;
   readonly optional?: boolean;
@@ -16,14 +16,14 @@ interface LockedPackage {
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 
-/** A package of a production installation. */
+/** A package in a production installation. */
 export interface InstalledPackage extends LockedPackage {
   readonly name: string;
-  /** Its folder in the checkout, relative to the root. */
+  /** The package's folder in the checkout, relative to the root. */
   readonly from: string;
-  /** Its folder in the installation: below `node_modules`, also for the project's own packages. */
+  /** The package's folder in the installation: below `node_modules`, even for the project's own packages. */
   readonly to: string;
-  /** The names of its dependencies, with their folders in the installation. */
+  /** The folder of each dependency in the installation, by the dependency's name. */
   readonly needs: ReadonlyMap<string, string>;
 }
 
@@ -33,8 +33,8 @@ interface Link {
 }
 
 /**
- * A program with every package that it needs in production, in the versions of package-lock.json. Leaves out packages for
- * development, optional peers, and optional packages that are not installed on this platform.
+ * Lists a program and every package that it needs in production, with the versions in package-lock.json. Omits
+ * development packages, optional peers, and optional packages that are not installed on this platform.
  * @throws Error if a required package is not installed.
  */
 export function productionPackages(root: string, program: string): readonly InstalledPackage[] {
@@ -69,7 +69,7 @@ function namesNeededBy(locked: LockedPackage): readonly string[] {
   return Object.keys({ ...locked.dependencies, ...locked.optionalDependencies }).concat(peers);
 }
 
-/** Resolves a name as Node does: in `node_modules` of the package's folder, then of each folder above. */
+/** Resolves a name as Node does: in `node_modules` of the package's folder, then of each parent folder. */
 function resolve(
   name: string,
   from: string,

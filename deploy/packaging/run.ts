@@ -1,4 +1,4 @@
-// npm run debs|sbom|production -- [FOLDER], with artifacts as the default folder.
+// npm run debs|sbom|production -- [FOLDER]. The default folder is artifacts.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
@@ -11,18 +11,18 @@ const root = join(import.meta.dirname, '../..');
 const [command = '', given = 'artifacts'] = process.argv.slice(2);
 const { SOURCE_DATE_EPOCH, DEBFULLNAME = 'Waxwing', DEBEMAIL = 'root@localhost' } = process.env;
 const unixSeconds = buildTime(root, SOURCE_DATE_EPOCH);
-// npm runs scripts in the root of the checkout. INIT_CWD is the folder in which the user typed the command.
+// npm runs scripts in the root of the checkout. INIT_CWD is the folder where the user ran npm.
 const folder = resolve(process.env.INIT_CWD ?? '.', given);
 
 type Program = 'relay' | 'server';
 
-/** A Debian package. @returns its path. */
+/** Builds a Debian package. @returns its path. */
 function debs(program: Program): string {
   const maintainer = `${DEBFULLNAME} <${DEBEMAIL}>`;
   return buildDebianPackage({ root, program, folder, maintainer, unixSeconds });
 }
 
-/** A software bill of materials. @returns its path. */
+/** Writes a software bill of materials. @returns its path. */
 function sbom(program: Program): string {
   const path = join(folder, `waxwing-${program}.cdx.json`);
   mkdirSync(folder, { recursive: true });
@@ -31,7 +31,7 @@ function sbom(program: Program): string {
   return path;
 }
 
-/** The program with its production dependencies and its bill of materials. @returns the path of its command. */
+/** Installs a program with its production dependencies and its bill of materials. @returns the path of its command. */
 function production(program: Program): string {
   sbom(program);
   installProgram(root, productionPackages(root, program), folder, `${process.platform}-${process.arch}`);

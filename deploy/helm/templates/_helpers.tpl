@@ -21,7 +21,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 
 {{- define "waxwing.pod" -}}
 automountServiceAccountToken: false
-# With service links, the cluster would set variables such as SERVER_PORT for a service of that name.
+# With service links, a service named "server" would set SERVER_PORT, which the program would read as a setting.
 enableServiceLinks: false
 {{- with .Values.imagePullSecrets }}
 imagePullSecrets:
@@ -47,7 +47,7 @@ securityContext:
 {{- end }}
 
 {{- define "waxwing.probes" -}}
-# A start can wait for another process that migrates the database.
+# A starting process may have to wait while another process migrates the database.
 startupProbe:
   httpGet: { path: /health/live, port: http }
   periodSeconds: 5
