@@ -83,7 +83,7 @@ function resolve(
   }
 }
 
-/** The innermost workspace or installed package in a path, such as `packages/markdown/node_modules/diff`. */
+/** Converts a folder in the checkout, such as `packages/markdown/node_modules/diff`, to its folder in the installation. */
 function placeOf(from: string, packages: Readonly<Record<string, LockedPackage | Link>>): string {
   const [own = '', ...nested] = from.split(/\/(?=node_modules\/)/);
   const workspace = own.startsWith('node_modules/') ? own : `node_modules/${workspaceName(own, packages)}`;
