@@ -7,22 +7,25 @@ import {
 import type { PushToken } from './push-token.js';
 import { requirePushToken } from './require-push-token.js';
 
-/** The context that a registration is bound to: time, organization, account and order. */
+/** The context that a registration is bound to: time, organization, account and sequence. */
 export interface RegistrationBinding {
-  /** Unix seconds, by the clock that the phone follows. The relay refuses the registration a day later. */
+  /**
+   * Unix seconds, according to the clock that the phone follows. The relay refuses registrations that are more than a
+   * day old.
+   */
   readonly timestamp: number;
   /** UUID of the organization. A relay that supports the field refuses the registration for any other organization. */
   readonly audience?: string | undefined;
   /** The push account. A relay that supports the field refuses the registration for any other account. */
   readonly pushAccountId?: PushAccountId | undefined;
-  /** Greater than in all earlier registrations of the account; see `PushRegistration`. */
+  /** Greater than the sequence of every earlier registration of the account; see `PushRegistration`. */
   readonly sequence?: number | undefined;
 }
 
 /**
  * Builds the registration to be sealed for the relay (docs/protocol.md#sealed-registration).
  *
- * @throws RangeError for a token that the relay would refuse: empty, too long, or for APNs not hexadecimal or without
+ * @throws RangeError for a token that the relay would refuse: empty, too long, or (for APNs) not hexadecimal or without
  * `iosAppId`.
  */
 export function buildRegistration(

@@ -1,6 +1,7 @@
 /**
- * Makes an object safe for `JSON.stringify`, which throws on a `bigint` and writes a `Map` as `{}`: every `bigint`
- * becomes decimal text, and every `Map` an object. Adds a `toJSON` that is not enumerable, and returns the object.
+ * Makes an object safe for `JSON.stringify`, which throws on a `bigint` and writes a `Map` as `{}`. Adds a
+ * non-enumerable `toJSON` that converts every `bigint` to a decimal string and every `Map` to an object. Returns the
+ * same object.
  */
 export function jsonSafe<T extends object>(object: T): T {
   const toJSON = () => safe(Array.isArray(object) ? [...object] : { ...object });

@@ -1,10 +1,10 @@
-/** The last task of each name that has not settled yet. */
+/** The last unsettled task for each name. */
 const lastTasks = new Map<string, Promise<unknown>>();
 
 /**
- * Serializes tasks by name, FIFO: among all clients in this JavaScript context, and among the tabs and workers of a browser
- * that has Web Locks. The lock belongs to the name and not to a store, because an app may wrap its storage again for each
- * client. A failed task does not prevent the next task from running.
+ * Runs tasks with the same name one after another, in FIFO order. Covers all clients in this JavaScript context and, in
+ * browsers with Web Locks, all tabs and workers. The lock is tied to a name rather than to a store object, because an
+ * app may create a new storage wrapper for each client. A failed task does not prevent the next task from running.
  */
 export function exclusively<T>(name: string, task: () => Promise<T>): Promise<T> {
   const run = () => acrossTabs(name, task);
@@ -17,7 +17,7 @@ export function exclusively<T>(name: string, task: () => Promise<T>): Promise<T>
   return result;
 }
 
-/** The part of the Web Locks API that serializes tasks between the tabs and workers of one origin. */
+/** The part of the Web Locks API that is used to serialize tasks across the tabs and workers of one origin. */
 interface WebLocks {
   request<T>(name: string, task: () => Promise<T>): Promise<T>;
 }
@@ -28,7 +28,8 @@ async function acrossTabs<T>(name: string, task: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Creates a function that runs a background task, single-flight: calls during a run do nothing. Ignores errors of the task.
+ * Creates a function that starts a background task. Single-flight: calls during a run do nothing. Errors from the task
+ * are ignored.
  */
 export function createSharedRun(task: () => Promise<void>): () => void {
   let isRunning = false;

@@ -12,11 +12,12 @@ export { createIndexedDbStorage } from './stores/indexed-db-storage.js';
 export type { TextStorage } from './stores/stored-texts.js';
 
 /**
- * Creates a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this storage.
- * Like `PushClient.open`, it drops repeats and never throws because of a push's contents; errors of the storage pass
- * through. It reports damaged texts on the console, because they may not appear in the status of any `sync`.
+ * Creates a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this
+ * storage. Like `PushClient.open`, it drops repeats and never throws because of a push's contents; storage errors
+ * propagate to the caller. It reports damaged data on the console, because the damage may not appear in the status of
+ * any `sync`.
  *
- * @throws RangeError if the storage lacks a method.
+ * @throws RangeError if the storage is missing a method.
  */
 export function createOpener(storage: TextStorage): (received: ReceivedPush) => Promise<OpenedNotification> {
   requireTextStorage(storage);

@@ -34,8 +34,8 @@ export interface PushClientOptions {
   /** The relay's public key built into the app: base64 of 32 bytes. */
   readonly bouncerPublicKey: string;
   /**
-   * Returns the current push token of the phone's system, or `undefined` if there is no token, for example because the user
-   * does not allow notifications.
+   * Returns the current push token from the phone's operating system, or `undefined` if there is none, for example
+   * because the user has not allowed notifications.
    */
   readonly pushToken: () => PushToken | undefined | Promise<PushToken | undefined>;
   /** The phone's account table; contains private keys. `createTextStores` creates one from a text storage. */
@@ -45,15 +45,15 @@ export interface PushClientOptions {
   /** Stores sign-outs until their servers are notified. Default: in memory only. */
   readonly forgotten?: ForgottenAccountStore;
   /**
-   * The relay's URL, such as `https://push.example.com`. With this option, the client also sends sign-outs directly to the
-   * relay, so that they do not depend on the server. Default: only through the server.
+   * The relay's URL, such as `https://push.example.com`. If set, the client also sends sign-outs directly to the relay,
+   * so that they do not depend on the server. By default, sign-outs go only through the server.
    */
   readonly relayUrl?: string;
   /** Follows the relay's signed key lists. Without it, only the built-in key is used. */
   readonly keyList?: KeyListOptions;
   /** Default: the platform's `fetch`. */
   readonly fetch?: Fetch;
-  /** Unix milliseconds by the device's clock; default `Date.now`. */
+  /** Unix milliseconds according to the device's clock; default `Date.now`. */
   readonly clock?: PhoneClock;
   /** Default: libsodium's random bytes. */
   readonly random?: Random;
@@ -67,7 +67,7 @@ export interface KeyListOptions {
   readonly signingPublicKey: string;
   /**
    * The relay's offline recovery key, if the relay has one: base64 of 32 bytes, pinned in the app. It can endorse a new
-   * signing key after a theft.
+   * signing key if the old one is stolen.
    */
   readonly recoveryPublicKey?: string | undefined;
   /** Persists the newest verified list. `createTextStores` creates one from a text storage. */
@@ -80,10 +80,10 @@ export interface SignedInAccount extends AccountIdentity {
   readonly apiKey: string;
 }
 
-/** Push on one phone, for all accounts of the app. */
+/** Push for all accounts of an app on one phone. */
 export interface PushClient {
   /**
-   * Returns the registrar of one account.
+   * Returns the registrar for one account.
    *
    * @throws RangeError if a field is missing (named in the message), `userId` is not an integer, or `realmUrl` is not
    * an https URL. Plain http is allowed for loopback addresses only.
@@ -91,7 +91,7 @@ export interface PushClient {
   registrar(account: SignedInAccount): Registrar;
   /**
    * Opens a push from FCM, APNs or Web Push, for any account of the app. Never throws because of the push's contents;
-   * errors of the stores pass through.
+   * store errors propagate to the caller.
    */
   open(received: ReceivedPush): Promise<OpenedNotification>;
 }
@@ -99,8 +99,8 @@ export interface PushClient {
 /**
  * Sets up push for an app. Loads libsodium (WebAssembly) unless `sodium` is given.
  *
- * @throws RangeError naming a missing option, a store without its methods, a key that is not base64 of 32 bytes, or a
- * `relayUrl` that is not https.
+ * @throws RangeError that names the invalid option: a missing option, a store without the required methods, a key that
+ * is not base64 of 32 bytes, or a `relayUrl` that is not https.
  */
 export async function createPushClient(options: PushClientOptions): Promise<PushClient> {
   requirePresent(options, ['pushToken', 'accounts', 'seen']);
@@ -159,8 +159,7 @@ function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Requi
     noteSignOut,
     lastSignOut: async (account) => (await lastSignOut(account)) ?? undefined,
     async remove(id) {
-      // Deletes the account first: while its key pair exists, a replayed notification could be opened without the seen
-      // state.
+      // Deletes the account first. As long as its key pair exists, replay protection needs the seen state.
       await accounts.remove(id);
       await seen.forget(id);
     },

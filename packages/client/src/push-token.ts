@@ -1,6 +1,6 @@
 import type { ApnsEnvironment } from '@waxwing/protocol/phone';
 
-/** A push token from the phone's system. The client passes it on unchanged, including its letter case. */
+/** A push token from the phone's operating system. The client passes it on unchanged and preserves its case. */
 export type PushToken =
   | { readonly tokenKind: 'fcm'; readonly token: string }
   /** A Web Push or UnifiedPush token; create it with `fromPushSubscription` or `fromUnifiedPush`. */

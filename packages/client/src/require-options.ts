@@ -18,7 +18,7 @@ export function requireKey(name: string, key: unknown): Uint8Array {
   return bytes;
 }
 
-/** Validates the recovery key, like `requireKey`. For `none` or `null`, the error says to omit the option. */
+/** Validates the recovery key, like `requireKey`. For `none` or `null`, the error message says to omit the option. */
 export function requireRecoveryKey(name: string, key: unknown): void {
   if (key === 'none' || key === null) {
     throw new RangeError(
@@ -53,7 +53,7 @@ export function requirePresent(options: object, names: readonly string[], prefix
   }
 }
 
-/** Requires that these options are functions, if they are given. @throws RangeError naming the first other value. */
+/** Requires that these options, if given, are functions. @throws RangeError naming the first option that is not. */
 export function requireFunctions(options: object, names: readonly string[]): void {
   const given = options as Readonly<Record<string, unknown>>;
   for (const name of names) {
@@ -72,7 +72,7 @@ export function requireStore(name: string, store: object, methods: readonly stri
   );
 }
 
-/** Describes a wrong value. Never includes the value, which may be a secret. */
+/** Describes the type of a wrong value. Never includes the value itself, which may be a secret. */
 function kindOf(value: unknown): string {
   return value === null ? 'null' : `of the type ${typeof value}`;
 }

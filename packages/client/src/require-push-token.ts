@@ -41,7 +41,7 @@ export function requirePushToken(given: unknown): void {
   }
 }
 
-/** Texts that apps mistakenly pass as an FCM token, each with a description. */
+/** Strings that apps mistakenly pass as an FCM token, each with a description. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: use the token from getDevicePushTokenAsync'],
   [
@@ -77,7 +77,10 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
   [/[^!-~]/, 'damaged: it contains white space or characters other than ASCII'],
 ];
 
-/** Refuses texts that are known not to be FCM tokens. Accepts any other text, because FCM's format is not documented. */
+/**
+ * Refuses strings that are known not to be FCM tokens. Accepts all others, because the format of FCM tokens is not
+ * documented.
+ */
 function requireFcmToken(token: string): void {
   const other = otherTexts.find(([pattern]) => pattern.test(token));
   if (other !== undefined) throw new RangeError(`pushToken.token of FCM is ${other[1]}.`);

@@ -2,16 +2,19 @@
 export type PhoneClock = () => number;
 
 /**
- * Estimates the server's clock from the device's clock and the `Date` headers of answers (RFC 9110 section 6.6.1). The
- * server can claim any time: `timeToFollow` decides how far to follow the estimate.
+ * Estimates the server's clock from the device's clock and the `Date` headers of responses (RFC 9110 section 6.6.1).
+ * The server can claim any time, so `timeToFollow` decides how far to trust the estimate.
  */
 export interface ServerClock {
   /**
-   * Records an answer's `Date` header; ignores `null` and invalid dates. Times are in milliseconds by the device's
-   * clock.
+   * Records a response's `Date` header. Ignores `null` and invalid dates. Times are in milliseconds according to the
+   * device's clock.
    */
   learn(dateHeader: string | null, requestSentAt: number, answerReceivedAt: number): void;
-  /** Returns Unix milliseconds by the server's clock, or by the device's clock before the first answer. */
+  /**
+   * Returns Unix milliseconds according to the server's clock, or according to the device's clock before the first
+   * response.
+   */
   now(): number;
 }
 

@@ -18,20 +18,21 @@ type BrowserSubscription = PushSubscriptionLike & {
 };
 
 /**
- * Returns the push token of a browser, for the option `pushToken`. Subscribes with the relay's VAPID key if the browser
- * has no such subscription. Returns `undefined` if the browser has no Web Push, or while the user has not allowed
- * notifications: request permission with `Notification.requestPermission()` in a click handler, and then call `sync`.
+ * Returns a browser's push token, for use as the `pushToken` option. Subscribes with the relay's VAPID key unless the
+ * browser already has such a subscription. Returns `undefined` if the browser has no Web Push, or while the user has
+ * not allowed notifications: request permission with `Notification.requestPermission()` in a click handler, and then
+ * call `sync`.
  *
  * @param vapidPublicKey base64url of 65 bytes, from the relay's operator.
  *
- * @throws RangeError for another key or registration; the browser's error if its push service refuses; an `Error` if the
- * service does not answer for 30 seconds.
+ * @throws RangeError if the key or registration is invalid; the browser's error if its push service refuses; an `Error`
+ * if the push service does not respond within 30 seconds.
  */
 export async function subscribeToPushes(
   registration: PushRegistrationLike,
   vapidPublicKey: string,
 ): Promise<WebPushToken | undefined> {
-  // First: an invalid key matches no subscription, and would end the one that works.
+  // Validated first, because an invalid key matches no subscription and would cancel the one that works.
   requireVapidKey(vapidPublicKey);
   if (typeof registration !== 'object' || registration === null) {
     throw new RangeError('registration must be the result of navigator.serviceWorker.register.');
@@ -48,8 +49,8 @@ export async function subscribeToPushes(
 }
 
 /**
- * Adds a timeout to a browser call. Without a connection to its push service, a browser may wait forever, and `sync`
- * would then also wait forever.
+ * Adds a timeout to a browser call. Without a connection to its push service, a browser may wait forever, and so would
+ * `sync`.
  */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +70,7 @@ async function inTime<Result>(work: Promise<Result>): Promise<Result> {
 
 function isFor({ options }: BrowserSubscription, vapidPublicKey: string): boolean {
   const key = options?.applicationServerKey;
-  // A browser that does not report the key cannot be checked: assume a match.
+  // If the browser does not report the key, assume a match.
   if (key === undefined || key === null) return true;
   const text = btoa(String.fromCharCode(...new Uint8Array(key)));
   return text.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '') === vapidPublicKey;

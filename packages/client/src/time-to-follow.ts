@@ -3,11 +3,11 @@ const dayMilliseconds = 86_400_000;
 /** Maximum difference between the server's clock and the device's clock that the phone accepts without further proof. */
 const followedMilliseconds = dayMilliseconds;
 
-/** Maximum lag of the device's clock up to which the phone follows a signed key list. */
+/** How far the device's clock may lag for the phone to follow the date of a signed key list. */
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {
-  /** Unix milliseconds by the device's clock, like all instants here. */
+  /** Unix milliseconds according to the device's clock, like all instants here. */
   readonly device: number;
   /** The server's claimed time. */
   readonly server: number;
@@ -17,7 +17,7 @@ export interface Clocks {
 
 export interface FollowedTime {
   readonly now: number;
-  /** By the device's own clock. */
+  /** According to the device's own clock. */
   readonly device: number;
   /** The latest time to which a server can move the phone's time. */
   readonly latest: number;
@@ -30,10 +30,10 @@ export interface FollowedTime {
 /**
  * Decides which time a phone uses: the device's clock or the server's claim.
  *
- * If a server could set a phone's clock forward, it could collect registrations that stay valid for days. If it could
- * set the clock back, registrations would be refused, and the phone would conclude that its account is lost. The phone
- * therefore follows a server only within bounds. They are always measured from the device's clock, so that small steps
- * cannot add up:
+ * If a server could move a phone's time forward, it could collect registrations that stay valid for days. If it could
+ * move the time back, registrations would be refused, and the phone would conclude that its account is lost. The phone
+ * therefore follows a server only within bounds. The bounds are always measured from the device's clock, so that small
+ * steps cannot add up:
  *
  * - up to a day in either direction
  * - up to a week forward if a signed key list was issued more than a day after the device's time, which proves that the
@@ -66,8 +66,8 @@ export interface RegistrationDate {
 /**
  * Computes a registration's date: the followed time, but never earlier than the previous date, so that no server can
  * move dates back and forth. A previous date beyond `time.latest` is ignored, because the clock has been corrected
- * since. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not cause a
- * second refusal.
+ * since then. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not cause
+ * a second refusal.
  */
 export function dateRegistration({ time, before, isRepeat }: RegistrationDate): number {
   const earliest = before !== undefined && before <= time.latest ? before : 0;

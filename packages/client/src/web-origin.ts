@@ -2,9 +2,9 @@ const webUrl = /^(https?):\/\/([^/?#@\\\s:[\]]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(
 const defaultPorts = { http: 80, https: 443 } as const;
 
 /**
- * Returns the origin of an absolute http or https URL, in lower case and without the scheme's default port. Returns
- * `undefined` for any other text, including URLs with a user name. Replaces `URL`, which does not compute origins on React
- * Native.
+ * Returns the origin of an absolute http or https URL, in lowercase and without the scheme's default port. Returns
+ * `undefined` for any other string, including URLs with a user name. Used instead of `URL`, which does not compute
+ * origins on React Native.
  */
 export function webOriginOf(url: string): string | undefined {
   const match = webUrl.exec(url);

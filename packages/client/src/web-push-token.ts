@@ -61,7 +61,7 @@ function tokenOf(
   }
 }
 
-/** Validates a Web Push token. @throws RangeError for any other text. The message does not contain the text. */
+/** Validates a Web Push token. @throws RangeError for any other string. The message does not contain the string. */
 export function requireWebPushToken(token: string): void {
   if (parseWebPushToken(token) !== undefined) return;
   throw new RangeError(

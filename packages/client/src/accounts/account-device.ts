@@ -1,13 +1,13 @@
 import type { ClientDeviceId, PushKeyId } from '@waxwing/protocol/phone';
 import type { SentRegistration } from './sent-registration.js';
 
-/** A secret key that seals notifications of the newer generation. */
+/** A symmetric key that encrypts notifications of the newer generation. */
 export interface PushKey {
-  /** Random, and unique among all accounts of the phone. Every push that is sealed with the key contains this id. */
+  /** Random, and unique across all accounts on the phone. Every push sealed with this key contains the id. */
   readonly pushKeyId: PushKeyId;
   /** 32 bytes. */
   readonly key: Uint8Array;
-  /** Unix milliseconds by the device's clock; the same for `supersededAt`. */
+  /** Unix milliseconds according to the device's clock, like `supersededAt`. */
   readonly createdAt: number;
   /** When the server acknowledged a newer key. Absent for the key in use and for keys that have not been sent yet. */
   readonly supersededAt?: number;
@@ -22,15 +22,15 @@ export interface AccountDevice {
   /** The last token registration that the server accepted. */
   readonly sent?: SentRegistration;
   /**
-   * When the account's registration of the older generation was removed, in Unix milliseconds by the device's clock. The
-   * account's key pair opens pushes in flight for 30 more days, and is then replaced.
+   * When the account's registration of the older generation was removed, in Unix milliseconds according to the device's
+   * clock. The account's key pair is kept for another 30 days to open pushes in flight, and is then replaced.
    */
   readonly keyPairUnusedSince?: number;
 }
 
 export const noDevice: AccountDevice = { pushKeys: [] };
 
-/** Merges the devices of two rows of one account. Keeps the first row's device id, and the keys of both rows. */
+/** Merges the devices from two rows of the same account. Keeps the first row's device id and the keys from both rows. */
 export function mergeDevices(kept: AccountDevice, dropped: AccountDevice): AccountDevice {
   const deviceId = kept.deviceId ?? dropped.deviceId;
   const sent = kept.deviceId === undefined ? dropped.sent : kept.sent;

@@ -2,9 +2,9 @@ import { exclusively } from '../mutex.js';
 import { type AccountIdentity, accountName } from './push-account.js';
 
 /**
- * Runs a task while holding the account's lock, which all clients in this JavaScript context and in other tabs share.
- * Without the lock, two clients of one app (for example because React's StrictMode runs an effect twice) would register
- * an account twice, or overwrite each other's keys.
+ * Runs a task while holding the account's lock, which is shared by all clients in this JavaScript context and in other
+ * tabs. Without the lock, two clients in one app could register an account twice or overwrite each other's keys. This
+ * happens, for example, when React's StrictMode runs an effect twice.
  */
 export function exclusivelyOfAccount<T>(account: AccountIdentity, task: () => Promise<T>): Promise<T> {
   return exclusively(`waxwing.account ${accountName(account)}`, task);

@@ -11,7 +11,7 @@ const mostTries = 100;
 /**
  * Picks an unused push account id: 63 random bits.
  *
- * @throws Error if 100 random ids are all in use, which means that the random source is broken.
+ * @throws Error if 100 random ids in a row are already in use, which means that the random source is broken.
  */
 export async function pickPushAccountId(accounts: PushAccountStore, random: Random): Promise<PushAccountId> {
   for (let tries = 0; tries < mostTries; tries += 1) {
@@ -23,7 +23,7 @@ export async function pickPushAccountId(accounts: PushAccountStore, random: Rand
   );
 }
 
-/** Creates a row for this account, with a new id and key pair. Does not add the row to the table. */
+/** Creates a row for this account with a new id and key pair, but does not add it to the table. */
 export async function makePushAccount(
   accounts: PushAccountStore,
   { realmUrl, userId }: AccountIdentity,

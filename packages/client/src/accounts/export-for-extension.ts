@@ -4,18 +4,18 @@ import type { PushAccount } from './push-account.js';
 
 /** JSON shape of {@link exportForExtension}. All values are strings except `version` and `pushKeys`. */
 export interface ExtensionAccount {
-  /** Increases when the meaning of a field changes. Readers must refuse unknown versions. */
+  /** Incremented when the meaning of a field changes. Readers must reject unknown versions. */
   readonly version: 1;
   /** Decimal digits; equals the `push_account_id` of the account's pushes. */
   readonly pushAccountId: string;
-  /** Origin of the organization: scheme, host and any non-default port, in lower case. */
+  /** The organization's origin, in lowercase: scheme, host, and port if it is not the default. */
   readonly realmOrigin: string;
   /** Decimal digits. */
   readonly userId: string;
   /** Base64 of 32 bytes, like `privateKey`. */
   readonly publicKey: string;
   readonly privateKey: string;
-  /** Keys for pushes with `push_key_id`. Absent in exports of older app versions, which had no such keys. */
+  /** Keys for pushes with `push_key_id`. Absent in exports from older app versions, which had no push keys. */
   readonly pushKeys: readonly ExtensionPushKey[];
 }
 
@@ -28,9 +28,9 @@ export interface ExtensionPushKey {
 
 /**
  * Exports the account's keys as JSON ({@link ExtensionAccount}), so that native code can open its notifications: a
- * notification service extension on iOS or a messaging service on Android. The JSON contains the keys and their owner, but
- * neither the push token nor the registration. Store it only in the system's keychain, because the keys are secret. A sync
- * can change the keys, so export them again after each sync.
+ * notification service extension on iOS or a messaging service on Android. The JSON contains the keys and the account's
+ * identity, but not the push token or the registration. The keys are secret, so store the JSON only in the system's
+ * keychain. A sync can change the keys, so export them again after each sync.
  *
  * @throws RangeError if the account's `realmUrl` is not an http or https URL.
  */

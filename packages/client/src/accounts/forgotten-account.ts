@@ -1,8 +1,8 @@
 import type { ClientDeviceId, PushAccountId } from '@waxwing/protocol/phone';
 
 /**
- * A signed-out account whose server may not know about the sign-out yet. Contains the API key for notifying the server, so
- * store it as securely as the accounts.
+ * A signed-out account whose server may not know about the sign-out yet. Contains the API key that is used to notify
+ * the server, so store it as securely as the accounts.
  */
 export interface ForgottenAccount {
   readonly pushAccountId: PushAccountId;
@@ -11,13 +11,13 @@ export interface ForgottenAccount {
   readonly realmUrl: string;
   readonly email: string;
   readonly apiKey: string;
-  /** Unix milliseconds by the device's clock. */
+  /** Unix milliseconds according to the device's clock. */
   readonly forgottenAt: number;
-  /** Revocations that end the account's registrations at the relay; absent if there is nothing to revoke. */
+  /** Revocations that end the account's registrations with the relay; absent if there is nothing to revoke. */
   readonly revocations?: readonly SealedRevocation[];
 }
 
-/** A revocation that only the relay can open. */
+/** A revocation that only the relay can decrypt. */
 export interface SealedRevocation {
   /** Base64, like `encryptedPushRevocation`. */
   readonly bouncerPublicKey: string;

@@ -11,23 +11,23 @@ export interface PushAccountStore {
   /** Upserts the account by its id. */
   put(account: PushAccount): Promise<void>;
   /**
-   * Adds an account, unless the table already has an account for the same user and organization. Returns the account that is
-   * in the table afterwards. Must be atomic. Optional: without this method, clients in two tabs can each add an account, and
-   * the next sync drops one of the two accounts.
+   * Adds an account unless the table already has one for the same user and organization. Returns the account that is
+   * now in the table. Must be atomic. Optional: without this method, clients in two tabs can each add an account, and
+   * the next sync drops one of them.
    */
   addIfAbsent?(account: PushAccount): Promise<PushAccount>;
   list(): Promise<readonly PushAccount[]>;
   /** Idempotent: removing an unknown id is not an error. */
   remove(pushAccountId: PushAccountId): Promise<void>;
   /**
-   * Records that the account was signed out at `at` (Unix milliseconds). Other tabs and processes then stop registering the
-   * account. Optional, together with `lastSignOut`: without these methods, only clients that use the same store object
-   * notice a sign-out.
+   * Records that the account was signed out at `at` (Unix milliseconds). Other tabs and processes then stop registering
+   * the account. Optional, but implement it together with `lastSignOut`. Without these methods, only clients that use
+   * the same store object notice a sign-out.
    */
   noteSignOut?(account: AccountIdentity, at: number): Promise<void>;
   /**
-   * Returns the time of the account's last sign-out, or `undefined` if it was never signed out. Each sign-out has a later
-   * time than the previous sign-out.
+   * Returns the time of the account's last sign-out, or `undefined` if it was never signed out. Each sign-out has a
+   * later time than the one before it.
    */
   lastSignOut?(account: AccountIdentity): Promise<number | undefined>;
   /**
@@ -37,7 +37,7 @@ export interface PushAccountStore {
   takeWarning?(): string | undefined;
 }
 
-/** In-memory account table for tests, and for programs that register at each start. */
+/** In-memory account table for tests, and for programs that register each time they start. */
 export function createMemoryPushAccountStore(): PushAccountStore {
   const accounts = new Map<PushAccountId, PushAccount>();
   return {

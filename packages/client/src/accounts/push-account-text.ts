@@ -30,7 +30,7 @@ export function encodePushAccount(account: PushAccount): string {
   });
 }
 
-/** Decodes a text of {@link encodePushAccount}. @throws SyntaxError for any other text. */
+/** Decodes the output of {@link encodePushAccount}. @throws SyntaxError for anything else. */
 export function decodePushAccount(text: string): PushAccount {
   const row = parseJson(text);
   if (!isJsonObject(row)) throw notAnAccount();

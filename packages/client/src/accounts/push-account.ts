@@ -25,7 +25,7 @@ export interface PushAccountIdentity extends AccountIdentity {
 export interface PushAccount extends PushAccountIdentity {
   /** X25519 key pair; notifications of the older generation are sealed to its public key. */
   readonly keyPair: KeyPair;
-  /** Sequence of the last registration that was sealed for the key pair; absent before the first registration. */
+  /** Sequence number of the last registration sealed for this key pair; absent before the first registration. */
   readonly sequence?: number;
   /**
    * Registration of the older generation; absent before the first registration, and once a registration of the newer
@@ -36,12 +36,12 @@ export interface PushAccount extends PushAccountIdentity {
   readonly device?: AccountDevice;
 }
 
-/** Returns a text that identifies an account: the same text for every spelling of its URL. */
+/** Returns a string that identifies an account. It is the same for every spelling of the account's URL. */
 export function accountName({ realmUrl, userId }: AccountIdentity): string {
   return `${webOriginOf(realmUrl)} ${userId}`;
 }
 
-/** Returns whether two identities are the same account: same origin and same user id. */
+/** Returns whether two identities refer to the same account, that is, the same origin and user id. */
 export function isSameAccount(left: AccountIdentity, right: AccountIdentity): boolean {
   const origin = webOriginOf(left.realmUrl);
   return (
@@ -52,8 +52,8 @@ export function isSameAccount(left: AccountIdentity, right: AccountIdentity): bo
 }
 
 /**
- * Returns the rows of one account, smallest id first. There can be several, because two clients on one table may each have
- * added a row. All clients use the first row, and a sync drops the others.
+ * Returns the rows of one account, smallest id first. There can be several, because two clients of the same table may
+ * each have added a row. All clients use the first row, and a sync drops the others.
  */
 export function rowsOf(rows: readonly PushAccount[], identity: AccountIdentity): readonly PushAccount[] {
   return rows

@@ -27,7 +27,10 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   };
 }
 
-/** Decodes the count of repeats. Drops unreadable data; the phone then repeats a registration earlier than necessary. */
+/**
+ * Decodes the count of repeats. Drops unreadable data. As a result, the phone may repeat a registration earlier than
+ * necessary.
+ */
 function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: RegistrationRepeats } {
   if (row === undefined || !isJsonObject(row)) return {};
   const { errorCode, count, lastAt } = row;
@@ -35,7 +38,10 @@ function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: Registr
   return { repeats: { errorCode, count, lastAt } };
 }
 
-/** Decodes a push token. Replaces an invalid token with a token that no phone has, so that the phone registers again. */
+/**
+ * Decodes a push token. Replaces an invalid token with a dummy token that no phone has, so that the phone registers
+ * again.
+ */
 function decodePushToken({ tokenKind, token, iosAppId, apnsEnvironment }: JsonObject): PushToken {
   if (typeof token !== 'string') return noToken;
   if (tokenKind === 'fcm' || tokenKind === 'webpush') return { tokenKind, token };

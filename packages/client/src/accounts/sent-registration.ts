@@ -1,10 +1,10 @@
 import type { PushToken } from '../push-token.js';
 
-/** The number of consecutive times that a registration was repeated after the same error. */
+/** How many times in a row a registration was repeated after the same error. */
 export interface RegistrationRepeats {
   readonly errorCode: string;
   readonly count: number;
-  /** Unix milliseconds by the device's clock. */
+  /** Unix milliseconds according to the device's clock. */
   readonly lastAt: number;
 }
 
@@ -12,11 +12,14 @@ export interface RegistrationRepeats {
 export interface SentRegistration {
   readonly pushToken: PushToken;
   readonly bouncerPublicKey: string;
-  /** Unix seconds, by the clock that the phone followed. */
+  /** Unix seconds, according to the clock that the phone followed. */
   readonly timestamp: number;
   /** UUID of the organization; absent if its server did not report one. */
   readonly realmUuid?: string;
-  /** Sequence of the key list that was current when the registration was repeated because the relay had refused a key. */
+  /**
+   * Set if the registration was repeated because the relay refused a key: the sequence number of the current key list
+   * at that time.
+   */
   readonly repeatedForSequence?: number;
   /** Set if this registration repeats a failed registration. */
   readonly repeats?: RegistrationRepeats;

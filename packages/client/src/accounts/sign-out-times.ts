@@ -5,14 +5,14 @@ import type { PushAccountStore } from './push-account-store.js';
 export interface SignOutTime {
   /** The account's name, from `accountName`. */
   readonly account: string;
-  /** Unix milliseconds by the device's clock, but always later than the account's previous sign-out. */
+  /** Unix milliseconds according to the device's clock, but always later than the account's previous sign-out. */
   readonly at: number;
 }
 
-/** Maximum number of sign-outs to keep: more accounts than any phone has. */
+/** Maximum number of sign-outs to keep. No phone has that many accounts. */
 const mostTimes = 100;
 
-/** Returns the times with the account's last sign-out replaced. Keeps the newest 100. */
+/** Returns a copy of the times with the account's last sign-out replaced. Keeps the newest 100. */
 export function withSignOut(
   times: readonly SignOutTime[],
   identity: AccountIdentity,

@@ -14,9 +14,10 @@ export class ForgetfulStoreError extends Error {
 const mostWrites = 3;
 
 /**
- * Wraps an account table so that each write is verified by reading the row back. If a write has no effect, it is repeated,
- * because another tab or process may have overwritten the row without a lock. After three writes without effect, it throws a
- * `ForgetfulStoreError`. A row that another tab has changed in the meantime counts as stored.
+ * Wraps an account table so that each write is verified by reading the row back. A write without effect is repeated,
+ * because another tab or process may have overwritten the row without taking the lock. After three writes without
+ * effect, throws a `ForgetfulStoreError`. If another tab has changed the row in the meantime, the write counts as
+ * successful.
  */
 export function verifyWrites(accounts: Required<PushAccountStore>): Required<PushAccountStore> {
   return {

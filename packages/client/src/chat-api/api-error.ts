@@ -2,15 +2,15 @@ import { errorCodes, isErrorCode, type JsonObject, type Remedy } from '@waxwing/
 import { jsonSafe } from '../json-safe.js';
 import type { UnreachableCause } from './unreachable-cause.js';
 
-/** Contents of an error answer from the server. */
+/** Contents of an error response from the server. */
 export interface ApiErrorDetails {
-  /** A code of docs/protocol.md#error-codes, or another code that the server sent; `UNKNOWN` if it sent no code. */
+  /** The error code from the server, usually one of docs/protocol.md#error-codes; `UNKNOWN` if the server sent no code. */
   readonly code: string;
   readonly message: string;
   readonly httpStatus: number;
   /** From `Retry-After`, in seconds; `undefined` if absent. */
   readonly retryAfterSeconds: number | undefined;
-  /** The whole answer, including the extra fields of some codes (such as `queue_id`). */
+  /** The whole response, including the extra fields that some codes have (such as `queue_id`). */
   readonly fields: JsonObject;
 }
 
@@ -38,12 +38,12 @@ export class ApiError extends Error {
   }
 }
 
-/** The request got no usable answer: no network, a timeout, a proxy's error page, or an answer that is too long. */
+/** The request got no usable response: no network, a timeout, a proxy's error page, or a response that is too long. */
 export class UnreachableError extends Error {
-  /** Why there was no usable answer. */
+  /** Why there was no usable response. */
   readonly reason: UnreachableCause;
   readonly retryAfterSeconds: number | undefined;
-  /** HTTP status of the unusable answer; `undefined` if there was no answer. */
+  /** HTTP status of the unusable response; `undefined` if there was no response. */
   readonly httpStatus: number | undefined;
 
   constructor(

@@ -10,11 +10,11 @@ import type { Fetch } from './fetch.js';
 import { readText } from './read-text.js';
 import { explainFailure } from './unreachable-cause.js';
 
-/** Network and clocks of one connection to a server. */
+/** The network function and clocks for one server. */
 export interface Connection {
   readonly fetch: Fetch;
   readonly deviceClock: PhoneClock;
-  /** Updated from the `Date` headers of answers. */
+  /** Updated from the `Date` headers of responses. */
   readonly serverClock: ServerClock;
 }
 
@@ -23,16 +23,16 @@ export interface ApiExchange {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Timeout of the whole exchange, including the answer's body. */
+  /** Timeout for the whole exchange, including reading the response body. */
   readonly timeoutMilliseconds: number;
 }
 
 const maximumAnswerBytes = 1024 * 1024;
 
 /**
- * Sends one request to the chat API and returns its successful answer, parsed without rounding integers.
+ * Sends one request to the chat API and returns its successful response, parsed without rounding integers.
  *
- * @throws ApiError if the server refuses; UnreachableError if there is no usable answer.
+ * @throws ApiError if the server refuses; UnreachableError if there is no usable response.
  */
 export async function exchangeJson(connection: Connection, exchange: ApiExchange): Promise<JsonObject> {
   const { response, text } = await exchangeText(connection, exchange);
@@ -69,7 +69,7 @@ async function exchangeText(connection: Connection, exchange: ApiExchange) {
       headers,
       ...(body === undefined ? {} : { body }),
       signal: abort.signal,
-      // Credentials must not follow a redirect, and a cached answer's `Date` would skew the server clock.
+      // Credentials must not follow a redirect, and a cached response's `Date` would skew the server clock.
       redirect: 'error',
       credentials: 'omit',
       cache: 'no-store',
@@ -95,8 +95,8 @@ function parseAnswer(text: string): JsonObject | undefined {
 }
 
 /**
- * Reads `Retry-After` in seconds. If it is a date, compares it with the server's own `Date` header, so that the phone's
- * clock does not matter.
+ * Reads `Retry-After` in seconds. If the value is a date, compares it with the server's own `Date` header, so that an
+ * error in the phone's clock has no effect.
  */
 function readRetryAfter(headers: Headers): number | undefined {
   const asked = parseRetryAfter(headers.get('retry-after'), Date.parse(headers.get('date') ?? ''));

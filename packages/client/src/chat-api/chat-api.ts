@@ -31,7 +31,7 @@ export interface ChatApiOptions {
   readonly fetch?: Fetch;
   /** Unix milliseconds; default: the device's clock. */
   readonly clock?: PhoneClock;
-  /** Timeout of one request; default 30,000. */
+  /** Timeout of one request, in milliseconds; default 30,000. */
   readonly timeoutMilliseconds?: number;
 }
 
@@ -50,19 +50,20 @@ export interface EventsRequest {
   readonly queueId: string;
   /** Id of the last processed event; the server drops events up to it. */
   readonly lastEventId: number;
-  /** How long to wait for an event; default 60,000. */
+  /** How long to wait for an event, in milliseconds; default 60,000. */
   readonly timeoutMilliseconds?: number;
 }
 
 /**
  * Chat API client for one user: the operations that a phone needs for push. Every method rejects with {@link ApiError}
- * if the server refuses, and with {@link UnreachableError} if there is no usable answer.
+ * if the server refuses, and with {@link UnreachableError} if there is no usable response.
  */
 export interface ChatApi extends ClientDeviceApi {
-  /** Estimate of the server's clock, from the answers so far. */
+  /** Estimate of the server's clock, based on the responses so far. */
   readonly serverClock: ServerClock;
   /**
-   * Sends a sealed registration to the server. Success does not mean `active`: the server forwards it to the relay later.
+   * Sends a sealed registration to the server. Success does not mean that the registration is `active`: the server
+   * forwards it to the relay later.
    */
   registerPushDevice(request: PushDeviceRequest): Promise<void>;
   /** Deletes one of the user's devices from the server. Idempotent: succeeds for an unknown id. */
@@ -70,8 +71,7 @@ export interface ChatApi extends ClientDeviceApi {
   /** Sends a sealed revocation to the server, which forwards it to the relay. */
   revokePush(revocation: SealedRevocation): Promise<void>;
   /**
-   * Requests a notification of type `test` for one device, by its id in either generation, or for all of the user's
-   * devices.
+   * Requests a `test` notification for one device, given its id in either generation, or for all of the user's devices.
    */
   sendTestNotification(device?: PushAccountId | ClientDeviceId): Promise<void>;
   /**
@@ -130,7 +130,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
       const asked = send('POST', '/api/v1/register', fields, asUser);
       const answer = await asked.catch((error) => refuseOtherServer(options.realmUrl, error));
-      // Some servers omit the user's id here.
+      // Some servers omit the user id here.
       const { user_id: userId = await getOwnUserId() } = answer;
       return parseEventQueue({ ...answer, user_id: userId ?? null });
     },
@@ -156,7 +156,8 @@ function fieldsOf(request: PushDeviceRequest): FormFields {
 }
 
 /**
- * @throws UnreachableError if the server has no `/register` (every chat server has one); otherwise rethrows the error.
+ * @throws UnreachableError if the server has no `/register`, because every chat server has one. Rethrows any other
+ * error.
  */
 function refuseOtherServer(realmUrl: string, error: unknown): never {
   if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;
@@ -169,7 +170,10 @@ interface SendOptions {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Creates a function that sends requests. Form fields go into the query of a GET, and otherwise into the body. */
+/**
+ * Creates a function that sends requests. Form fields go into the query string of a GET request, or into the body of
+ * any other request.
+ */
 function createSender(realmUrl: string, connection: Connection) {
   const baseUrl = requireHttpsUrl('realmUrl', realmUrl);
   return (method: 'GET' | 'POST' | 'DELETE', path: string, fields: FormFields, options: SendOptions) => {

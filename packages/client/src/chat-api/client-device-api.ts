@@ -43,7 +43,8 @@ export interface ClientDeviceApi {
 }
 
 /**
- * Creates the operations for client devices. @param post sends form fields to a path as the user, and returns the answer.
+ * Creates the operations for client devices. @param post sends form fields to a path as the user, and returns the
+ * response.
  */
 export function clientDeviceApi(
   post: (path: string, fields: FormFields) => Promise<JsonObject>,

@@ -20,7 +20,7 @@ export interface PushDeviceState {
   readonly errorCode?: string;
 }
 
-/** An event queue, with the server's state at the time when the queue was opened. */
+/** An event queue, with the server's state at the time the queue was opened. */
 export interface EventQueue {
   readonly queueId: string;
   readonly lastEventId: number;
@@ -45,7 +45,10 @@ export interface ServerEvent {
   readonly clientDevice?: ClientDeviceEvent;
 }
 
-/** Parses the answer to opening a queue. @throws UnreachableError, like `parseEvents`, if it does not match the chat API. */
+/**
+ * Parses the response to a request that opens a queue. @throws UnreachableError if it does not match the chat API, like
+ * `parseEvents`.
+ */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
   const realmUrl = answer.realm_url ?? answer.realm_uri;

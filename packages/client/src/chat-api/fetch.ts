@@ -1,4 +1,4 @@
-/** Type of the platform's `fetch`, or a plain equivalent if the project's types do not declare `fetch`. */
+/** Type of the platform's `fetch`, or an equivalent type if the project's types do not declare `fetch`. */
 export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 
 /** Calls the platform's current `fetch`, which tests and polyfills may replace at any time. */
@@ -26,7 +26,7 @@ interface PlainOptions {
   readonly signal?: { readonly aborted: boolean };
 }
 
-/** The parts of an answer that the client reads. */
+/** The parts of a response that the client reads. */
 interface PlainAnswer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };

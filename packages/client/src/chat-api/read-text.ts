@@ -1,14 +1,14 @@
 import { UnreachableError } from './api-error.js';
 
 /**
- * Reads an answer's body as text. Where the platform supports streams, stops reading at the limit.
+ * Reads a response body as text. If the platform supports streams, stops reading at the limit.
  *
  * @throws UnreachableError if the body exceeds `maximumBytes`.
  */
 export async function readText(response: Response, maximumBytes: number): Promise<string> {
   const announcedBytes = Number(response.headers.get('content-length') ?? 0);
   if (announcedBytes > maximumBytes) throw tooLong(maximumBytes);
-  // React Native has no body streams; the platform has already read everything.
+  // React Native has no body streams: it has already read the whole body.
   if (!response.body) return requireShort(await response.text(), maximumBytes);
   return readStream(response.body, maximumBytes);
 }

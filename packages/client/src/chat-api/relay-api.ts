@@ -13,7 +13,7 @@ export interface RelayApiOptions {
   readonly timeoutMilliseconds: number;
 }
 
-/** The operations that a phone calls at the relay directly, without credentials. */
+/** The operations that a phone calls directly on the relay, without credentials. */
 export interface RelayApi {
   /** Sends a revocation of the phone's registrations. @throws ApiError, UnreachableError. */
   revoke(revocation: SealedRevocation): Promise<void>;

@@ -2,15 +2,15 @@ import { webOriginOf } from '../web-origin.js';
 import type { Fetch } from './fetch.js';
 
 /**
- * Why there was no usable answer. Browsers and React Native cannot distinguish the first three causes, and report `network`
- * instead.
+ * Why there was no usable response. Browsers and React Native cannot distinguish the first three causes, and report
+ * `network` instead.
  *
  * - `dns`: the server's name cannot be resolved
  * - `refused`: the connection was refused
- * - `tls`: the certificate is not trusted, or the answer is not TLS
- * - `timeout`: no answer in time
+ * - `tls`: the certificate is not trusted, or the response is not TLS
+ * - `timeout`: no response in time
  * - `cors`: the server does not allow requests from the page's origin
- * - `foreign-answer`: something other than the chat server answered
+ * - `foreign-answer`: the response came from something other than the chat server
  * - `network`: any other network failure
  */
 export type UnreachableCause = 'dns' | 'refused' | 'tls' | 'timeout' | 'cors' | 'foreign-answer' | 'network';
@@ -27,10 +27,10 @@ const sentences = {
   tls: ': its certificate is not trusted',
 } as const;
 
-/** Timeout of a browser's probe for whether the server is reachable at all. */
+/** Timeout of the probe by which a browser tests whether the server is reachable. */
 const probeMilliseconds = 5000;
 
-/** Explains why `fetch` failed, from the thrown error. */
+/** Explains why `fetch` failed, based on the thrown error. */
 export async function explainFailure(fetch: Fetch, url: string, thrown: unknown): Promise<Explanation> {
   const code = codeOf(thrown);
   const reason = code === undefined ? undefined : reasonOfCode(code);
@@ -64,9 +64,9 @@ function reasonOfCode(code: string): keyof typeof sentences | undefined {
 }
 
 /**
- * Returns whether the browser's CORS policy blocks the request. Browsers do not report CORS as the cause of a failure, so
- * this sends an opaque probe, whose answer the page cannot read: if the server answers it, the cause is CORS. The probe
- * contains no account data.
+ * Returns whether the browser's CORS policy blocks the request. Browsers do not report CORS as the cause of a failure,
+ * so this sends a `no-cors` request, whose response the page cannot read. If that request succeeds, the cause is CORS.
+ * The request contains no account data.
  */
 async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
   const here = globalThis.location?.origin;
@@ -78,7 +78,7 @@ async function isBlockedByBrowser(fetch: Fetch, url: string): Promise<boolean> {
     await fetch(origin, { mode: 'no-cors', credentials: 'omit', cache: 'no-store', signal: abort.signal });
     return true;
   } catch {
-    // The probe also failed, so the browser does not block the request.
+    // The probe also failed, so CORS is not the cause.
     return false;
   } finally {
     clearTimeout(timer);

@@ -2,8 +2,8 @@ import { ApiError } from './api-error.js';
 import type { FormFields } from './form.js';
 
 /**
- * Sends a registration, and sends it again with `token_kind` `fcm` if the server refuses `webpush`, which stock servers do
- * not know. The replacement has no other effect, because the relay uses the kind in the sealed registration.
+ * Sends a registration. If the server refuses the `token_kind` `webpush`, which stock servers do not support, sends it
+ * again with `fcm`. This has no other effect, because the relay uses the kind in the sealed registration.
  */
 export async function withKnownTokenKind<Answer>(
   fields: FormFields,

@@ -19,7 +19,7 @@ export interface BouncerKeyChoice {
   readonly warning?: string;
 }
 
-/** The result if no key is safe to seal to. */
+/** Returned if no key is safe to seal to. */
 export interface NoBouncerKey {
   readonly source: 'none';
   readonly warning: string;
@@ -37,7 +37,7 @@ export interface BouncerKeyChooser {
   choose(origin: KeyListOrigin): Promise<BouncerKeyChoice | NoBouncerKey>;
 }
 
-/** Creates a chooser that always chooses the built-in key, for apps without key lists. */
+/** Creates a chooser that always returns the built-in key, for apps that do not use key lists. */
 export function createBuiltInKey(publicKey: string): BouncerKeyChooser {
   return { choose: async () => ({ source: 'built-in', publicKey }) };
 }

@@ -36,12 +36,12 @@ const refusals: Readonly<Record<KeyListRefusal, string>> = {
 
 /**
  * Follows the relay's signed key lists (docs/protocol.md#following-key-lists). Chooses the primary key of the newest
- * verified list until the list expires, then the built-in key. Never chooses a key that a verified list has revoked or
- * dropped.
+ * verified list until the list expires, then the built-in key. Never chooses a key that was revoked or dropped by any
+ * verified list.
  */
 export function createKeyListFollower(options: KeyListFollowerOptions): BouncerKeyChooser {
   const { store } = options;
-  // Uses only the device's own clock: otherwise a malicious server could expire a list early, or keep it alive.
+  // Uses only the device's own clock. Otherwise a malicious server could make a list expire early or never.
   const nowSeconds = () => Math.floor(options.deviceClock() / 1000);
 
   async function follow(answer: JsonObject): Promise<string | undefined> {
@@ -56,7 +56,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // Keeps the first recovery key that it learned: a thief of the signing key would publish a different recovery key.
+        // Keeps the first recovery key that it learned, because a thief of the signing key could publish a different one.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)
@@ -71,7 +71,7 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
       let problem: string | undefined;
       try {
         const answer = await origin.fetchKeyList();
-        // Serialized: otherwise a list that arrives late would overwrite the revocations of a newer list.
+        // Serialized, because a list that arrives late could otherwise overwrite the revocations of a newer list.
         problem = await exclusively('waxwing.key-list', () => follow(answer));
       } catch (error) {
         problem = problemOf(error);
@@ -84,9 +84,10 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
 type TrustedKeys = Pick<KeyListTrust, 'signingPublicKey' | 'recoveryPublicKey'>;
 
 /**
- * Selects the keys to trust. A signing key that an app update pins replaces the current signing key, unless the phone
- * already uses the pinned key or has moved past it. The pinned key also discards the keys that the previous key vouched for,
- * because the update may follow a theft of that key. A pinned recovery key takes precedence over a recovery key from a list.
+ * Selects the keys to trust. If an app update pins a new signing key, that key replaces the current signing key, unless
+ * the phone already uses the pinned key or a successor. The keys that the previous key vouched for are also discarded,
+ * because the update may be a response to the theft of the previous key. A pinned recovery key takes precedence over a
+ * recovery key from a list.
  */
 function trustedKeys(
   state: KeyListState | undefined,

@@ -4,7 +4,7 @@ import { type KeyListDocument, parseJsonOrUndefined } from '@waxwing/protocol/ph
 export interface KeyListState {
   /** The signing key that the app pinned when the list was verified. */
   readonly pinnedSigningPublicKey: string;
-  /** The key that signed the list; newer than the pinned key if the relay has rotated it. */
+  /** The key that signed the list. Newer than the pinned key if the relay has rotated its signing key. */
   readonly signingPublicKey: string;
   readonly sequence: number;
   /** Unix seconds. */
@@ -14,17 +14,15 @@ export interface KeyListState {
   readonly primaryPublicKey: string;
   /** The primary key and all other keys that the relay accepts. */
   readonly listedPublicKeys: readonly string[];
-  /** Keys that any list has revoked or dropped, and former signing keys. */
+  /** Keys that were revoked or dropped by any list, and former signing keys. */
   readonly refusedPublicKeys: readonly string[];
   /** The app's built-in key, if the list does not contain it. */
   readonly unlistedBuiltInKey?: string;
-  /**
-   * The first recovery key that a list named, if the app pins no recovery key. Later lists neither replace nor revoke it.
-   */
+  /** The first recovery key in a list, if the app pins no recovery key. Later lists neither replace nor revoke it. */
   readonly learnedRecoveryPublicKey?: string;
 }
 
-/** Persists the state across restarts. It contains no secrets, but must be protected against tampering. */
+/** Persists the state across restarts. The state contains no secrets, but must be protected against tampering. */
 export interface KeyListStore {
   get(): Promise<KeyListState | undefined>;
   put(state: KeyListState): Promise<void>;
@@ -43,12 +41,15 @@ const stateFields: Readonly<Record<keyof KeyListState, (value: unknown) => boole
   learnedRecoveryPublicKey: isKeyOrAbsent,
 };
 
-/** Decodes the JSON of a state. Returns `undefined` for any other text, such as a damaged text. */
+/** Decodes the JSON of a state. Returns `undefined` for anything else, such as damaged JSON. */
 export function decodeKeyListState(text: string): KeyListState | undefined {
   return validKeyListState(parseJsonOrUndefined(text));
 }
 
-/** Returns a stored state, or `undefined` for any other value: an app's own store may return `null` or damaged data. */
+/**
+ * Returns the value if it is a valid state, and otherwise `undefined`. An app's own store may return `null` or damaged
+ * data.
+ */
 export function validKeyListState(state: unknown): KeyListState | undefined {
   const isState =
     isObject(state) && Object.entries(stateFields).every(([name, isValid]) => isValid(state[name]));
@@ -71,7 +72,7 @@ function isKeyOrAbsent(value: unknown): boolean {
   return value === undefined || isKey(value);
 }
 
-/** In-memory store for tests, and for programs that fetch the list at each start. */
+/** In-memory store for tests, and for programs that fetch the list each time they start. */
 export function createMemoryKeyListStore(): KeyListStore {
   let kept: KeyListState | undefined;
   return {
@@ -91,7 +92,7 @@ export interface VerifiedKeyList {
   readonly learnedRecoveryPublicKey: string | undefined;
 }
 
-/** Computes the state after a verified list. Refused keys stay refused. */
+/** Computes the new state from a verified list. Refused keys stay refused. */
 export function followKeyList(state: KeyListState | undefined, verified: VerifiedKeyList): KeyListState {
   const { list, signingPublicKey, pinnedSigningPublicKey, builtInPublicKey, learnedRecoveryPublicKey } =
     verified;

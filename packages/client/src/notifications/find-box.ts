@@ -7,14 +7,14 @@ import type { ParsedPush } from './received-push.js';
 /** The part of an account table that is needed to open notifications. */
 export type AccountReader = Pick<PushAccountStore, 'get' | 'list'>;
 
-/** The ciphertext of a push, with the account whose key the push names. */
+/** The ciphertext of a push, and the account that the push is addressed to. */
 export interface Box {
   readonly account: PushAccount;
   /** Returns `undefined` if decryption fails for any reason. */
   open(sodium: OpeningSodium): Uint8Array | undefined;
 }
 
-/** Finds the account whose key a push names. Returns `undefined` if no account of the phone has the key. */
+/** Finds the account that a push is addressed to. Returns `undefined` if no account on the phone has the key. */
 export async function findBox(
   accounts: AccountReader,
   push: Extract<ParsedPush, { ciphertext: Uint8Array }>,
@@ -32,7 +32,7 @@ export async function findBox(
   return undefined;
 }
 
-/** Opens a nonce followed by a secret box. */
+/** Decrypts a nonce followed by a secret box. */
 function openSecretBox(
   sodium: OpeningSodium,
   ciphertext: Uint8Array,

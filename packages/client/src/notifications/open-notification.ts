@@ -29,7 +29,7 @@ export const ignoredReasons = Object.freeze({
 
 const nameCharacters = 4;
 
-/** The reason why a push was ignored; {@link ignoredReasons} explains each. */
+/** Why a push was ignored; {@link ignoredReasons} explains each reason. */
 export type IgnoredReason = keyof typeof ignoredReasons;
 
 /** Result of opening a push: a notification, or the reason why the push was ignored. */
@@ -37,7 +37,7 @@ export type OpenedNotification =
   | {
       readonly kind: 'notification';
       readonly notification: Notification;
-      /** The recipient account, without keys and token. In JSON, `bigint` ids are decimal text. */
+      /** The recipient account, without keys and token. In JSON, `bigint` ids are decimal strings. */
       readonly account: PushAccountIdentity;
     }
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly explanation: string };
@@ -51,9 +51,9 @@ export interface OpenNotificationContext {
 }
 
 /**
- * Opens a push from FCM, APNs or Web Push: finds the account, opens the box, checks that `realm_url` and `user_id` match the
- * account, and drops replays of all types except removals. Never throws because of the push's contents; errors of the
- * stores pass through.
+ * Opens a push from FCM, APNs or Web Push: finds the account, opens the box, checks that `realm_url` and `user_id`
+ * match the account, and drops replays of all types except removals. Never throws because of the push's contents; store
+ * errors propagate to the caller.
  */
 export async function openNotification(
   { sodium, accounts, seen }: OpenNotificationContext,
@@ -85,9 +85,10 @@ function isForAccount({ realm_url: realmUrl, user_id: userId }: Notification, ac
 }
 
 /**
- * Returns the name that identifies a notification for replay detection. A message or payload keeps its name if it is sealed
- * again; a test is named by its ciphertext. A server that was restored from a backup reuses ids, but with another `time`. 24
- * bits suffice to distinguish notifications of the same second.
+ * Returns the name that identifies a notification for replay detection. A message or payload keeps its name if it is
+ * sealed again. The name of a test notification is derived from its ciphertext. A server that was restored from a
+ * backup reuses ids, but with a different `time`. 24 bits are enough to distinguish notifications within the same
+ * second.
  */
 function nameOf(notification: Exclude<Notification, RemoveNotification>, sealed: Uint8Array): string {
   return encodeBase64(sha256(identityOf(notification) ?? sealed)).slice(0, nameCharacters);

@@ -8,9 +8,9 @@ import {
 } from '@waxwing/protocol/phone';
 
 /**
- * A push as the phone's system delivers it: the `data` of an FCM message (all values are strings), the user info of an APNs
- * notification, or either of these as JSON text. Platforms that parse the numbers of APNs JSON as doubles round
- * `push_account_id`. On such platforms, pass the raw text, or the id as a string or `bigint`.
+ * A push as the phone's operating system delivers it: the `data` of an FCM message (all values are strings), the user
+ * info of an APNs notification, or either of these as JSON text. Platforms that parse the numbers of APNs JSON as
+ * doubles round `push_account_id`. On such platforms, pass the raw JSON text, or pass the id as a string or `bigint`.
  */
 export type ReceivedPush = string | Readonly<Record<string, unknown>>;
 

@@ -5,36 +5,36 @@ import { mergeSeen, noneSeen, type SeenOfAccount, withNotification } from './see
 export interface SeenNotification {
   /** The recipient account: two organizations on one phone may use the same `time` and `name`. */
   readonly pushAccountId: PushAccountId;
-  /** Unix seconds by the server's clock; identical whenever the server sends the same message again. */
+  /** Unix seconds according to the server's clock. The same each time the server resends a message. */
   readonly time: number;
-  /** Four characters of base64: a digest that distinguishes notifications of one account with the same `time`. */
+  /** Four base64 characters of a digest. Distinguishes notifications of one account that have the same `time`. */
   readonly name: string;
 }
 
 /**
- * Replay protection: remembers which notifications the phone has opened, so that no vendor or relay can show a notification
- * twice (docs/protocol.md#replay).
+ * Replay protection: records which notifications the phone has opened, so that a vendor or relay cannot make the phone
+ * show a notification twice (docs/protocol.md#replay).
  *
  * For each account, an implementation keeps a bounded set of notifications and a watermark: the latest `time` that it
- * evicted from the set. Without the watermark, a notification could be replayed once enough newer notifications have evicted
- * it.
+ * evicted from the set. Without the watermark, a notification could be replayed once enough newer notifications have
+ * evicted it.
  */
 export interface SeenNotifications {
   /**
-   * Adds a notification. Returns `false` for a repeat, which must not be shown. A notification is a repeat if it is in its
-   * account's set, or if its `time` is not later than the account's watermark. A full set evicts the notification with the
-   * smallest `time`, possibly the notification just added; that `time` becomes the watermark.
+   * Adds a notification. Returns `false` for a repeat, which must not be shown. A notification is a repeat if it is in
+   * its account's set, or if its `time` is not later than the account's watermark. A full set evicts the notification
+   * with the smallest `time`, which may be the one just added. That `time` becomes the watermark.
    *
    * Must be atomic: of two concurrent calls with the same notification, exactly one returns `true`.
    */
   addIfNew(notification: SeenNotification): Promise<boolean>;
   /**
-   * Adds the records of account `from` to those of account `to`, which takes over the keys of `from`. Without this
-   * copy, notifications that were opened with those keys could be replayed. The set of `from` does not change. A full
-   * set evicts as in `addIfNew`, and the later of the two watermarks applies. Idempotent.
+   * Copies the records of account `from` to account `to`, which takes over the keys of `from`. Without this copy,
+   * notifications that were opened with those keys could be replayed. The records of `from` do not change. A full set
+   * evicts as in `addIfNew`, and the later of the two watermarks applies. Idempotent.
    */
   copy(from: PushAccountId, to: PushAccountId): Promise<void>;
-  /** Deletes the records of an account whose key pair is gone. Idempotent. */
+  /** Deletes the records of an account. Call this only after its key pair is gone. Idempotent. */
   forget(pushAccountId: PushAccountId): Promise<void>;
 }
 

@@ -6,7 +6,7 @@ export interface SeenEntry {
 
 /** Replay protection state of one account. */
 export interface SeenOfAccount {
-  /** The latest `time` evicted from `entries`. If it is set, `entries` is not empty and contains no earlier `time`. */
+  /** The latest `time` evicted from `entries`. If set, `entries` is not empty and contains no earlier `time`. */
   readonly watermark: number | undefined;
   /** Sorted by `time`. */
   readonly entries: readonly SeenEntry[];
@@ -31,7 +31,7 @@ export function mergeSeen(one: SeenOfAccount, other: SeenOfAccount, capacity: nu
   const watermarks = [one.watermark, other.watermark].filter((time) => time !== undefined);
   const watermark = watermarks.length === 0 ? undefined : Math.max(...watermarks);
   const others = other.entries.filter((entry) => !one.entries.some((each) => isSame(each, entry)));
-  // Sorts by time, not by arrival: otherwise a notification from a clock far ahead would become the watermark.
+  // Sorts by time, not by arrival. Otherwise a notification with a `time` far in the future could become the watermark.
   const all = [...one.entries, ...others]
     .filter(({ time }) => watermark === undefined || time >= watermark)
     .sort((left, right) => left.time - right.time);

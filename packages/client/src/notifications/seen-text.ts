@@ -7,8 +7,8 @@ const noWatermark = '-';
 const checksumCharacters = 8;
 
 /**
- * Encodes a replay protection state as text: version, watermark or `-`, entries of 11 characters, and checksum, separated by
- * spaces.
+ * Encodes the replay protection state as space-separated words: version, watermark or `-`, entries of 11 characters
+ * each, and checksum.
  */
 export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
   const words = entries.map(({ time, name }) => `${time.toString(36)}:${name}`);
@@ -17,10 +17,11 @@ export function encodeSeen({ watermark, entries }: SeenOfAccount): string {
 }
 
 /**
- * Decodes a text of {@link encodeSeen}. Any other text counts as damaged, and its readable parts are kept: damage must
- * neither end the replay protection nor make new notifications count as repeats.
+ * Decodes the output of {@link encodeSeen}. Any other input counts as damaged, and its readable parts are kept. Damage
+ * must neither disable replay protection nor make new notifications count as repeats.
  *
- * @param now Unix seconds by the device's clock. Entries of a damaged text are kept only if their time is earlier.
+ * @param now Unix seconds according to the device's clock. Entries of damaged input are kept only if their time is
+ * earlier.
  */
 export function decodeSeen(
   text: string,
@@ -33,7 +34,7 @@ export function decodeSeen(
   return { seen: consistent({ ...read, entries: past }), isDamaged: true };
 }
 
-/** Reads a text; skips unreadable parts, and the whole text if its version is unknown. */
+/** Reads the entries. Skips unreadable entries, or everything if the version is unknown. */
 function readSeen(text: string): SeenOfAccount {
   const [version, first = '', ...words] = text.split(' ');
   if (version !== formatVersion) return noneSeen;
@@ -48,16 +49,16 @@ function readEntry(word: string): SeenEntry[] {
 }
 
 /**
- * Repairs inconsistent records. Drops a watermark without entries, replaces a watermark that is later than all entries, and
- * drops entries earlier than the watermark. Such a watermark would make new notifications count as repeats, and evicting
- * such an entry would lower the watermark.
+ * Repairs inconsistent records. A watermark without entries is dropped, and a watermark later than all entries is
+ * replaced: either would make new notifications count as repeats. Entries earlier than the watermark are dropped,
+ * because evicting one would lower the watermark.
  */
 function consistent({ watermark, entries }: SeenOfAccount): SeenOfAccount {
   const sorted = [...entries].sort((one, other) => one.time - other.time);
   const [smallest] = sorted;
   if (watermark === undefined || smallest === undefined) return { watermark: undefined, entries: sorted };
   const rest = sorted.filter(({ time }) => time >= watermark);
-  // A watermark later than all entries is wrong, because evicted entries were the earliest.
+  // A watermark later than all entries is wrong, because the earliest entries are evicted first.
   return rest.length > 0 ? { watermark, entries: rest } : { watermark: smallest.time, entries: sorted };
 }
 

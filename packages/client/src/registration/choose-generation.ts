@@ -4,14 +4,14 @@ import type { RegistrationGeneration } from './generation.js';
 import { hasLeft } from './push-accounts/leave-client-device.js';
 import { pushAccounts } from './push-accounts/push-accounts.js';
 
-/** The first feature level at which servers support the newer generation. */
+/** The lowest feature level with support for the newer generation. */
 const firstLevelOfClientDevices = 468;
 
 export const generations: readonly RegistrationGeneration[] = [clientDevices, pushAccounts];
 
 /**
- * Returns the generation that a server supports, by its feature level. If the level is unknown (the answer comes from a
- * proxy, or the server is being upgraded), the account stays in its generation.
+ * Returns the generation to use with a server, based on its feature level. If the level is unknown (because the
+ * response comes from a proxy, or the server is being upgraded), the account stays in its current generation.
  */
 export function generationOfServer(
   featureLevel: number | undefined,
@@ -27,6 +27,6 @@ export function generationOfServer(
 /** Returns the generation in which an account is registered. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
   // During a migration, an account has registrations of both generations. The older registration stays active until the
-  // newer one is active.
+  // newer one is.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

@@ -2,12 +2,13 @@ import type { AccountDevice } from '../accounts/account-device.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 
-/** Vendors store pushes for up to 30 days, so keys must be able to open them for that long after their last use. */
+/** Vendors store pushes for up to 30 days, so keys are kept for that long after their last use. */
 const keptMilliseconds = 30 * 86_400_000;
 
 /**
- * Destroys keys that have been out of use for 30 days: superseded push keys, and the key pair of a removed registration
- * of the older generation, which a new pair replaces. Stores the account if anything changes, and returns it.
+ * Destroys keys that have not been used for 30 days: superseded push keys, and the key pair of a removed registration
+ * of the older generation. The key pair is replaced with a new one. Stores the account if anything changes, and returns
+ * it.
  */
 export async function destroyUnusedKeys(
   { accounts, sodium, clock }: RegistrarContext,
@@ -32,7 +33,10 @@ export async function destroyUnusedKeys(
   return left;
 }
 
-/** Replaces times in the future with the current time: they were recorded before the phone's clock was corrected. */
+/**
+ * Replaces times in the future with the current time, because they were recorded before the phone's clock was
+ * corrected.
+ */
 function withoutFuture(device: AccountDevice, now: number): AccountDevice {
   const isAhead = (since: number | undefined) => since !== undefined && since > now;
   const isRight =

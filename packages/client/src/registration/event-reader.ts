@@ -12,8 +12,8 @@ export interface EventReaderOptions {
 }
 
 /**
- * Creates a function that returns the next events of a queue. It returns `undefined` if no events arrive before the
- * deadline, or if the server does not answer.
+ * Creates a function that returns the next events of a queue. The function returns `undefined` if no events arrive
+ * before the deadline or if the server does not respond.
  */
 export function createEventReader({ api, queue, clock, deadline }: EventReaderOptions) {
   let { lastEventId } = queue;
@@ -25,7 +25,7 @@ export function createEventReader({ api, queue, clock, deadline }: EventReaderOp
       for (const { id } of events) lastEventId = Math.max(lastEventId, id);
       return events;
     } catch (error) {
-      // The server already has the registration, so a client that does not learn the outcome in time has not failed.
+      // Not a failure: the server has the registration, even if the client does not learn the outcome in time.
       if (error instanceof UnreachableError || error instanceof ApiError) return undefined;
       throw error;
     }

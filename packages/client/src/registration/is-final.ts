@@ -1,6 +1,6 @@
 import { ApiError, UnreachableError } from '../chat-api/api-error.js';
 
-/** Returns whether a request needs no retry, because the server has fulfilled it or will never fulfill it. */
+/** Returns whether a request needs no retry, because the server has either fulfilled it or permanently refused it. */
 export async function isFinal(request: Promise<void>): Promise<boolean> {
   try {
     await request;
@@ -13,8 +13,8 @@ export async function isFinal(request: Promise<void>): Promise<boolean> {
 }
 
 /**
- * Like {@link isFinal}, for an operation that stock servers do not have. Stock servers answer unknown paths with a web
- * page and status 404.
+ * Like {@link isFinal}, for an operation that stock servers do not have. For unknown paths, stock servers return a web
+ * page with status 404.
  */
 export function isFinalIfKnown(request: Promise<void>): Promise<boolean> {
   const settled = request.catch((error) => {

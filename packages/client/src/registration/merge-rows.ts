@@ -3,9 +3,9 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 
 /**
- * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the other rows'
- * push keys and seen notifications, and their device if it has no device. Returns the other rows, which the caller must
- * forget, without a device that the kept row uses.
+ * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the push
+ * keys and seen notifications of the other rows. If the first row has no device, it also takes over theirs. Returns the
+ * other rows, without a device that the kept row uses. The caller must forget these rows.
  */
 export async function mergeRows(
   { accounts, seen }: Pick<RegistrarContext, 'accounts' | 'seen'>,
@@ -16,11 +16,11 @@ export async function mergeRows(
   for (const { device, pushAccountId } of others) {
     if (device === undefined) continue;
     kept = { ...kept, device: mergeDevices(kept.device ?? noDevice, device) };
-    // Copied before the first row gets the keys: otherwise it would open replays of notifications that the other row
-    // opened.
+    // Copied before the first row gets the keys. Otherwise it could open replays of notifications that the other row
+    // has already opened.
     await seen.copy(pushAccountId, first.pushAccountId);
   }
-  // Stores the kept row first: a crash in between leaves an extra row, rather than a device that no row names.
+  // Stores the kept row first, so that a crash in between leaves an extra row rather than a device without a row.
   if (kept !== first) await accounts.put(kept);
   return others.map(({ device, ...row }) => {
     const isUsed = device === undefined || device.deviceId === kept.device?.deviceId;

@@ -10,9 +10,12 @@ import type { PhoneClock } from '../server-clock.js';
 import { generations } from './choose-generation.js';
 import { isFinal, isFinalIfKnown } from './is-final.js';
 
-/** How long to retry. After this time the account's credentials are obsolete, and the vendor has reported the token dead. */
+/**
+ * How long to retry. After this time, the account's credentials are obsolete and the vendor has reported the token as
+ * dead.
+ */
 const longestTryingMilliseconds = 30 * 86_400_000;
-/** Short, because a sign-out waits for the request. */
+/** Short, because signing out waits for this request. */
 const timeoutMilliseconds = 10_000;
 
 export interface NotifyForgottenContext {
@@ -20,20 +23,20 @@ export interface NotifyForgottenContext {
   readonly accounts: PushAccountStore;
   readonly clock: PhoneClock;
   readonly sodium: Sodium;
-  /** The relay's URL, if phones may call it directly. */
+  /** The relay's URL, if phones may call the relay directly. */
   readonly relayUrl?: string | undefined;
   readonly fetch?: ChatApiOptions['fetch'];
 }
 
 /**
- * Requests that each server delete the accounts that were signed out on this phone. Failures stay in the store and are
- * retried later, for 30 days. A refusal is final: the server does not know the operation, or has dropped the
- * credentials and their devices.
+ * Asks each server to delete the accounts that were signed out on this phone. Failures stay in the store and are
+ * retried for 30 days. A refusal is final, because it means that the server does not support the operation or has
+ * already dropped the credentials and their devices.
  *
  * @param more sign-outs that may be missing from the store because a concurrent sign-out of the same account overwrote
  * them.
  *
- * @throws errors of the stores.
+ * @throws errors from the stores.
  */
 export async function notifyForgotten(
   context: NotifyForgottenContext,
@@ -43,8 +46,7 @@ export async function notifyForgotten(
   const stored = await forgotten.list();
   const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
   const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
-  // Rows that an interrupted sign-out left are removed first: once the server is notified, nothing else would find
-  // them.
+  // First removes rows left behind by an interrupted sign-out. Once the server is notified, nothing else would find them.
   const rows = halfForgotten(await accounts.list(), toNotify);
   await Promise.all(rows.map((row) => exclusivelyOfAccount(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
@@ -68,12 +70,15 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
   }
 }
 
-/** Compares the device id, too: a sync that runs concurrently with a sign-out can create another device for the account. */
+/**
+ * Also compares the device id, because a sync that runs concurrently with a sign-out can create another device for the
+ * account.
+ */
 function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean {
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
 }
 
-/** Notifies the server and the relay of a sign-out. Returns whether no request needs another attempt. */
+/** Notifies the server and the relay of a sign-out. Returns `false` if any request must be retried. */
 async function isNotified(
   { clock, fetch, relayUrl }: NotifyForgottenContext,
   account: ForgottenAccount,
@@ -82,8 +87,8 @@ async function isNotified(
   const connection = { clock, timeoutMilliseconds, fetch: fetch ?? platformFetch };
   const api = createChatApi({ realmUrl, email, apiKey, ...connection });
   const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
-  // Revocations go to both the server and the relay: the server may not forward them, and the phone may not reach the
-  // relay.
+  // Revocations go to both the server and the relay, because the server may not forward them and the phone may be
+  // unable to reach the relay.
   const requests = [
     ...generations.map((generation) => isFinal(generation.remove(api, account))),
     ...revocations.map((revocation) => isFinalIfKnown(api.revokePush(revocation))),

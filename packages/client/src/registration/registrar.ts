@@ -13,30 +13,30 @@ import { syncRegistration } from './sync-registration.js';
 /** Keeps one account registered for notifications. */
 export interface Registrar {
   /**
-   * Brings the account's registration up to date from any state: never registered, failed, registration or push key older
-   * than 30 days, changed token, new relay key, upgraded server. Idempotent: registers nothing if the registration is up to
-   * date. Call it when the app starts, when the token changes, and on each `push_device` or `device` event. Calls for one
-   * account are serialized.
+   * Brings the account's registration up to date from any state: never registered, failed, registration or push key
+   * older than 30 days, changed token, new relay key, upgraded server. Idempotent: registers nothing if the
+   * registration is up to date. Call it when the app starts, when the token changes, and on each `push_device` or
+   * `device` event. Calls for one account are serialized.
    *
-   * Returns refusals and network failures as a status. After `forget` the status is `forgotten`, and nothing is registered:
-   * create a new registrar when the user signs in again.
+   * Returns refusals and network failures as a status. After `forget` the status is `forgotten`, and nothing is
+   * registered: create a new registrar when the user signs in again.
    *
-   * @throws RangeError for a token that no relay accepts; errors of the stores and of `pushToken`.
+   * @throws RangeError for a token that no relay accepts; errors from the stores and from `pushToken`.
    */
   sync(options?: SyncOptions): Promise<RegistrationStatus>;
   /**
-   * Requests a notification of type `test` to this phone.
+   * Requests a `test` notification for this phone.
    *
    * @throws ApiError `NO_ACTIVE_PUSH_DEVICE` if the account has no active registration; UnreachableError if the server
    * cannot be reached; Error before the first `sync`.
    */
   sendTestNotification(): Promise<void>;
   /**
-   * Signs the account out of push. Deletes its key pair first, so that pushes still in flight cannot be opened. Then
-   * notifies the server, for at most 10 s. If that fails, the next `sync` of any account retries it, for 30 days. Call it
-   * before the API key is revoked.
+   * Signs the account out of push. First deletes its key pair, so that pushes in flight can no longer be opened. Then
+   * notifies the server, which takes at most 10 s. If that fails, the next `sync` of any account retries it, for up to
+   * 30 days. Call it before the API key is revoked.
    *
-   * @throws errors of the stores.
+   * @throws errors from the stores.
    */
   forget(): Promise<void>;
 }
@@ -50,7 +50,7 @@ const defaultSettleTimeoutMilliseconds = 20_000;
 const forgottenWarning =
   'forget was called after this registrar was created, here or in another tab: create a new registrar when the user signs in again.';
 
-/** Creates the registrar of one account. */
+/** Creates the registrar for one account. */
 export function createRegistrar(options: RegistrarOptions): Registrar {
   const { api, clock, identity, signIn, signOuts } = options;
   const guard = guardSignOut(options.accounts, identity);
@@ -64,7 +64,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
     if (await guard.isSignedOut()) return forgottenStatus();
     const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
-    // The sign-out did not see the data that this sync wrote and sent afterwards, so forget that data, too.
+    // The sign-out did not see the data that this sync wrote and sent afterwards, so also forget that data.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
   }
@@ -84,7 +84,7 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
       await generationOfAccount(row).requestTest(api, row);
     },
     async forget() {
-      // Recorded at once: a sync that is running, here or in another tab, stops at its next write.
+      // Recorded immediately, so that a sync that is running here or in another tab stops at its next write.
       const noted = options.accounts.noteSignOut(identity, clock());
       const removed = exclusivelyOfAccount(identity, async () => {
         await noted;
@@ -104,8 +104,7 @@ async function syncUnlessSignedOut(
   const { accounts, identity, seen, signIn, signOuts } = options;
   const rows = async () => rowsOf(await accounts.list(), identity);
   await signOuts.finish(await rows());
-  // Merges rows that another client added at the same time: otherwise each row's device would deliver every
-  // notification.
+  // Merges rows that another client added at the same time. Otherwise each row's device would deliver every notification.
   await signOuts.forget(await mergeRows({ accounts, seen }, await rows()), signIn);
   signOuts.notifyConcurrently();
   const status = await syncRegistration(options, given);

@@ -30,7 +30,7 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);
 
-/** Sentences that replace that of `unreachable`, for causes where waiting does not help. */
+/** Replacements for the `unreachable` sentence, for causes that waiting does not resolve. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
   cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
   'foreign-answer':
@@ -41,8 +41,8 @@ const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = 
 export type RegistrationStatusCode = keyof typeof statusSentences;
 
 /**
- * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as decimal text. It
- * throws for a copy created by spread, unless you convert the copy's id.
+ * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as a decimal string.
+ * For a copy created by spread, it throws unless you convert the id first.
  */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;
@@ -50,13 +50,13 @@ export interface RegistrationStatus {
   readonly sentence: string;
   /** The source of the key in use; absent before a key is chosen. */
   readonly keySource?: BouncerKeySource;
-  /** A problem that may not prevent notifications: for a log or a details page. */
+  /** A problem that does not necessarily prevent notifications. Intended for a log or a details page. */
   readonly warning?: string;
-  /** The server's or relay's code behind this status. */
+  /** The error code from the server or relay that led to this status. */
   readonly errorCode?: string;
   /**
-   * Minimum time until the next attempt, in seconds: from the server's `Retry-After`, or until a failed registration is
-   * repeated.
+   * Minimum time to wait before the next attempt, in seconds. Taken from the server's `Retry-After` header, or from the
+   * backoff of a failed registration.
    */
   readonly retryAfterSeconds?: number;
   /** Why the server is `unreachable`. */

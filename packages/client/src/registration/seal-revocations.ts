@@ -16,15 +16,15 @@ const nonceBytes = 16;
 
 interface RevokedAccount {
   readonly account: PushAccount;
-  /** The rows that stay on the phone. */
+  /** The rows that remain on the phone. */
   readonly others: readonly PushAccount[];
-  /** Unix milliseconds by the device's clock. */
+  /** Unix milliseconds according to the device's clock. */
   readonly now: number;
 }
 
 /**
  * Seals revocations of an account's registrations for the relay, one for each generation. Omits a token that another
- * account of the same organization uses on this phone: the relay has one registration for both.
+ * account of the same organization uses on this phone, because the relay has one registration for both accounts.
  */
 export function sealRevocations(
   sodium: Sodium,
@@ -39,7 +39,7 @@ export function sealRevocations(
   return [older, newer].filter((revocation) => revocation !== undefined);
 }
 
-/** Returns whether two accounts belong to the same organization, even if one has its former URL. */
+/** Returns whether two accounts belong to the same organization, even if one of them has the organization's former URL. */
 function isInSameRealm(one: PushAccount, other: PushAccount): boolean {
   if (webOriginOf(one.realmUrl) === webOriginOf(other.realmUrl)) return true;
   const realmUuid = one.device?.sent?.realmUuid;
@@ -47,8 +47,8 @@ function isInSameRealm(one: PushAccount, other: PushAccount): boolean {
 }
 
 /**
- * Returns whether the account may use the token. A device that was adopted after its row was lost has the phone's token,
- * although the row has no registration.
+ * Returns whether the account may use the token. A device that was adopted after its row was lost has the phone's token
+ * even though the new row has no registration.
  */
 function mayHaveToken({ device }: PushAccount, tokenId: TokenId | undefined): boolean {
   if (device?.sent === undefined) return device?.deviceId !== undefined;
@@ -56,7 +56,8 @@ function mayHaveToken({ device }: PushAccount, tokenId: TokenId | undefined): bo
 }
 
 /**
- * Seals the revocation of one registration. Returns `undefined` if the server was old and did not report its organization.
+ * Seals the revocation of one registration. Returns `undefined` if the server is too old to have reported its
+ * organization.
  */
 function sealOne(
   sodium: Sodium,
@@ -66,7 +67,7 @@ function sealOne(
 ): SealedRevocation | undefined {
   const publicKey = decodePublicKey(bouncerPublicKey);
   if (realmUuid === undefined || publicKey === undefined) return undefined;
-  // Not earlier than the registration, whose date may be from a clock that is ahead of the phone's own.
+  // Not earlier than the registration, which may be dated by a clock that is ahead of the phone's own.
   const timestamp = Math.max(sentAt, Math.floor(now / 1000));
   const revocation = { token: pushToken.token, realmUuid, timestamp, ...named };
   const plaintext = encodePushRevocation(revocation, encodeBase64(sodium.randomBytes(nonceBytes)));

@@ -11,7 +11,7 @@ import { statusCodeOf } from './status-of-error.js';
 const refusedKeyWarning =
   'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or belongs to another relay; compare it with the output of waxwing-relay keys export-public.';
 
-/** The end state of a sync. */
+/** The final state of a sync. */
 export interface SettledRegistration {
   readonly context: RegistrarContext;
   readonly account: PushAccount;
@@ -44,7 +44,7 @@ export function settledStatus(settled: SettledRegistration): RegistrationStatus 
   });
 }
 
-/** Returns the seconds until a `sync` repeats the registration, or `undefined` if there is no backoff. */
+/** Returns the number of seconds until a `sync` will repeat the registration, or `undefined` if there is no backoff. */
 function waitSeconds({ sent, errorCode, key, time }: SettledRegistration): number | undefined {
   const usable = key.source === 'none' ? undefined : key;
   return repeatDelaySeconds({ sent, errorCode, key: usable, now: time.device }) || undefined;

@@ -1,24 +1,27 @@
 import { type AccountIdentity, isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 
-/** The registrar's account was signed out, in this tab or another tab, so its sync must stop. */
+/** Thrown if the registrar's account was signed out, in this tab or another one. Its sync must then stop. */
 export class SignedOutError extends Error {
   constructor() {
     super('The account was signed out after its registrar was created.');
   }
 }
 
-/** Stops one registrar's writes after a sign-out of its account, even in tabs and processes that share no lock with it. */
+/**
+ * Blocks a registrar's writes once its account is signed out, even if the sign-out happens in a tab or process with
+ * which it shares no lock.
+ */
 export interface SignOutGuard {
-  /** Returns whether the account was signed out since the guard was created. */
+  /** Returns whether the account has been signed out since the guard was created. */
   isSignedOut(): Promise<boolean>;
-  /** The account table. Once the account is signed out, writing its row throws {@link SignedOutError}. */
+  /** The account table. Once the account is signed out, writing its row throws a {@link SignedOutError}. */
   readonly accounts: Required<PushAccountStore>;
   /** Returns the last written row. A concurrent sign-out may have missed this row, or data that was sent for it. */
   lastWritten(): PushAccount | undefined;
 }
 
-/** Creates the guard of a new registrar. */
+/** Creates the guard for a new registrar. */
 export function guardSignOut(accounts: Required<PushAccountStore>, identity: AccountIdentity): SignOutGuard {
   let written: PushAccount | undefined;
   let known: Promise<number | undefined> | undefined;
@@ -29,7 +32,8 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
     });
     return known;
   };
-  // Prevents an unhandled rejection. The first sync reads again, and throws the error if it persists.
+  // Prevents an unhandled rejection. The error is not lost: the first sync reads the time again, and throws if reading
+  // still fails.
   knownAtStart().catch(() => {});
 
   async function isSignedOut(): Promise<boolean> {
@@ -50,8 +54,8 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
         written = account;
         await requireSignedIn();
         await accounts.put(account);
-        // Checked again: a sign-out records its time first, and then deletes rows. So either the sign-out sees this
-        // row, or this check sees its time.
+        // Checked again. A sign-out first records its time and then deletes rows, so either the sign-out sees this row
+        // or this check sees the time.
         await requireSignedIn();
       },
       async addIfAbsent(account) {

@@ -7,7 +7,7 @@ import { sealRevocations } from './seal-revocations.js';
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
-/** Signs accounts out on this phone and on their servers. */
+/** Signs accounts out both on this phone and on their servers. */
 export interface SignOuts {
   /** Deletes the rows of one account. Returns the sign-outs to send to servers. Call it while holding the account's lock. */
   forget(rows: readonly PushAccount[], signIn: SignIn): Promise<readonly ForgottenAccount[]>;

@@ -5,6 +5,6 @@ export interface SyncOptions {
    * wait.
    */
   readonly settleTimeoutMilliseconds?: number;
-  /** Repeats a failed registration at once, without exponential backoff; for a retry button. Default `false`. */
+  /** Repeats a failed registration immediately, without exponential backoff; for a retry button. Default `false`. */
   readonly retryNow?: boolean;
 }

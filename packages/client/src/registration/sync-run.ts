@@ -6,7 +6,7 @@ export interface SyncRun {
   readonly pushToken: PushToken;
   /** Opened before anything is sent, so that no event is missed. */
   readonly queue: EventQueue;
-  /** When to stop waiting for the relay, in Unix milliseconds by the device's clock. */
+  /** When to stop waiting for the relay, in Unix milliseconds according to the device's clock. */
   readonly deadline: number;
   /** Whether to repeat a failed registration without backoff. */
   readonly retryNow: boolean;

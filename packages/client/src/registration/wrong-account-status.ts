@@ -3,8 +3,8 @@ import type { EventQueue } from '../chat-api/event-queue.js';
 import { type RegistrationStatus, registrationStatus } from './registration-status.js';
 
 /**
- * Returns the status for an account that its server knows by another user id or URL. Notifications would contain that other
- * identity, so this phone could not open any of them. Returns `undefined` if the identities match.
+ * Returns the status for an account that has a different user id or URL on its server. Notifications would contain that
+ * other identity, so this phone could not open any of them. Returns `undefined` if the identities match.
  */
 export function wrongAccountStatus(
   identity: AccountIdentity,

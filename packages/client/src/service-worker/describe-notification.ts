@@ -8,8 +8,8 @@ export interface DescribedNotification {
   /** URL of an image, relative to the worker. */
   readonly icon?: string | undefined;
   /**
-   * The URL that a click opens, relative to the worker's scope. By default, a click focuses an open window without
-   * navigating, or opens the scope in a new window.
+   * The URL to open on click, relative to the worker's scope. By default, a click focuses an open window without
+   * navigating or, if there is none, opens the scope in a new window.
    */
   readonly url?: string | undefined;
 }
@@ -36,8 +36,8 @@ function isOfSeveral({ channel_id: channel, recipient_user_ids: recipients = [] 
 }
 
 /**
- * Returns the tag of a notification. All messages of one conversation of an account have the same tag, so that one
- * notification shows them.
+ * Returns the tag of a notification. All messages in one conversation of an account have the same tag, so they are
+ * shown in one notification.
  */
 export function tagOf(notification: ShownNotification, { pushAccountId }: PushAccountIdentity): string {
   return `waxwing ${pushAccountId} ${conversationOf(notification)}`;

@@ -2,8 +2,8 @@ import { dataOf } from './visible-notifications.js';
 import type { VisibleNotification, WorkerScope } from './worker-scope.js';
 
 /**
- * Focuses a window of the app and shows the notification's URL in it, or opens a new window if no window is open. Without a
- * URL, the window does not navigate, so that it keeps what the user has typed.
+ * Focuses a window of the app and shows the notification's URL in it, or opens a new window if no window is open.
+ * Without a URL, the window does not navigate, so the user's unsaved input is kept.
  */
 export async function followClick(
   { registration, clients }: WorkerScope,
@@ -20,7 +20,7 @@ export async function followClick(
     await clients.openWindow(url ?? registration.scope);
     return;
   }
-  // Focuses first: a navigation would use up the permission to focus, which comes from the click.
+  // Focuses first, because navigating would use up the permission to focus that the click grants.
   await window.focus();
   if (url !== undefined && window.url !== url)
     await window.navigate(url).catch(() => clients.openWindow(url));

@@ -19,28 +19,29 @@ export interface PushHandlerOptions {
   /** The storage that the app's `createTextStores` uses. Default: `createIndexedDbStorage()`. */
   readonly storage?: TextStorage;
   /**
-   * Returns the text of a notification, and the URL that a click on it opens. Default: sender or topic, the message, and the
-   * worker's scope. Spread `describeNotification(notification)` to change only a part.
+   * Returns the text of a notification and the URL to open on click. Default: sender or topic, the message, and the
+   * worker's scope. To override only some fields, spread `describeNotification(notification)`.
    */
   readonly describe?: (
     notification: ShownNotification,
     account: PushAccountIdentity,
   ) => DescribedNotification;
-  /** Title that is shown for a push that cannot be opened; default `New notification`. */
+  /** Title to show for a push that cannot be opened; default `New notification`. */
   readonly unreadableTitle?: string;
   /**
-   * Title that is shown, without a sound, if a push shows nothing and no notification is visible; default `No new messages`.
+   * Title of the silent notification for a push that shows nothing while no other notification is visible; default `No
+   * new messages`.
    */
   readonly nothingNewTitle?: string;
 }
 
-/** Reasons for ignoring a push that mean that the user misses nothing. */
+/** Reasons for ignoring a push without the user missing anything. */
 const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-account']);
 
 /**
- * Sets up the service worker: opens pushes, shows and retracts notifications, opens the app on a click, and renews a
- * subscription that the browser replaces. Call it when the worker's script starts, because browsers refuse listeners that
- * are added later.
+ * Sets up the service worker: opens pushes, shows and retracts notifications, opens the app on click, and renews a
+ * subscription that the browser has replaced. Call it when the worker's script starts, because browsers ignore
+ * listeners that are added later.
  *
  * @throws RangeError if the storage lacks a method.
  */
@@ -81,7 +82,8 @@ async function handlePush(
     }
     if (!(await retract(scope, notification, account))) await showQuietly(scope, nothingNewTitle);
   } catch (error) {
-    // The storage or `describe` failed: the browser's console shows the error, and the user still learns of the push.
+    // The storage or `describe` failed. The error appears in the browser's console, and the user still learns about the
+    // push.
     await showQuietly(scope, unreadableTitle);
     throw error;
   }

@@ -1,11 +1,11 @@
 import type { WorkerEvents, WorkerScope } from './worker-scope.js';
 
-/** The message that windows of the app get when the browser has replaced the subscription. */
+/** The message that is posted to the app's windows when the browser has replaced the subscription. */
 export const subscriptionChangedMessage = 'waxwing.subscription-changed';
 
 /**
- * Subscribes again if the browser has not done so, and notifies the app's windows, which then call `sync`. If no window is
- * open, the app calls `sync` at its next start.
+ * Subscribes again if the browser has not done so. Notifies the app's windows, which then call `sync`. If no window is
+ * open, the app calls `sync` the next time it starts.
  */
 export async function renewSubscription(
   { registration, clients }: WorkerScope,
@@ -17,7 +17,7 @@ export async function renewSubscription(
       await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     }
   } finally {
-    // Posted even if the push service refused: the app's `sync` tries again, and shows the user why.
+    // Posted even if the push service refused. The app's `sync` then tries again and shows the user why it fails.
     const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
     for (const window of windows) window.postMessage(subscriptionChangedMessage);
   }

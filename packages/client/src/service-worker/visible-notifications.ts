@@ -31,7 +31,7 @@ export async function show(
   const tag = tagOf(notification, account);
   const [visible] = await registration.getNotifications({ tag });
   const id = notification.type === 'message' ? String(notification.message_id) : '';
-  // Only messages are added as further lines. A second test notification replaces the first.
+  // Only messages are appended as lines. A second test notification replaces the first.
   const before = visible === undefined || id === '' ? [] : (dataOf(visible)?.messages ?? []);
   const messages = [...before, { id, body: described.body }].slice(-mostKeptMessages);
   const { title, icon, url } = described;
@@ -55,8 +55,8 @@ export async function show(
 
 /**
  * Removes messages from the visible notifications of an account, and closes notifications that become empty. Returns
- * whether any notification is still visible. The count is computed here, because browsers may list a notification for a
- * while after it was closed.
+ * whether any notification is still visible. This is computed here, because browsers may continue to list a
+ * notification for a while after it was closed.
  */
 export async function retract(
   { registration }: WorkerScope,
@@ -88,8 +88,8 @@ export async function retract(
 }
 
 /**
- * Shows a text without a sound, unless a window of the app is visible. Browsers require that each push shows a
- * notification (`userVisibleOnly`); otherwise they show their own text, or end the subscription.
+ * Shows a silent notification, unless a window of the app is visible. Browsers require that each push shows a
+ * notification (`userVisibleOnly`); otherwise they show a text of their own or cancel the subscription.
  */
 export async function showQuietly({ registration, clients }: WorkerScope, title: string): Promise<void> {
   const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
@@ -107,7 +107,7 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
   });
 }
 
-/** Returns the data stored with a notification, or `undefined` if another part of the app has shown the notification. */
+/** Returns the data stored with a notification, or `undefined` if a different part of the app showed the notification. */
 export function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
   return (data as Partial<ShownData> | null)?.waxwing;
 }

@@ -1,6 +1,6 @@
 /**
- * The part of `ServiceWorkerGlobalScope` that this package uses. TypeScript's own worker types cannot be combined with its
- * types for pages.
+ * The part of `ServiceWorkerGlobalScope` that this package uses. TypeScript's built-in worker types conflict with its
+ * DOM types.
  */
 export interface WorkerScope {
   readonly registration: {
@@ -42,10 +42,10 @@ export interface WorkerEvents {
 /** Options of `showNotification`. */
 interface ShownOptions {
   readonly body: string;
-  /** A new notification replaces a visible one with the same tag. */
+  /** A new notification replaces a visible notification with the same tag. */
   readonly tag: string;
   readonly silent: boolean;
-  /** Whether to alert the user although the notification replaces another one. */
+  /** Whether to alert the user even if the notification replaces another one. */
   readonly renotify: boolean;
   readonly icon?: string;
   readonly data: unknown;

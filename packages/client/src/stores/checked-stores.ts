@@ -3,10 +3,10 @@ import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { SeenNotifications } from '../notifications/seen-notifications.js';
 import { requireStore } from '../require-options.js';
 
-// An app may implement the stores without types. The functions below treat `null` as `undefined`, because databases and
-// text storages return it for a missing value. Any other wrong value throws a RangeError that names the method.
-// Otherwise it would cause a misleading error later, or make every notification a repeat. The same applies to a store that
-// lacks a method, such as a storage that was passed as a store.
+// An app may implement the stores in plain JavaScript. The functions below treat `null` as `undefined`, because
+// databases and text storages return `null` for a missing value. For any other wrong value, they throw a RangeError
+// that names the method. Without this check, the value would cause a misleading error later, or make every notification
+// a repeat. A missing method, as in a storage passed as a store, also throws a RangeError.
 
 export function checkAccounts(accounts: PushAccountStore): PushAccountStore {
   requireStore('accounts', accounts, ['get', 'put', 'list', 'remove']);
@@ -65,7 +65,7 @@ function isAccount(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'pushAccountId' in value;
 }
 
-/** Describes a wrong value for an error message. Never includes an object or text, which may contain a secret. */
+/** Describes a wrong value for an error message. Never includes an object or string, which may contain a secret. */
 function shown(value: unknown): string {
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return typeof value === 'string' ? 'a string' : String(value);

@@ -21,7 +21,8 @@ export function createIndexedDbStorage(databaseName = 'waxwing'): TextStorage {
     }
   }
   async function write(change: (store: IDBObjectStore) => void): Promise<void> {
-    // Durable before a notification is shown: otherwise it could be shown again after a power failure.
+    // Must be durable before a notification is shown. Otherwise the notification could be shown again after a power
+    // failure.
     const transaction = (await database()).transaction(texts, 'readwrite', { durability: 'strict' });
     change(transaction.objectStore(texts));
     return new Promise((resolve, reject) => {

@@ -21,19 +21,17 @@ export function requireTextStorage(storage: unknown): void {
   }
 }
 
-/** The texts of one storage, with a record of damaged ones. */
+/** The texts in one storage, with a record of which ones are damaged. */
 export interface StoredTexts {
   /** Returns the text, or `undefined` if it is missing or empty. */
   read(name: string): Promise<string | undefined>;
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Records that (part of) a text could not be decoded, once for each text. */
+  /** Records that a text could not be decoded, in whole or in part. Has no effect if that text is already recorded. */
   noteDamage(name: string, text: string): void;
-  /** Returns whether the text was damaged when it was last read, and has not been replaced since. */
+  /** Returns whether the text was damaged when last read and has not been replaced since then. */
   isDamaged(name: string): boolean;
-  /**
-   * Returns one sentence for each text that was found damaged since the last call, or `undefined` if there was no such text.
-   */
+  /** Returns one sentence for each text found to be damaged since the last call, or `undefined` if there are none. */
   takeWarning(): string | undefined;
 }
 
@@ -68,8 +66,8 @@ export function createStoredTexts(storage: TextStorage): StoredTexts {
 }
 
 /**
- * Serializes changes to stored texts, among all stores of this process and among the tabs and workers of a browser that has
- * Web Locks. Without this, one of two concurrent changes would be lost.
+ * Serializes changes to stored texts across all stores in this process and, in browsers with Web Locks, across tabs and
+ * workers. Without this, one of two concurrent changes would be lost.
  */
 export function changeTexts<T>(task: () => Promise<T>): Promise<T> {
   return exclusively('waxwing.stores', task);

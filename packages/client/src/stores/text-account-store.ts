@@ -10,8 +10,8 @@ const accountsName = 'waxwing.accounts';
 const signOutsName = 'waxwing.signed-out';
 
 /**
- * Creates an account table in one text, with a line per account. Drops damaged lines; the next sync registers their accounts
- * again.
+ * Creates an account table that is stored in one text, with one line per account. Drops damaged lines. The next sync
+ * registers the affected accounts again.
  */
 export function createTextPushAccountStore(texts: StoredTexts): PushAccountStore {
   async function list(): Promise<readonly PushAccount[]> {

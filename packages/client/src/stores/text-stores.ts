@@ -38,16 +38,16 @@ export interface TextStores {
 
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-/** One set of stores per storage, so that a sync also reports damage that another client of the storage has found. */
+/** One set of stores per storage, so that a sync also reports damage found by another client of the same storage. */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
- * Creates a push client's stores in one text storage: four texts, and for each account a text of at most 2 kB with the
- * newest 150 opened notifications. Unreadable parts of a damaged text are dropped, and the next
+ * Creates a push client's stores in one text storage. The stores use four texts, plus a text of at most 2 kB per
+ * account for the newest 150 opened notifications. Unreadable parts of a damaged text are dropped, and the next
  * `RegistrationStatus.warning` names the text. Changes are serialized within this process and between the tabs of a
- * browser, but not between an app and its iOS extension: let only the extension open notifications.
+ * browser, but not between an app and its iOS extension. In such an app, open notifications only in the extension.
  *
- * @throws RangeError if the storage lacks a method.
+ * @throws RangeError if the storage is missing a method.
  */
 export function createTextStores(storage: TextStorage): TextStores {
   requireTextStorage(storage);
@@ -108,8 +108,8 @@ function encodeForgottenAccount({ revocations = [], ...account }: ForgottenAccou
 }
 
 /**
- * Decodes a sign-out. Returns `undefined` for a damaged entry: its server cannot be notified, and drops the registration
- * once it is no longer renewed.
+ * Decodes a sign-out. Returns `undefined` for a damaged entry. Its server cannot be notified, but drops the
+ * registration once it is no longer renewed.
  */
 function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;

@@ -24,8 +24,8 @@ import { sendGroups } from './send-groups.js';
 import { tokenIdOf } from './token-id-of.js';
 
 /**
- * Maximum requests per sync. No consistent server needs more; the limit stops a sync with a server whose answers are
- * inconsistent.
+ * Maximum requests per sync. A sync with a consistent server never needs more. The limit ends a sync with a server that
+ * returns contradictory states.
  */
 const mostRequestsOfOneSync = 8;
 
@@ -49,7 +49,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   }
 }
 
-/** Performs the next step that is due. Returns the status when no step is due. */
+/** Performs the next step that is due. If no step is due, returns the status. */
 async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefined> {
   const { context, states, key } = sync;
   const own = await findStoredDevice(sync);
@@ -73,7 +73,7 @@ async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefine
   return undefined;
 }
 
-/** Records which push key the server uses. Adds a new key if that key is old, or if the relay has a new primary key. */
+/** Records which push key the server uses. Adds a new push key if that one is old or if the relay has a new primary key. */
 async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
   const now = sync.context.clock();
   const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);
@@ -102,13 +102,13 @@ function groupsDue(sync: DeviceSync, { state }: OwnDevice): DueGroups {
   });
 }
 
-/** Removes everything that an active device has replaced, and returns the status. */
+/** Removes everything that an active device replaces, and returns the final status. */
 async function settle(sync: DeviceSync, own: OwnDevice | undefined): Promise<RegistrationStatus> {
   const { context, key, tokenId } = sync;
   const time = followedTime(context, key);
   const verdict = own === undefined ? 'failed' : verdictOn(own.state, tokenId);
   if (own !== undefined && verdict === 'active') await removeFormer(sync, own);
-  // Skipped while the clocks differ: with a wrong clock, keys that are still needed would be destroyed.
+  // Skipped while the clocks disagree, because a wrong clock could destroy keys that are still needed.
   if (time.clocksAgree) sync.account = await destroyUnusedKeys(context, sync.account);
   const ending = { context, account: sync.account, sent: deviceOf(sync).sent, key, time };
   const errorCode = own?.state.push_registration_error_code ?? undefined;

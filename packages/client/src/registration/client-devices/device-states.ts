@@ -7,7 +7,7 @@ import {
 import { createEventReader, type EventReaderOptions } from '../event-reader.js';
 import type { SyncRun } from '../sync-run.js';
 
-/** The user's devices at the server, kept up to date by events. */
+/** The user's devices on the server, kept up to date by events. */
 export interface DeviceStates {
   readonly all: ReadonlyMap<ClientDeviceId, ClientDeviceOnWire>;
   /** Records a device that the server has just created. */
@@ -16,7 +16,7 @@ export interface DeviceStates {
   change(deviceId: ClientDeviceId, fields: Partial<ClientDeviceOnWire>): void;
   /** Records a device that the server has just removed. */
   remove(deviceId: ClientDeviceId): void;
-  /** Waits for the next events and applies them. Returns `false` if no event arrives before the deadline. */
+  /** Waits for the next events and applies them. Returns `false` if none arrive before the deadline. */
   next(): Promise<boolean>;
 }
 
@@ -42,7 +42,7 @@ export function createDeviceStates(options: EventReaderOptions & Pick<SyncRun, '
   }
   function change(deviceId: ClientDeviceId, fields: Partial<ClientDeviceOnWire>): void {
     const device = all.get(deviceId);
-    // Null sets a field to null; an absent field stays unchanged.
+    // `null` sets a field to null. An absent field stays unchanged.
     if (device !== undefined) all.set(deviceId, { ...device, ...fields });
   }
   function apply(event: ClientDeviceEvent): void {

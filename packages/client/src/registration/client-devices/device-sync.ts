@@ -16,9 +16,9 @@ export interface DeviceSync {
   readonly forgotten: ReadonlySet<ClientDeviceId>;
   account: PushAccount;
   key: BouncerKeyChoice | NoBouncerKey;
-  /** How many requests have changed server state. */
+  /** Number of requests so far that changed state on the server. */
   requests: number;
-  /** How many of these requests contained a token. */
+  /** Number of those requests that contained a token. */
   registrations: number;
 }
 
@@ -32,13 +32,16 @@ export function deviceOf({ account }: DeviceSync): AccountDevice {
   return account.device ?? noDevice;
 }
 
-/** Stores the changed device, both in the table and in the sync's state. */
+/** Stores the changed device both in the table and in the sync's state. */
 export async function storeDevice(sync: DeviceSync, device: AccountDevice): Promise<void> {
   sync.account = { ...sync.account, device };
   await sync.context.accounts.put(sync.account);
 }
 
-/** Returns the time in Unix seconds by the server's clock, which the server uses for the dates of its devices. */
+/**
+ * Returns the time in Unix seconds according to the server's clock, which the server also uses for the timestamps of
+ * its devices.
+ */
 export function serverSeconds({ context }: DeviceSync): number {
   return Math.floor(context.api.serverClock.now() / 1000);
 }

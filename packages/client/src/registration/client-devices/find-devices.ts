@@ -12,8 +12,8 @@ export interface DevicesOfUser {
 }
 
 /**
- * Finds this phone's device among the user's devices: the stored device or, if the store was lost, a device with the phone's
- * token. Returns `undefined` if the server has no such device.
+ * Finds this phone's device among the user's devices. This is the stored device or, if the store was lost, a device
+ * with the phone's token. Returns `undefined` if the server has no such device.
  */
 export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefined {
   const { deviceId } = devices.device;
@@ -26,8 +26,9 @@ export function findOwnDevice(devices: DevicesOfUser): ClientDeviceId | undefine
 }
 
 /**
- * Returns whether a device belongs to this phone. A restored server can reuse an id; the device then has the key and the
- * token of another phone of the user. If the phone was restored instead, the device still has the phone's token.
+ * Returns whether a device belongs to this phone. A server that was restored from a backup can reuse an id. The device
+ * then has the key and token of another of the user's phones. If the phone was restored from a backup, the device still
+ * has this phone's token.
  */
 function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId, state: ClientDeviceOnWire) {
   if (forgotten.has(id)) return false;
@@ -41,8 +42,8 @@ function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId
 }
 
 /**
- * Finds other devices that represent this phone. They must be removed: otherwise each notification would arrive several
- * times.
+ * Finds other devices that represent this phone. They must be removed, because each notification would otherwise arrive
+ * several times.
  */
 export function findDuplicates(devices: DevicesOfUser, own: ClientDeviceId): readonly ClientDeviceId[] {
   const isDuplicate = ([id, state]: readonly [ClientDeviceId, ClientDeviceOnWire]) =>

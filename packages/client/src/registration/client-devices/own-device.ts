@@ -7,7 +7,7 @@ import { findOwnDevice } from './find-devices.js';
 import { addPushKey } from './push-keys.js';
 import { removeQuietly } from './remove-former.js';
 
-/** Finds this phone's device at the server, and stores its id if it has changed. */
+/** Finds this phone's device on the server, and stores its id if it has changed. */
 export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | undefined> {
   const { states, tokenId, forgotten } = sync;
   const device = deviceOf(sync);
@@ -22,9 +22,9 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
 }
 
 /**
- * Takes over a device from another account of this phone: the same user's account at the server's former URL. Otherwise a
- * sign-out of that account would remove the device. Recognizes the device by its key, because device ids are unique only
- * within a server.
+ * Takes over a device from another account on this phone: the same user's account under the server's former URL.
+ * Otherwise signing out of that account would remove the device. Identifies the device by its key, because device ids
+ * are unique only within a server.
  */
 async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
   for (const row of await context.accounts.list()) {
@@ -35,11 +35,11 @@ async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDev
 }
 
 /**
- * Creates a device at the server, and replaces a stuck device if there is one. The stuck device is removed at once, unless
- * its former token may still work. In that case it is removed once the new device is active.
+ * Creates a device on the server. If there is a stuck device, the new device replaces it. The stuck device is removed
+ * immediately, unless its former token may still work. In that case, it is removed once the new device is active.
  *
- * If the server has dropped the former device, the new device gets a new key: for a minute, the relay may reject
- * notifications for the former key (docs/protocol.md#remotespushe2eeremove).
+ * If the server has dropped the former device, the new device gets a new key: the relay may reject notifications for
+ * the former key for a minute (docs/protocol.md#remotespushe2eeremove).
  */
 export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefined): Promise<void> {
   sync.requests += 1;
@@ -47,7 +47,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   const deviceId = await sync.context.api.registerClientDevice();
   sync.states.add(deviceId);
   await storeDevice(sync, { ...deviceOf(sync), deviceId });
-  // Adds the key only after an answer: otherwise keys would pile up while the server cannot be reached.
+  // Adds the key only after the server has responded. Otherwise keys would pile up while the server cannot be reached.
   if (isDropped) sync.account = await addPushKey(sync.context, sync.account);
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }

@@ -13,10 +13,10 @@ export function newestKey({ device }: PushAccount): PushKey | undefined {
 }
 
 /**
- * Adds a random key to the account and stores it, so that it is stored before it is sent. Returns the row that is in
- * the table afterwards; another tab may have added its newest key.
+ * Adds a random key to the account and stores the account, so that the key is stored before it is sent. Returns the row
+ * that is in the table afterwards. Its newest key may have been added by another tab.
  *
- * @throws Error if 100 random ids are all in use, which means that the random source is broken.
+ * @throws Error if 100 random ids in a row are already in use, which means that the random source is broken.
  */
 export async function addPushKey(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, sodium, clock } = context;
@@ -41,9 +41,9 @@ async function pickPushKeyId({ accounts, random }: RegistrarContext): Promise<Pu
   );
 }
 
-/** Returns whether the newest key, which the server uses, is due for replacement by a new one. */
+/** Returns whether the key in use is due for rotation. */
 export function isRotationDue({ createdAt }: PushKey, now: number): boolean {
-  // A date far in the future also counts as old: it is from before the phone's clock was corrected.
+  // A date far in the future also counts as old, because it was recorded before the phone's clock was corrected.
   return Math.abs(now - createdAt) >= rotationMilliseconds;
 }
 
@@ -56,7 +56,7 @@ export function acknowledgeKey(device: AccountDevice, inUse: PushKeyId | null, n
   const pushKeys = device.pushKeys.map((pushKey, at) => {
     if (at < index) return pushKey.supersededAt === undefined ? { ...pushKey, supersededAt: now } : pushKey;
     if (at > index || pushKey.supersededAt === undefined) return pushKey;
-    // The server uses a superseded key again, because the server was restored from a backup.
+    // The server uses a superseded key again because it was restored from a backup.
     const { supersededAt: _supersededAt, ...used } = pushKey;
     return used;
   });

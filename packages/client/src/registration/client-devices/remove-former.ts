@@ -3,12 +3,12 @@ import { isFinal } from '../is-final.js';
 import { type DeviceSync, deviceOf, type OwnDevice } from './device-sync.js';
 import { findDuplicates } from './find-devices.js';
 
-/** The first feature level at which servers can remove devices. */
+/** The lowest feature level at which servers can remove devices. */
 const firstLevelOfRemoval = 470;
 
 /**
- * Removes everything that the active device replaces: the account's registration of the older generation, and other
- * devices of this phone. Otherwise each notification would arrive twice. A failed removal is retried at the next sync.
+ * Removes everything that the active device replaces: the account's registration of the older generation, and this
+ * phone's other devices. Otherwise each notification would arrive twice. A failed removal is retried in the next sync.
  */
 export async function removeFormer(sync: DeviceSync, own: OwnDevice): Promise<void> {
   const { states, tokenId, forgotten } = sync;
@@ -31,7 +31,7 @@ async function leavePushAccount(sync: DeviceSync): Promise<void> {
   await accounts.put(sync.account);
 }
 
-/** Removes a device if the server supports that. Ignores failures. */
+/** Removes a device if the server supports it. Ignores failures. */
 export async function removeQuietly(sync: DeviceSync, deviceId: ClientDeviceId): Promise<void> {
   if ((sync.run.queue.featureLevel ?? 0) < firstLevelOfRemoval) return;
   if (await isFinal(sync.context.api.removeClientDevice(deviceId))) sync.states.remove(deviceId);

@@ -45,8 +45,8 @@ export async function sendGroups(sync: DeviceSync, own: OwnDevice, groups: SentG
 }
 
 /**
- * Returns the date of the token's registration in Unix seconds. The first date after a sign-out is later than the second of
- * the sign-out, because the revocation ends all registrations dated up to that second.
+ * Returns the registration date of the token in Unix seconds. After a sign-out, the date is at least one second later
+ * than the sign-out, because the revocation ends all registrations dated up to that second.
  */
 async function dateToken(sync: DeviceSync): Promise<number> {
   const time = followedTime(sync.context, sync.key);
@@ -54,7 +54,7 @@ async function dateToken(sync: DeviceSync): Promise<number> {
   const date = dateAfter(sent, time, sync.registrations > 0);
   if (sent !== undefined) return date;
   const signedOutAt = await sync.context.accounts.lastSignOut(sync.account);
-  // A sign-out time in the future was recorded before the phone's clock was corrected, so it is ignored.
+  // Ignores a sign-out time in the future, because it was recorded before the phone's clock was corrected.
   if (signedOutAt === undefined || signedOutAt > time.device) return date;
   return Math.max(date, Math.floor(signedOutAt / 1000) + 1);
 }
@@ -73,7 +73,10 @@ function sealToken(
   };
 }
 
-/** Returns how the device's state changes when the server accepts a token. Empty if the token is already active. */
+/**
+ * Returns the fields of the device's state that change when the server accepts a token. Empty if the token is already
+ * active.
+ */
 function acceptedToken(sync: DeviceSync, { state }: OwnDevice): Partial<ClientDeviceOnWire> {
   const { tokenId } = sync;
   if (state.push_token_id === tokenId && state.push_registration_error_code === null) return {};

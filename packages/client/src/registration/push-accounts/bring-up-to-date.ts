@@ -28,7 +28,7 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
   let known = run.queue.pushDevices.get(formatPushAccountId(account.pushAccountId));
   const chooseKey = () => context.bouncerKeys.choose({ fetchKeyList: () => context.api.getBouncerKeys() });
   let key = await chooseKey();
-  // Skipped while the clocks differ: with a wrong clock, keys that are still needed would be destroyed.
+  // Skipped while the clocks disagree, because a wrong clock could destroy keys that are still needed.
   if (followedTime(context, key).clocksAgree) account = await destroyUnusedKeys(context, account);
 
   for (let registrations = 0; ; ) {
@@ -56,10 +56,10 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
 }
 
 /**
- * Returns whether the relay refuses all further registrations of this account, because it has seen a later sequence: someone
- * else presented it, or the phone sealed it while its clock was ahead. A server's clock cannot cause this. The last attempt
- * had the later date of the two clocks, and a sequence from a server's time stays within the bounds to which a server can
- * move the phone's time.
+ * Returns whether the relay refuses all further registrations of this account, because it has seen a higher sequence
+ * number. Either someone else presented it, or the phone sealed it while its own clock was ahead. A server's clock
+ * cannot cause this: the last attempt was dated by the later of the two clocks, and a server can move the phone's time
+ * only within bounds.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
   const isExpired = known?.status === 'failed' && known.errorCode === 'REQUEST_EXPIRED';
@@ -69,8 +69,9 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 }
 
 /**
- * Creates a new push account for the same user. Sequences that were presented for the old account do not affect it. The new
- * account takes over the push keys, which open pushes in flight, and the records of the notifications that they opened.
+ * Creates a new push account for the same user. Sequence numbers that were presented for the old account do not affect
+ * it. The new account takes over the push keys, so that pushes in flight can still be opened, and the records of
+ * notifications opened with those keys.
  */
 async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, identity, seen } = context;
@@ -91,7 +92,7 @@ interface LastTry {
   readonly account: PushAccount;
   readonly known: PushDeviceState | undefined;
   readonly time: FollowedTime;
-  /** How many registrations this sync has sent. */
+  /** Number of registrations that this sync has sent. */
   readonly registrations: number;
 }
 
@@ -111,7 +112,7 @@ function nextReason({ run, account, known, key, time, registrations }: Step): Re
     key: key.source === 'none' ? undefined : key,
     now: Math.floor(time.now / 1000),
     deviceNow: time.device,
-    // No backoff within a sync: the number of its registrations is bounded.
+    // No backoff within a sync, because the number of registrations per sync is bounded.
     retryNow: run.retryNow || registrations > 0,
   });
 }
@@ -135,7 +136,8 @@ async function register(
   const binding = { audience: queue.realmUuid, pushAccountId: before.pushAccountId, sequence };
   const registration = buildRegistration(pushToken, { timestamp, ...binding });
   const account: PushAccount = { ...before, sequence };
-  // Stores the sequence before it is sent: if a sequence were reused, the order of two registrations would be undefined.
+  // Stores the sequence number before sending it. If it were reused after a crash, the order of the two registrations
+  // would be undefined.
   await accounts.put(account);
   await api.registerPushDevice({
     tokenKind: pushToken.tokenKind,

@@ -8,7 +8,7 @@ export interface DeviceWatchOptions extends EventReaderOptions {
 
 /** Waits for the outcome of registrations. */
 export interface DeviceWatch {
-  /** Returns the next state other than `pending`, or `pending` if no other state arrives before the deadline. */
+  /** Returns the next state that is not `pending`, or `pending` if there is none before the deadline. */
   nextState(): Promise<PushDeviceState>;
 }
 

@@ -4,9 +4,9 @@ import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
 /**
- * Stops using the newer generation's keys after a server was downgraded. Keeps the push keys for 30 more days: they open
- * pushes in flight, and a single answer of a server that is being upgraded must not destroy them. Keeps the device's id, so
- * that a sign-out can remove the device from a server that was upgraded again.
+ * Stops using the newer generation's keys after a server was downgraded. Keeps the push keys for another 30 days, both
+ * to open pushes in flight and because a single response from a server in the middle of an upgrade must not destroy
+ * them. Keeps the device id, so that a sign-out can remove the device if the server is upgraded again.
  */
 export async function leaveClientDevice(
   { accounts, clock }: RegistrarContext,
@@ -29,8 +29,8 @@ export function hasLeft({ pushKeys, sent, keyPairUnusedSince }: AccountDevice): 
 }
 
 /**
- * Returns whether the server has a public key whose private key was destroyed. This happens if the server is restored to a
- * time before the account's registration of this generation was removed.
+ * Returns whether the server has a public key whose private key was destroyed. This happens if the server is restored
+ * from a backup that predates the removal of the account's registration.
  */
 export function isKeyPairLost(account: PushAccount, known: PushDeviceState | undefined): boolean {
   return known !== undefined && account.sequence === undefined && account.registration === undefined;

@@ -5,10 +5,10 @@ import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
 import type { PushToken } from '../../push-token.js';
 import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-policy.js';
 
-/** Age at which a registration is renewed, so that relays can drop devices that do not register any more. */
+/** Age at which a registration is renewed. Because active devices renew, relays can drop devices that stop registering. */
 const renewalAgeSeconds = 30 * 86_400;
 
-/** The reason why the phone must send a registration. */
+/** Why the phone must send a registration. */
 export type ReasonToRegister =
   | 'never-registered'
   | 'lost'
@@ -22,14 +22,14 @@ export type ReasonToRegister =
 export interface RegistrationFacts {
   /** The last registration that this phone sent. */
   readonly sent: SentRegistration | undefined;
-  /** The registration's state on the server; `undefined` if the server does not know it. */
+  /** The registration's state on the server; `undefined` if the server does not have it. */
   readonly known: PushDeviceState | undefined;
   readonly pushToken: PushToken;
   /** `undefined` if there is no usable key. */
   readonly key: BouncerKeyChoice | undefined;
-  /** Unix seconds, by the clock that the phone follows. */
+  /** Unix seconds, according to the clock that the phone follows. */
   readonly now: number;
-  /** Unix milliseconds by the device's clock. */
+  /** Unix milliseconds according to the device's clock. */
   readonly deviceNow: number;
   /** Whether to repeat a failed registration without backoff. */
   readonly retryNow: boolean;
@@ -49,7 +49,7 @@ export function reasonToRegister(facts: RegistrationFacts): ReasonToRegister | u
   }
   if (isSealedToFormerKey(sent, key)) return 'key-rotated';
   const ageSeconds = Math.abs(now - sent.timestamp);
-  // After this time, even a relay that was down for a day answers REQUEST_EXPIRED, so the server no longer retries.
+  // By then, the relay would refuse the registration with REQUEST_EXPIRED, so the server has stopped retrying.
   if (known.status === 'pending' && ageSeconds > livenessTimeoutSeconds) return 'stuck';
   return ageSeconds >= renewalAgeSeconds ? 'old' : undefined;
 }
