@@ -1,4 +1,4 @@
-// Callers also check that the length is a multiple of four, which is twice as fast as a pattern of groups of four.
+// Callers also check that the length is a multiple of four. That is twice as fast as a pattern that matches groups of four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 // Matches what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -12,12 +12,15 @@ interface NodeBuffer {
 // Node's `Buffer` is twenty times as fast as `atob`. Browsers and React Native have only `atob`.
 const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 
-/** Whether `text` is canonical standard base64 (RFC 4648 section 4): padded, no other characters, unused bits zero. */
+/**
+ * Whether `text` is canonical standard base64 (RFC 4648 section 4), that is, padded, with no other characters and with
+ * unused bits set to zero.
+ */
 export function isCanonicalBase64(text: string): boolean {
   return text.length % 4 === 0 && canonicalBase64.test(text);
 }
 
-/** Whether `text` is padded standard base64. Unlike canonical base64, its unused bits may be set. */
+/** Whether `text` is padded standard base64. Unlike in canonical base64, unused bits may be set. */
 export function isPaddedBase64(text: string): boolean {
   return text.length % 4 === 0 && paddedBase64.test(text);
 }
@@ -26,7 +29,7 @@ export function isPaddedBase64(text: string): boolean {
 export function decodeBase64(text: string): Uint8Array | undefined {
   if (nodeBuffer !== undefined) {
     const decoded = nodeBuffer.from(text, 'base64');
-    // Only canonical text survives the round trip. Native code checks that faster than a pattern does.
+    // Only canonical base64 survives the round trip. This check in native code is faster than a regular expression.
     return decoded.toString('base64') === text ? new Uint8Array(decoded) : undefined;
   }
   if (!isCanonicalBase64(text)) return undefined;

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-// Ids of the chat server.
+// Ids that the chat server assigns.
 
 /** Id of a user or a bot. */
 export type UserId = number & z.core.$brand<'UserId'>;

@@ -6,9 +6,7 @@ import { tokenKinds } from './push-registration.js';
 
 const integerText = /^-?\d{1,16}$/;
 
-/**
- * A device id from JSON (number) or a form (decimal digits). Accepts any integer; the operation refuses unknown ids.
- */
+/** A device id from JSON (a number) or a form (decimal digits). Accepts any integer; the operation refuses unknown ids. */
 const clientDeviceId = z
   .unknown()
   .transform((value, context): ClientDeviceId => {
@@ -24,13 +22,13 @@ const pushKeyId = z
   .transform((value, context): PushKeyId => {
     const id = parsePushKeyId(value);
     if (id !== undefined) return id;
-    // The same message as on stock servers, because phones may compare it.
+    // The same message as on stock servers, because phones may match on it.
     context.addIssue({ code: 'custom', message: 'Value error, Not a valid unsigned 32-bit integer' });
     return z.NEVER;
   })
   .meta({ openApi: { type: 'integer', minimum: 0, maximum: 0xffff_ffff } });
 
-/** The answer to `POST /register_client_device`. */
+/** The response to `POST /register_client_device`. */
 export const registerClientDeviceAnswer = z.object({ device_id: z.number().int() });
 
 /** Form parameters of `POST /remove_client_device`. */
@@ -52,7 +50,7 @@ export const registerClientPushParameters = z.object({
 });
 
 /**
- * Form parameters of `POST /mobile_push/register` in either generation: the newer one has `device_id`, the older one
+ * Form parameters of `POST /mobile_push/register` in either generation: the newer generation has `device_id`, the older
  * has `push_account_id`.
  */
 export const registerPushAnyParameters = z.object({

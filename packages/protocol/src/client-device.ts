@@ -7,24 +7,24 @@ export const registerClientDevicePath = '/api/v1/register_client_device';
 /** Path of the server's operation that deletes a device. */
 export const removeClientDevicePath = '/api/v1/remove_client_device';
 
-/** Id that the server gives a device in the newer generation. Unrelated to the relay's device ids. */
+/** Id that the server assigns to a device of the newer generation. Unrelated to the relay's device ids. */
 export type ClientDeviceId = number & { readonly brand: 'ClientDeviceId' };
 
-/** One device of `devices` in the answer to `POST /register` (docs/protocol.md#device-events). */
+/** One device of `devices` in the response to `POST /register` (docs/protocol.md#device-events). */
 export interface ClientDeviceOnWire {
   /** `null` until the phone has sent a key. */
   readonly push_key_id: PushKeyId | null;
   /** The token that the server sends notifications to; `null` if there is none. */
   readonly push_token_id: TokenId | null;
-  /** The newest token while the relay has not accepted it (pending or refused); otherwise `null`. */
+  /** The newest token if the relay has not accepted it yet or has refused it; otherwise `null`. */
   readonly pending_push_token_id: TokenId | null;
   /** When the phone last registered a token, in Unix seconds. */
   readonly push_token_last_updated_timestamp: number | null;
-  /** Why the newest registration failed; `null` if it did not. */
+  /** Why the newest registration failed; `null` if it did not fail. */
   readonly push_registration_error_code: string | null;
 }
 
-/** A `device` event. An update contains only the fields that changed. */
+/** A `device` event. An `update` contains only the fields that changed. */
 export type ClientDeviceEvent =
   | { readonly type: 'device'; readonly op: 'add' | 'remove'; readonly device_id: ClientDeviceId }
   | ({
@@ -46,13 +46,13 @@ const fieldParsers: {
 };
 const fieldNames = Object.keys(fieldParsers) as (keyof ClientDeviceOnWire)[];
 
-/** Parses an untrusted device id. Returns `undefined` if it is not an integer of 0 or more. */
+/** Parses an untrusted device id. Returns `undefined` if it is not a non-negative integer. */
 export function parseClientDeviceId(value: unknown): ClientDeviceId | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as ClientDeviceId) : undefined;
 }
 
 /**
- * Parses `devices` from the answer that opens an event queue. The keys are decimal device ids. Returns `undefined` if
+ * Parses `devices` from the response that opens an event queue. The keys are decimal device ids. Returns `undefined` if
  * the value is invalid.
  */
 export function parseClientDevices(value: unknown): ReadonlyMap<string, ClientDeviceOnWire> | undefined {

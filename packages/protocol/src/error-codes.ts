@@ -1,11 +1,11 @@
 /**
- * What a client can do about an error. For programs, not for users.
+ * What a client can do about an error. Intended for programs, not for users.
  *
  * - `fix-request`: change the request
- * - `retry-later`: send it again later, with backoff
+ * - `retry-later`: send the same request again later, with backoff
  * - `retry-fresh`: start over with a new request
  * - `update-app`: fetch the newest key list, or update the app
- * - `ask-admin`: only an administrator can fix it
+ * - `ask-admin`: only an administrator can fix the problem
  */
 export type Remedy = 'fix-request' | 'retry-later' | 'retry-fresh' | 'update-app' | 'ask-admin';
 

@@ -12,8 +12,8 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Longer than any id. Converting digits to a bigint takes quadratic time, so an unlimited length would allow a denial
-// of service.
+// Longer than any id. Converting digits to a `bigint` takes quadratic time, so unlimited length would allow denial of
+// service.
 const integerText = /^-?(?:0|[1-9]\d{0,39})$/;
 
 function parseNumber(text: string): number | bigint {
@@ -28,7 +28,8 @@ function parseNumber(text: string): number | bigint {
  */
 export function parseJson(text: string): JsonValue {
   try {
-    // A double rounds only integers of 16 digits or more. If the text has none, the much faster platform parser is safe.
+    // Doubles round only integers with 16 or more digits. If the text has none, the platform's parser is safe and much
+    // faster.
     if (!/\d{16}/.test(text)) return JSON.parse(text) as JsonValue;
     if (canHideLongIntegers(text)) return parseLongIntegers(text, parseNumber) as JsonValue;
     return parse(text, null, parseNumber) as JsonValue;
@@ -38,8 +39,8 @@ export function parseJson(text: string): JsonValue {
 }
 
 /**
- * Returns the line (from 1) of the first syntax error in invalid JSON. For a missing or extra comma, this is the line
- * of the comma, not the line at which the parser stops.
+ * Returns the line number (starting at 1) of the first syntax error in invalid JSON. For a missing or extra comma, this
+ * is the line of the comma, not the line where the parser stops.
  */
 export function lineOfJsonMistake(text: string): number {
   const content = text.trimEnd();
@@ -53,7 +54,7 @@ function offsetOfMistake(content: string): number {
   } catch (error) {
     const { message } = error as Error;
     const offset = Number(/at position (\d+)$/.exec(message)?.[1] ?? 0);
-    // A character that may begin or end a value is wrong only because of what precedes it, so point there.
+    // A character that can begin or end a value is wrong only because of what precedes it, so point to that.
     const isMisplaced = /["\d[\]{}]/.test(content.charAt(offset));
     if (!isMisplaced || message.startsWith('Expected end of input')) return offset;
     return content.slice(0, offset).trimEnd().length;
@@ -71,16 +72,16 @@ export function parseJsonOrUndefined(
   try {
     return parse(text);
   } catch {
-    // The caller reports which input was expected.
+    // Safe to ignore: the caller reports that the input is invalid.
     return undefined;
   }
 }
 
-/** Writes compact JSON. A `bigint` becomes its digits. */
+/** Writes compact JSON. A `bigint` is written as an integer. */
 export function stringifyJson(value: JsonValue): string {
   try {
-    // The platform's writer is four times as fast, but it throws on a bigint. Searching for a bigint first would take
-    // as long as writing.
+    // `JSON.stringify` is four times as fast, but throws on a `bigint`. Searching for a `bigint` first would take as
+    // long as writing.
     return JSON.stringify(value) ?? 'null';
   } catch (error) {
     if (!hasBigint(value)) throw error;

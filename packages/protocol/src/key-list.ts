@@ -4,7 +4,7 @@ import { isJsonObject } from './json.js';
 
 /** Path of the relay's operation that publishes the key list (docs/protocol.md#key-list). */
 export const keyListPath = '/api/v1/remotes/push/e2ee/keys';
-/** Path of the server's operation that forwards the key list unchanged, for phones that reach only their server. */
+/** Path of the server's operation that forwards the key list unchanged, for phones that can reach only their server. */
 export const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
 /** A bouncer key of the list. `created_at` and `accepted_until` are Unix seconds. */
@@ -28,7 +28,10 @@ export interface ListedSigningKey {
  */
 export interface KeyListDocument {
   readonly version: 1;
-  /** Increases with every list: the greater of the previous sequence plus 1 and Unix milliseconds. */
+  /**
+   * Increases with every list. It is the current time in Unix milliseconds, or the previous sequence plus 1 if that is
+   * greater.
+   */
   readonly sequence: number;
   readonly issued_at: number;
   readonly expires_at: number;
@@ -36,18 +39,18 @@ export interface KeyListDocument {
   /** Compromised keys: bouncer keys, and signing keys that were replaced after a theft. */
   readonly revoked: readonly string[];
   /**
-   * Signing keys, at least one, the oldest first. The previous key or the recovery key endorses each key. The first key
-   * may lack an endorsement.
+   * Signing keys, at least one, oldest first. Each key is endorsed by the previous key or by the recovery key. The
+   * first key need not be endorsed.
    */
   readonly signing_keys: readonly ListedSigningKey[];
   /**
    * The recovery key, which can endorse a signing key after a theft. The list's signature covers it. A client without a
-   * pinned recovery key keeps the first one that it sees. Absent if the relay has no recovery key.
+   * pinned recovery key keeps the first recovery key that it sees. Absent if the relay has no recovery key.
    */
   readonly recovery_public_key?: string;
 }
 
-/** Answer of the relay's and the server's key list operations. `signing_public_key` is the last of `signing_keys`. */
+/** Response of the key list operations of the relay and the server. `signing_public_key` is the last of `signing_keys`. */
 export interface KeyListAnswer {
   readonly result: 'success';
   /** Base64 of the document's exact bytes. */
@@ -57,7 +60,7 @@ export interface KeyListAnswer {
   readonly signing_public_key: string;
 }
 
-/** Parses a key list answer from JSON and drops unknown fields. Returns `undefined` if the answer is invalid. */
+/** Parses a key list response from JSON and drops unknown fields. Returns `undefined` if the response is invalid. */
 export function parseKeyListAnswer(value: unknown): KeyListAnswer | undefined {
   if (!isJsonObject(value)) return undefined;
   const { result, key_list, signature, signing_public_key } = value;
@@ -125,7 +128,7 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * Signature input of a key list (docs/protocol.md#signature-input): `waxwing key list v1`, a zero byte, and the
+ * Signature input for a key list (docs/protocol.md#signature-input): `waxwing key list v1`, a NUL byte, and the
  * document's exact bytes.
  */
 export function keyListSignedBytes(document: Uint8Array): Uint8Array {
@@ -133,7 +136,7 @@ export function keyListSignedBytes(document: Uint8Array): Uint8Array {
 }
 
 /**
- * Signature input for the endorsement of a new signing key: `waxwing signing key v1`, a zero byte, and the key's 32
+ * Signature input for the endorsement of a new signing key: `waxwing signing key v1`, a NUL byte, and the key's 32
  * bytes.
  */
 export function signingKeyEndorsedBytes(signingPublicKey: Uint8Array): Uint8Array {

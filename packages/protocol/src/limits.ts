@@ -11,15 +11,15 @@ export const maximumPushEndpointCharacters = 2048;
 export const maximumIosAppIdCharacters = 255;
 
 /**
- * Maximum length of `encrypted_push_registration`, in base64 characters. Fits a token of 4096 code points, each written
- * as two JSON `\u` escapes (12 bytes), and the other fields, after sealing and encoding.
+ * Maximum length of `encrypted_push_registration`, in base64 characters. Large enough, after sealing and encoding, for
+ * a token of 4096 code points, each written as two JSON `\u` escapes (12 bytes), and for the other fields.
  */
 export const maximumEncryptedPushRegistrationCharacters = 72_000;
 
 /**
- * Sizes in bytes to which our client pads a registration's JSON before sealing it. Nearly every token fits into the
- * smallest. Every allowed token fits into the largest, which stays below {@link
- * maximumEncryptedPushRegistrationCharacters}.
+ * Sizes in bytes to which our client pads a registration's JSON before sealing it. Nearly all tokens fit into the
+ * smallest size. Every allowed token fits into the largest size, which stays below
+ * {@link maximumEncryptedPushRegistrationCharacters}.
  */
 export const registrationSizeBucketsBytes = [512, 1024, 2048, 4096, 8192, 16_384, 32_768] as const;
 

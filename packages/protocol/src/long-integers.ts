@@ -1,6 +1,6 @@
 /**
- * Prefix of a hidden integer's digits. {@link canHideLongIntegers} excludes texts that contain this character,
- * literally or possibly as an escape. It is a Latin-1 character, because any other would double the text's memory and
+ * Prefix of a hidden integer's digits. {@link canHideLongIntegers} excludes texts that contain this character or any
+ * `\u` escape. It is a Latin-1 character, because any character outside Latin-1 would double the text's memory and
  * parsing time.
  */
 const mark = '\u007f';
@@ -12,7 +12,10 @@ export function parseLongIntegers(text: string, parseInteger: (digits: string) =
   return reveal(JSON.parse(hideLongIntegers(text)), parseInteger);
 }
 
-/** Whether {@link parseLongIntegers} is safe for a text: no string in it can look like a hidden integer. */
+/**
+ * Whether {@link parseLongIntegers} is safe for a text. It is safe if no string in the text can look like a hidden
+ * integer.
+ */
 export function canHideLongIntegers(text: string): boolean {
   return !text.includes(mark) && !text.includes('\\u');
 }
@@ -38,7 +41,7 @@ function hideLongIntegers(text: string): string {
   return result + text.slice(copiedTo);
 }
 
-/** Returns the position after the string that begins at `start`, or the text's end if the string is not closed. */
+/** Returns the position after the string that begins at `start`, or the end of the text if the string is not closed. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -63,7 +66,7 @@ function reveal(value: unknown, parseInteger: (digits: string) => number | bigin
   for (const name in object) {
     const inner = object[name];
     const revealed = reveal(inner, parseInteger);
-    // A plain assignment to `__proto__` would set the prototype instead of the object's own property.
+    // A plain assignment to `__proto__` would set the prototype instead of creating a property.
     if (name === '__proto__') Object.defineProperty(object, name, { value: revealed });
     else if (revealed !== inner) object[name] = revealed;
   }

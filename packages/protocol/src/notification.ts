@@ -34,7 +34,7 @@ export interface RemoveNotification extends EveryNotification {
   readonly message_ids: readonly Id[];
 }
 
-/** A test notification, with which a user checks that notifications arrive. */
+/** A test notification, which a user requests to check that notifications arrive. */
 export interface TestNotification extends EveryNotification {
   readonly type: 'test';
   /** Unix seconds. */
@@ -44,7 +44,7 @@ export interface TestNotification extends EveryNotification {
 /** Application-defined content, which only the app and its server interpret. */
 export interface PayloadNotification extends EveryNotification {
   readonly type: 'payload';
-  /** Stays the same each time the notification is sealed: 1 to 64 letters, digits, `-` and `_`. */
+  /** 1 to 64 letters, digits, `-` and `_`. Stays the same if the notification is sealed again. */
   readonly id: string;
   /** Unix seconds. */
   readonly time: number;
@@ -110,8 +110,8 @@ export function isPayloadId(value: unknown): value is string {
 }
 
 /**
- * Parses the decrypted bytes of a notification. Ignores padding (white space after the JSON) and unknown fields.
- * Returns `undefined` if the bytes are not a valid notification of a known type.
+ * Parses the decrypted bytes of a notification. Ignores padding (whitespace after the JSON) and unknown fields. Returns
+ * `undefined` if the bytes are not a valid notification of a known type.
  */
 export function parseNotification(bytes: Uint8Array): Notification | undefined {
   const text = decodeUtf8(bytes);

@@ -1,20 +1,20 @@
 import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { JsonObject } from './json.js';
 
-/** Optional details of a {@link ProtocolError}. Each replaces or extends a column of {@link errorCodes}. */
+/** Optional details of a {@link ProtocolError}. Each of them overrides or extends a column of {@link errorCodes}. */
 export interface ProtocolErrorDetails {
-  /** Replaces the table's message: one sentence that says what is wrong and where. */
+  /** Overrides the table's message: one sentence that says what is wrong and where. */
   readonly message?: string;
   /** Extra fields of the error body, such as `var_name` or `queue_id`. */
   readonly fields?: JsonObject;
   /** Value of the `Retry-After` header, in whole seconds. */
   readonly retryAfterSeconds?: number;
-  /** Replaces the table's HTTP status if a peer expects a different one (stock servers expect 503 instead of 429). */
+  /** Overrides the table's HTTP status, for peers that expect a different one (stock servers expect 503 instead of 429). */
   readonly httpStatus?: number;
   readonly cause?: unknown;
 }
 
-/** Refuses a request. Throw it anywhere in a handler: the HTTP service turns it into an error answer. */
+/** Refuses a request. Throw it anywhere in a handler: the HTTP service turns it into an error response. */
 export class ProtocolError extends Error {
   readonly code: ErrorCode;
   readonly httpStatus: number;

@@ -1,7 +1,10 @@
-/** A client's random 64-bit id for one account on one phone. Signed, because peers store it as signed. Never a `number`. */
+/**
+ * A random 64-bit id that a client chooses for one account on one phone. Signed, because peers store it as a signed
+ * integer. Never a `number`.
+ */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 
-/** A {@link PushAccountId} in decimal, as in databases, events, URL-encoded forms and FCM data. */
+/** A {@link PushAccountId} in decimal, as used in databases, events, URL-encoded forms and FCM data. */
 export type PushAccountIdText = string & { readonly brand: 'PushAccountIdText' };
 
 const decimalText = /^-?(?:0|[1-9]\d{0,18})$/;
@@ -23,7 +26,7 @@ export function formatPushAccountId(id: PushAccountId): PushAccountIdText {
 }
 
 /**
- * Makes a positive id from 63 bits of the first eight bytes. A client passes random bytes.
+ * Creates a non-negative id from 63 bits of the first eight bytes. Clients pass random bytes.
  *
  * @throws RangeError if there are fewer than eight bytes.
  */

@@ -7,7 +7,7 @@ export const registerPushDevicePath = '/api/v1/mobile_push/register';
 export const testNotificationPath = '/api/v1/mobile_push/e2ee/test_notification';
 
 /**
- * State of a device's newest registration. `pending`: the relay has not answered yet. `active`: the relay accepted it.
+ * State of a device's newest registration. `pending`: the relay has not decided yet. `active`: the relay accepted it.
  * `failed`: the relay refused it, or it expired.
  */
 export type PushDeviceStatus = 'pending' | 'active' | 'failed';
@@ -31,14 +31,14 @@ export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefine
   return typeof error_code === 'string' ? { type, push_account_id, status, error_code } : undefined;
 }
 
-/** One device of `push_devices` in the answer to `POST /register`, which opens an event queue. */
+/** One device of `push_devices` in the response to `POST /register`, which opens an event queue. */
 export interface PushDeviceStateOnWire {
   readonly status: PushDeviceStatus;
   readonly error_code: string | null;
 }
 
 /**
- * Parses `push_devices` from the answer that opens an event queue. The keys are decimal push account ids. Returns
+ * Parses `push_devices` from the response that opens an event queue. The keys are decimal push account ids. Returns
  * `undefined` if the value is invalid.
  */
 export function parsePushDevices(value: unknown): ReadonlyMap<string, PushDeviceStateOnWire> | undefined {

@@ -11,10 +11,10 @@ export const pushKeyBytes = 32;
 
 const maximumPushKeyId = 0xffff_ffff;
 const decimalText = /^(?:0|[1-9]\d{0,9})$/;
-// The first byte on the wire names the cipher: the character "1" stands for XSalsa20-Poly1305.
+// The first byte on the wire identifies the cipher: the character "1" stands for XSalsa20-Poly1305.
 const secretBoxPrefix = 0x31;
 
-/** Parses an untrusted number or decimal text. Returns `undefined` if it is not an integer from 0 to 4294967295. */
+/** Parses an untrusted number or decimal string. Returns `undefined` if it is not an integer from 0 to 4294967295. */
 export function parsePushKeyId(value: unknown): PushKeyId | undefined {
   const id = typeof value === 'string' && decimalText.test(value) ? Number(value) : value;
   return Number.isSafeInteger(id) && (id as number) >= 0 && (id as number) <= maximumPushKeyId
@@ -23,7 +23,7 @@ export function parsePushKeyId(value: unknown): PushKeyId | undefined {
 }
 
 /**
- * Makes an id from the first four bytes. A phone passes random bytes.
+ * Creates an id from the first four bytes. Phones pass random bytes.
  *
  * @throws RangeError if there are fewer than four bytes.
  */
@@ -33,7 +33,7 @@ export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
 }
 
 /**
- * Encodes a push key of 32 bytes as `push_key`: base64 of 33 bytes. The first byte names the cipher.
+ * Encodes a 32-byte push key as `push_key`, which is base64 of 33 bytes. The first byte identifies the cipher.
  *
  * @throws RangeError if the key has a different length.
  */
@@ -43,7 +43,7 @@ export function encodePushKey(key: Uint8Array): string {
   return encodeBase64(Uint8Array.of(secretBoxPrefix, ...key));
 }
 
-/** Decodes `push_key` to the key of 32 bytes. Returns `undefined` for a wrong length, another cipher or invalid base64. */
+/** Decodes `push_key` to the 32-byte key. Returns `undefined` for a wrong length, a different cipher or invalid base64. */
 export function decodePushKey(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   if (bytes?.length !== 1 + pushKeyBytes || bytes[0] !== secretBoxPrefix) return undefined;

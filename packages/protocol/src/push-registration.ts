@@ -7,8 +7,8 @@ import { parseUuid } from './uuid.js';
 import { parseWebPushToken } from './web-push-token.js';
 
 /**
- * The vendor of a push token: Firebase Cloud Messaging, Apple Push Notification service, or the push service of a Web
- * Push subscription (also UnifiedPush).
+ * The vendor of a push token: Firebase Cloud Messaging, the Apple Push Notification service, or the push service of a
+ * Web Push subscription (including UnifiedPush).
  */
 export const tokenKinds = ['fcm', 'apns', 'webpush'] as const;
 export type TokenKind = (typeof tokenKinds)[number];
@@ -20,15 +20,19 @@ export type ApnsEnvironment = 'production' | 'sandbox';
  * (docs/protocol.md#sealed-registration).
  */
 export type PushRegistration = {
-  /** Unix seconds, by the clock that the client follows. The relay refuses a registration that is more than a day old. */
+  /**
+   * Unix seconds, according to the clock that the client follows. The relay refuses a registration that is more than a
+   * day old.
+   */
   readonly timestamp: number;
   /** UUID of the organization that the registration is for. An extension, which stock peers ignore. */
   readonly audience?: string;
   /** The account on the phone that the registration is for. An extension, which stock peers ignore, like `sequence`. */
   readonly pushAccountId?: PushAccountId;
   /**
-   * Increases with every registration that a phone seals for one account, so that a relay can refuse replays of older
-   * registrations. It is the sealing time in Unix milliseconds, or the previous sequence plus 1 if that is greater.
+   * Increases with every registration that a phone seals for the same account, so that a relay can reject replays of
+   * older registrations. It is the sealing time in Unix milliseconds, or the previous sequence plus 1 if that is
+   * greater.
    */
   readonly sequence?: number;
 } & PushTarget;
@@ -45,12 +49,12 @@ export type PushTarget =
       readonly token: string;
       /** The app's bundle id, used as the APNs topic. */
       readonly iosAppId: string;
-      /** Which of Apple's two push systems issued the token; `production` if the client does not say. */
+      /** Which of Apple's two push systems issued the token; `production` if the client did not specify one. */
       readonly apnsEnvironment: ApnsEnvironment;
     };
 
 const whitespace = '[\\t\\n\\v\\f\\r ]*';
-// The hexadecimal format that the stock relay's parser accepts: whole bytes, with ASCII whitespace only between bytes.
+// The hexadecimal format that the stock relay's parser accepts: whole bytes, with optional ASCII whitespace between bytes.
 const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
@@ -77,7 +81,7 @@ export function parsePushRegistration(bytes: Uint8Array): PushRegistration | und
 }
 
 /**
- * Parses the fields that bind the registration to its context. Each field except the timestamp is an extension, and may
+ * Parses the fields that bind the registration to its context. All fields except the timestamp are extensions, and may
  * be missing or null.
  */
 function parseBinding(
@@ -122,13 +126,13 @@ function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
 
 /** Optional extensions of {@link encodePushRegistration}. */
 export interface EncodingExtensions {
-  /** Makes two registrations of the same token differ. Peers ignore this field. */
+  /** Ensures that two registrations of the same token differ. Peers ignore this field. */
   readonly nonce?: string;
   /** Whether to pad with trailing spaces to a size in `registrationSizeBucketsBytes`, so that the length reveals little. */
   readonly padded?: boolean;
 }
 
-/** Encodes a registration as JSON bytes, ready to seal. The order and the omission of fields are as in stock clients. */
+/** Encodes a registration as JSON bytes, ready to seal. Orders and omits fields as stock clients do. */
 export function encodePushRegistration(
   registration: PushRegistration,
   { nonce, padded = false }: EncodingExtensions = {},
@@ -141,7 +145,7 @@ export function encodePushRegistration(
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
   const { pushAccountId: accountId } = registration;
-  // Text, because JSON parsers round 64-bit numbers.
+  // A string, because JSON parsers round 64-bit numbers.
   if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
   if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;
@@ -149,7 +153,7 @@ export function encodePushRegistration(
   return padded ? padWithSpaces(bytes) : bytes;
 }
 
-/** Removes the whitespace from an APNs token's hexadecimal digits, for use in the path of an APNs request. */
+/** Removes whitespace from a hexadecimal APNs token, for use in the path of an APNs request. */
 export function compactApnsToken(token: string): string {
   return token.replace(/[\t\n\v\f\r ]+/g, '');
 }
@@ -161,8 +165,8 @@ function parseObject(bytes: Uint8Array): JsonObject | undefined {
   return isJsonObject(value) ? value : undefined;
 }
 
-// UTF-8 cannot encode lone surrogates, and PostgreSQL cannot store NUL, so neither could reach a vendor unchanged. Not
-// `\p{Surrogate}`, which older Hermes engines cannot compile.
+// UTF-8 cannot encode lone surrogates, and PostgreSQL cannot store NUL, so neither could reach a vendor unchanged. The
+// pattern does not use `\p{Surrogate}`, because older Hermes engines cannot compile it.
 const unstorable = /[\0\ud800-\udfff]/u;
 
 function isToken(token: string): boolean {

@@ -6,19 +6,18 @@ import { parseTokenId, type TokenId } from './token-id.js';
 import { decodeUtf8 } from './utf8.js';
 import { parseUuid } from './uuid.js';
 
-/** Path of the server's operation that forwards a sealed revocation to its relay. Stock servers answer 404. */
+/** Path of the server's operation that forwards a sealed revocation to its relay. Stock servers respond with 404. */
 export const revokePushPath = '/api/v1/mobile_push/revoke';
 
-/** Path of the relay's operation that accepts a sealed revocation. Stock relays answer 404. */
+/** Path of the relay's operation that accepts a sealed revocation. Stock relays respond with 404. */
 export const relayRevokePath = '/api/v1/remotes/push/e2ee/revoke';
 
 /**
- * The plaintext that a client seals for the relay to end registrations (docs/protocol.md#sealed-revocation). It names
- * the account, the token's id, or both. A relay never accepts a revocation as a registration, or a registration as a
- * revocation.
+ * The plaintext that a client seals for the relay to revoke registrations (docs/protocol.md#sealed-revocation). It
+ * contains the account, the token's id, or both. A relay never accepts a revocation as a registration or vice versa.
  */
 export interface PushRevocation {
-  /** The token exactly as in the registrations. It proves that the client knows the token. */
+  /** The token, exactly as in the registrations. Proves that the client knows the token. */
   readonly token: string;
   /** UUID of the organization. */
   readonly realmUuid: string;
@@ -27,18 +26,19 @@ export interface PushRevocation {
   /** Selects registrations of the newer generation. */
   readonly tokenId?: TokenId;
   /**
-   * Unix seconds, by the clock that the client follows. Revokes only registrations with this or an earlier timestamp.
+   * Unix seconds, according to the clock that the client follows. Revokes only registrations with this or an earlier
+   * timestamp.
    */
   readonly timestamp: number;
 }
 
-/** Encodes a revocation as JSON bytes, ready to seal; padded like a registration. Peers ignore the nonce. */
+/** Encodes a revocation as JSON bytes, padded like a registration and ready to seal. Peers ignore the nonce. */
 export function encodePushRevocation(revocation: PushRevocation, nonce: string): Uint8Array {
   const { token, realmUuid, pushAccountId, tokenId, timestamp } = revocation;
   const wire = {
     revoked_token: token,
     realm_uuid: realmUuid,
-    // Text, because JSON parsers round 64-bit numbers.
+    // A string, because JSON parsers round 64-bit numbers.
     push_account_id: pushAccountId === undefined ? undefined : formatPushAccountId(pushAccountId),
     token_id: tokenId,
     timestamp,

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { type KeyListAnswer, parseKeyListAnswer } from './key-list.js';
 
-/** The fields of a key list answer besides `result` and `msg`. */
+/** The fields of a key list response other than `result` and `msg`. */
 export const keyListFields = z.object({
   key_list: z.string(),
   signature: z.string(),
   signing_public_key: z.string(),
 });
 
-/** Zod schema for the relay's answer. Parses with {@link parseKeyListAnswer}. */
+/** Zod schema for the relay's response. Parses it with {@link parseKeyListAnswer}. */
 export const keyListAnswer = z.unknown().transform((value, context): KeyListAnswer => {
   const answer = parseKeyListAnswer(value);
   if (answer === undefined) {

@@ -23,7 +23,7 @@ const collapseId = `must be 1 to ${maximumCollapseIdBytes} characters of printab
 const deliveryOptions = {
   /** Makes retries within a day idempotent: a repeated request gets the first request's result. */
   notification_id: uuid.nullish(),
-  /** For how many seconds the notification is worth delivering. 0: deliver it now or never. */
+  /** How long the notification is worth delivering, in seconds. 0 means now or never. */
   ttl_seconds: z
     .number(timeToLive)
     .int(timeToLive)
@@ -31,8 +31,8 @@ const deliveryOptions = {
     .max(maximumTimeToLiveSeconds, timeToLive)
     .nullish(),
   /**
-   * A later notification with the same value replaces this one, queued or shown. 1 to 64 printable ASCII characters
-   * without spaces.
+   * A later notification with the same value replaces this one, whether it is still queued or already shown. 1 to 64
+   * printable ASCII characters without spaces.
    */
   collapse_id: z
     .string(collapseId)
@@ -77,7 +77,7 @@ const fcmTokenPushRequest = fcmPushRequest.omit({ device_id: true }).extend({
   payload: z.object({ push_key_id: pushKeyId, encrypted_data: ciphertextBase64 }),
 });
 
-/** One entry of a notify request in the newer generation. It names a token and a key. */
+/** One entry of a notify request in the newer generation, which identifies a token and a key. */
 export type TokenPushRequest = z.infer<typeof apnsTokenPushRequest> | z.infer<typeof fcmTokenPushRequest>;
 
 /**
@@ -89,7 +89,7 @@ export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
-/** A push request in the form that a server sends: plain JSON without the absent fields. */
+/** A push request in the form in which a server sends it: plain JSON without absent fields. */
 export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
 /** Selects the schema of an entry by its fields: `token_id` means the newer generation, and `http_headers` means APNs. */
@@ -104,7 +104,7 @@ const pushRequests = z.array(z.unknown()).transform((values, context): AnyPushRe
   for (const [index, value] of values.entries()) {
     const parsed = parseWithMessages(schemaOf(value), value);
     if (!parsed.success) {
-      // Reports only the first issue: a body has room for half a million, and describing them all would take half a minute.
+      // Reports only the first issue. A body can contain half a million, and describing them all would take half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
       context.addIssue({ code: 'custom', path: [index, ...path], message });
       return z.NEVER;
@@ -124,7 +124,7 @@ export const relayNotifyRequest = z.object({
   }),
 });
 
-/** Whether a push request has the form for APNs (`http_headers`). */
+/** Whether a push request is for APNs, which is the case if it has `http_headers`. */
 export function isApnsPushRequest<Request extends AnyPushRequest>(
   request: Request,
 ): request is Extract<Request, { http_headers: unknown }> {
@@ -135,7 +135,7 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
  * Result of one push request.
  *
  * - `sent`: the vendor accepted it
- * - `queued`: the relay has stored it and sends it later; poll for its receipt. `fault` is set if the operator must
+ * - `queued`: the relay has stored it and will send it later; poll for its receipt. `fault` is set if the operator must
  *   first fix a credential
  * - `gone`: the token is dead; delete the device
  * - `rejected`: it will not be sent; `reason` says why
@@ -143,7 +143,7 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
 export const deliveryStatuses = ['sent', 'queued', 'gone', 'rejected'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** The party that must fix the cause of a rejected push request, if it can be fixed. */
+/** Who must fix the cause of a rejected push request, if it can be fixed. */
 export const deliveryFaults = ['server', 'registration', 'relay-configuration', 'relay', 'vendor'] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
@@ -161,8 +161,8 @@ export const relayNotifyResult = z.object({
 export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
 
 /**
- * The relay's answer to a notify request. It has the four fields that stock servers require, and one result per
- * request, in the order of the requests.
+ * The relay's response to a notify request. It has the four fields that stock servers require, and one result per push
+ * request, in the same order.
  */
 export const relayNotifyAnswer = z.object({
   android_successfully_sent_count: z.number().int(),
@@ -171,15 +171,18 @@ export const relayNotifyAnswer = z.object({
   realm_push_status: z
     .object({ can_push: z.boolean(), expected_end_timestamp: z.number().int().nullable() })
     .nullable(),
-  /** Absent from a stock relay. */
+  /** Absent in responses from stock relays. */
   results: z.array(relayNotifyResult).optional(),
 });
 export type RelayNotifyAnswer = z.infer<typeof relayNotifyAnswer>;
 
-/** The relay's answer in both generations. A field is present only if the request has entries of that field's generation. */
+/**
+ * The relay's response in both generations. The fields of a generation are present only if the request has entries of
+ * that generation.
+ */
 export const relayNotifyAnyAnswer = relayNotifyAnswer.extend({
   delete_device_ids: z.array(deviceId).optional(),
-  /** Dead and unknown tokens without duplicates, as the request wrote them. */
+  /** Ids of dead and unknown tokens, as spelled in the request and without duplicates. */
   delete_token_ids: z.array(z.string()).optional(),
 });
 export type RelayNotifyAnyAnswer = z.infer<typeof relayNotifyAnyAnswer>;
@@ -216,7 +219,7 @@ export const relayReceiptsParameters = z.object({
     }),
 });
 
-/** The relay's answer: one receipt per known id, device and account. Unknown ids have no receipt. */
+/** The relay's response: one receipt per known id, device and account. Unknown ids have no receipt. */
 export const relayReceiptsAnswer = z.object({
   receipts: z.array(
     relayNotifyResult.omit({ app: true }).extend({

@@ -11,7 +11,10 @@ import type { TokenId } from './token-id.js';
 import { parseWithMessages } from './validation-message.js';
 import { uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that accepts many sealed registrations. Stock relays lack it, and answer 404. */
+/**
+ * Path of the relay's operation that accepts many sealed registrations. Stock relays lack this operation and respond
+ * with 404.
+ */
 export const relayRegisterManyPath = '/api/v1/remotes/push/e2ee/register_many';
 
 /** Maximum number of registrations in one request. */
@@ -61,8 +64,8 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations of either generation. In each, `accounts_of_user` and `token_ids_of_user` are
- * arrays.
+ * rounding integers. 1 to 100 registrations of either generation. In each registration, `accounts_of_user` and
+ * `token_ids_of_user` are arrays.
  */
 export const relayRegisterManyParameters = z.object({
   realm_uuid: uuid,
@@ -72,14 +75,17 @@ export const relayRegisterManyParameters = z.object({
 const success = { result: z.literal('success') };
 const refusal = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Result of one registration: the device, or why the relay refused it. A registration by `token_id` has no `device_id`. */
+/**
+ * Result of one registration: the device, or the reason why the relay refused it. The result for a registration by
+ * `token_id` has no `device_id`.
+ */
 const relayRegisterAnyResult = z.discriminatedUnion('result', [
   relayRegisterAnyAnswer.extend(success),
   refusal,
 ]);
 export type RelayRegisterAnyResult = z.output<typeof relayRegisterAnyResult>;
 
-/** The relay's answer in both generations: one result per registration, in the order of the registrations. */
+/** The relay's response in both generations: one result per registration, in the same order. */
 export const relayRegisterManyAnyAnswer = z.object({ results: z.array(relayRegisterAnyResult) });
 
 interface SealedForRelay {
@@ -88,21 +94,20 @@ interface SealedForRelay {
   readonly bouncerPublicKey: string;
   /**
    * The user's other push accounts: the newest ones, up to `maximumRegistrationsOfUser`. The relay compares their
-   * tokens with this one.
+   * tokens with the token in this registration.
    */
   readonly accountsOfUser: readonly PushAccountIdText[];
   /** Ids of the user's other tokens in the newer generation, with the same maximum. */
   readonly tokenIdsOfUser: readonly TokenId[];
 }
 
-/** A registration that a server forwards in the newer generation. */
+/** A registration of the newer generation that a server forwards. */
 export interface ForwardedTokenRegistration extends SealedForRelay {
   readonly tokenId: TokenId;
 }
 
-/** A registration that a server forwards, in the older generation. */
+/** A registration of the older generation that a server forwards. */
 export interface ForwardedRegistration extends SealedForRelay {
-  /** Decimal text. */
   readonly pushAccountId: PushAccountIdText;
 }
 

@@ -25,8 +25,8 @@ export const relayRegisterParameters = z.object({
 });
 
 /**
- * Form parameters in both generations (docs/protocol.md#two-generations): the newer one has `token_id` instead of
- * `push_account_id`.
+ * Form parameters in both generations (docs/protocol.md#two-generations): the newer generation has `token_id` instead
+ * of `push_account_id`.
  */
 export const relayRegisterAnyParameters = relayRegisterParameters.extend({
   push_account_id: pushAccountId.optional(),
@@ -34,7 +34,7 @@ export const relayRegisterAnyParameters = relayRegisterParameters.extend({
   token_id: z.string().optional(),
 });
 
-/** The relay's answer. `device_id` is the id to use in notify requests. */
+/** The relay's response. `device_id` is the id to use in notify requests. */
 export const relayRegisterAnswer = z.object({
   device_id: relayDeviceId,
   /** Other accounts of the user that have a device with the same token; absent if there are none. */
@@ -43,5 +43,8 @@ export const relayRegisterAnswer = z.object({
   same_token_ids: z.array(tokenId).optional(),
 });
 
-/** The relay's answer in both generations. In the newer one, a token id takes the place of `device_id`. */
+/**
+ * The relay's response in both generations. The newer generation has no `device_id`, because the token id identifies
+ * the device.
+ */
 export const relayRegisterAnyAnswer = relayRegisterAnswer.partial();

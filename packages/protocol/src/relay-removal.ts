@@ -6,7 +6,10 @@ import { type RelayDeviceId, relayDeviceId } from './relay-device-id.js';
 import type { TokenId } from './token-id.js';
 import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 
-/** Path of the relay's operation that deletes devices. Stock relays lack it, and answer 404, 405 or 400. */
+/**
+ * Path of the relay's operation that deletes devices. Stock relays lack this operation and respond with 404, 405 or
+ * 400.
+ */
 export const relayRemovePath = '/api/v1/remotes/push/e2ee/remove';
 
 /** Maximum number of devices in each list of one removal. */
@@ -23,9 +26,10 @@ function listed<Schema extends z.ZodType>(element: Schema, what: string) {
 
 /**
  * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` (older
- * generation) and `token_ids` (newer generation) are JSON arrays, which may be empty; one of them may be absent. The
- * optional `push_account_ids` is as long as `device_ids`: each device is then deleted only if it belongs to that
- * account. `ended_keys` names the keys of accounts that have signed out while other accounts still use the token.
+ * generation) and `token_ids` (newer generation) are JSON arrays, which may be empty; one of them may be absent. If the
+ * optional `push_account_ids` is present, it is as long as `device_ids`, and each device is deleted only if it belongs
+ * to the account at the same position. `ended_keys` lists the keys of accounts that have signed out while other
+ * accounts still use the token.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,
@@ -35,12 +39,12 @@ export const relayRemoveParameters = z.object({
   ended_keys: listed(endedKey, 'token ids with push key ids'),
 });
 
-/** The relay's answer. It is the same if the relay knows none of the devices. */
+/** The relay's response. It is the same even if the relay knows none of the devices. */
 export const relayRemoveAnswer = z.object({});
 
 /**
- * A device to remove. The push account is required because after a restore of the relay's database, the same device id
- * may belong to another account.
+ * A device to remove. The push account is required, because the same device id may belong to a different account after
+ * the relay's database is restored from a backup.
  */
 export interface RemovedDevice {
   readonly relayDeviceId: RelayDeviceId;
@@ -62,7 +66,10 @@ export interface RelayRemoval {
   readonly endedKeys?: readonly EndedKey[];
 }
 
-/** Builds the form of the request. It always has `device_ids` or `token_ids`, because relays require one of the two. */
+/**
+ * Builds the form of the request. The form always contains `device_ids` or `token_ids`, because relays require at least
+ * one of them.
+ */
 export function encodeRelayRemoval(
   realmUuid: string,
   { devices = [], tokens = [], endedKeys = [] }: RelayRemoval,

@@ -9,11 +9,11 @@ export const serverAnalyticsPath = '/api/v1/remotes/server/analytics';
 /** Path of the relay's operation that deactivates a server (docs/protocol.md#remotesserverdeactivate). */
 export const serverDeactivatePath = '/api/v1/remotes/server/deactivate';
 
-/** Path of the relay's operation that begins the transfer of a server (docs/protocol.md#remotesserverregistertransfer). */
+/** Path of the relay's operation that starts the transfer of a server (docs/protocol.md#remotesserverregistertransfer). */
 export const serverTransferPath = `${serverRegisterPath}/transfer`;
 
 /** Path of the relay's operation that completes the transfer of a server. */
 export const serverVerifyPath = `${serverRegisterPath}/verify_challenge`;
 
-/** Path at which a server publishes the relay's verification secret, followed by a slash and the token. */
+/** Path under which a server publishes the relay's verification secret. A slash and the token follow. */
 export const hostVerificationPath = '/api/v1/zulip-services/verify';

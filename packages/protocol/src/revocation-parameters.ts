@@ -12,5 +12,5 @@ export const revocationParameters = z.object({
 /** A sealed revocation in its wire format. */
 export type SealedRevocationOnWire = z.output<typeof revocationParameters>;
 
-/** The relay's answer. It is the same if the relay knows no such registration. */
+/** The relay's response. It is the same even if the relay knows no such registration. */
 export const relayRevokeAnswer = z.object({});

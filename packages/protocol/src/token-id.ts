@@ -2,15 +2,14 @@ import { decodeBase64, encodeBase64, isPaddedBase64 } from './base64.js';
 
 /**
  * Identifies a token in the newer generation without revealing it. It is the first 8 bytes of the SHA-256 of the
- * token's UTF-8 bytes, in canonical base64 (12 characters). Letter case matters: `c0ffee` and `C0FFEE` have different
- * ids.
+ * token's UTF-8 bytes, in canonical base64 (12 characters). Case matters: `c0ffee` and `C0FFEE` have different ids.
  */
 export type TokenId = string & { readonly brand: 'TokenId' };
 
 const tokenIdBytes = 8;
 
 /**
- * Makes the id from the SHA-256 of a token.
+ * Creates the id from the SHA-256 of a token.
  * @throws RangeError if the digest has fewer than 8 bytes.
  */
 export function tokenIdFromDigest(sha256: Uint8Array): TokenId {
@@ -25,8 +24,8 @@ export function parseTokenId(value: unknown): TokenId | undefined {
 }
 
 /**
- * Reads a token id that a phone sent. Accepts what stock servers decode: padded base64 of 8 bytes, whose unused bits
- * may be set. Returns the canonical form, or `undefined` for any other text.
+ * Reads a token id that a phone sent. Like stock servers, accepts padded base64 of 8 bytes even if unused bits are set.
+ * Returns the canonical form, or `undefined` for any other string.
  */
 export function readTokenId(text: string): TokenId | undefined {
   if (!isPaddedBase64(text)) return undefined;

@@ -1,14 +1,14 @@
 let decoder: TextDecoder | undefined;
 
 /**
- * Decodes UTF-8 strictly and keeps a byte order mark. Returns `undefined` for invalid UTF-8. Does not need
- * `TextDecoder`, which Hermes, React Native's engine, may lack.
+ * Decodes UTF-8 strictly and keeps a byte order mark. Returns `undefined` for invalid UTF-8. Works without
+ * `TextDecoder`, which Hermes (React Native's engine) may lack.
  */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return typeof TextDecoder === 'undefined' ? decodePercentEncoded(bytes) : platformDecoder().decode(bytes);
   } catch {
-    // Both decoders throw for invalid UTF-8; the caller gets `undefined`.
+    // Both decoders throw for invalid UTF-8.
     return undefined;
   }
 }
@@ -18,7 +18,7 @@ function platformDecoder(): TextDecoder {
   return decoder;
 }
 
-// For engines without `TextDecoder`. Every engine has `decodeURIComponent`, which throws for invalid UTF-8 (ECMA-262,
+// For engines without `TextDecoder`. All engines have `decodeURIComponent`, which throws for invalid UTF-8 (ECMA-262,
 // Decode).
 function decodePercentEncoded(bytes: Uint8Array): string {
   let encoded = '';

@@ -18,20 +18,20 @@ const formNames: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   datetime: 'an instant such as 2026-01-31T00:00:00Z',
 };
-/** Maximum number of input keys that a message repeats, and maximum length of each. */
+/** Maximum number of input keys that a message quotes, and maximum length of each. */
 const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
 /**
- * Parses a value. Each issue has a message for users that completes a sentence whose subject is the value, because
- * zod's own messages are written for programmers. A message in the schema takes precedence. An invalid value is parsed
- * twice.
+ * Parses a value. Replaces zod's messages, which are written for programmers, with messages for users. Each message
+ * completes a sentence that starts with the name of the value. Messages in the schema take precedence. Invalid values
+ * are parsed twice.
  */
 export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  // Parses without the error map first, because with it zod takes four times as long for a valid value.
+  // First parses without the error map, which makes zod four times as slow for valid values.
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed : schema.safeParse(value, { error: validationMessage });
 }

@@ -12,22 +12,22 @@ import { decodeUtf8 } from './utf8.js';
 /** Verifies one Ed25519 signature. Returns `false` if an argument has the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
-/** The keys and times that a client trusts when it verifies a key list. Keys are canonical base64. */
+/** What a client trusts when it verifies a key list: keys, sequence and time. Keys are canonical base64. */
 export interface KeyListTrust {
   readonly verify: VerifySignature;
   /** The signing key of the last verified list. Before the first list, the pinned key. */
   readonly signingPublicKey: string;
-  /** The pinned recovery key, or the one that a verified list named; `undefined` if there is none. */
+  /** The pinned recovery key, or the one from a verified list; `undefined` if there is neither. */
   readonly recoveryPublicKey: string | undefined;
   /** All keys that a verified list has ever revoked, including signing keys. */
   readonly revokedKeys: ReadonlySet<string>;
-  /** Sequence of the last verified list; 0 before the first. */
+  /** Sequence of the last verified list; 0 before the first list. */
   readonly lastSequence: number;
   /** Unix seconds by the client's own clock, never by a server's. */
   readonly nowSeconds: number;
   /**
-   * How far that clock may lag, in seconds, before a list or its sequence counts as being from the future. The default
-   * is {@link keyListSkewSeconds}.
+   * How far the client's clock may lag, in seconds, before a list or its sequence counts as being from the future. The
+   * default is {@link keyListSkewSeconds}.
    */
   readonly clockLagSeconds?: number;
 }
@@ -37,7 +37,7 @@ export interface KeyListTrust {
  *
  * - `malformed`: not a valid key list
  * - `bad-signature`: the list's signature is wrong
- * - `unknown-signing-key`: no chain of endorsements leads from a trusted key to its signing key
+ * - `unknown-signing-key`: no chain of endorsements leads from a trusted key to the list's signing key
  * - `expired`: past its `expires_at`
  * - `issued-in-the-future`: `issued_at` is ahead of the client's clock by more than the tolerance
  * - `sequence-went-back`: older than the last verified list
@@ -59,15 +59,15 @@ export type KeyListVerdict =
 
 /**
  * Default tolerance, in seconds: how far `issued_at` may be ahead of the client's clock, and how far a sequence may be
- * ahead of the later of the two. Without a limit, a thief of the signing key could publish one list that outdates all
- * later genuine lists.
+ * ahead of the later of `issued_at` and that clock. Without a limit, a thief of the signing key could publish one list
+ * that supersedes all later genuine lists.
  */
 export const keyListSkewSeconds = 86_400;
 
 /**
- * Verifies a key list (docs/protocol.md#following-key-lists). A list with the last verified sequence also passes. Store
- * the returned `signingPublicKey`: it replaces the pinned key. After a stolen key is replaced, clients refuse lists
- * that it signs.
+ * Verifies a key list (docs/protocol.md#following-key-lists). A list with the same sequence as the last verified list
+ * is also accepted. Store the returned `signingPublicKey`, which replaces the pinned key. Once a stolen key has been
+ * replaced, clients refuse lists signed with it.
  */
 export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
   const bytes = decodeBase64(answer.key_list);
@@ -88,15 +88,15 @@ function refusalByTime(list: KeyListDocument, trust: KeyListTrust): KeyListRefus
   const { clockLagSeconds = keyListSkewSeconds } = trust;
   if (list.issued_at > trust.nowSeconds + clockLagSeconds) return 'issued-in-the-future';
   if (list.sequence < trust.lastSequence) return 'sequence-went-back';
-  // A sequence may be ahead: a relay whose clock was ahead within the tolerance continues from the sequence that
-  // clients already have. The list's date counts too: otherwise a client whose clock lags would accept the list days
-  // later than others.
+  // A sequence may legitimately be ahead: if a relay's clock was ahead within the tolerance, the relay continues from
+  // the sequence that clients already have. The list's date also counts, because a client whose clock lags would
+  // otherwise accept the list days later than others.
   const latestSeconds = Math.max(list.issued_at, trust.nowSeconds) + clockLagSeconds;
   if (list.sequence > latestSeconds * 1000) return 'sequence-too-far-ahead';
   return undefined;
 }
 
-// A chain is trusted if endorsements lead from a trusted key to the last key of the chain.
+// A chain is trusted if endorsements lead from a trusted key to the last key in the chain.
 function isTrusted(chain: KeyListDocument['signing_keys'], trust: KeyListTrust): boolean {
   let trusted = false;
   let previous: string | undefined;

@@ -3,8 +3,8 @@ import { isJsonObject, parseJsonOrUndefined } from './json.js';
 import { maximumPushEndpointCharacters } from './limits.js';
 
 /**
- * A Web Push subscription (RFC 8030, RFC 8291), as an app gets it from a browser's `PushSubscription` or from a
- * UnifiedPush connector.
+ * A Web Push subscription (RFC 8030, RFC 8291), as provided by a browser's `PushSubscription` or a UnifiedPush
+ * connector.
  */
 export interface WebPushSubscription {
   /** The push service's URL for this subscription: `https`, at most 2,048 characters. */
@@ -19,8 +19,9 @@ const publicKeyBytes = 65;
 const authenticationSecretBytes = 16;
 const uncompressedPoint = 0x04;
 
-// Matches exactly the URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. A pattern is used because
-// the URL class of React Native changes some URLs. No user, fragment, port 443, IPv6 address or trailing dot is allowed.
+// Matches exactly those URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. This is a pattern
+// because React Native's URL class changes some URLs. User names, fragments, port 443, IPv6 addresses and trailing dots
+// are not allowed.
 const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
 const host = `(?:${label}\\.)*${label}`;
 const httpsUrl = new RegExp(
@@ -32,8 +33,8 @@ const numericLastLabel = /(?:^|\.)(?:\d+|0x[\da-f]*)$/;
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
- * Writes a subscription as a token of the kind `webpush` (docs/protocol.md#web-push-tokens). Converts the keys from
- * standard base64 and removes their padding; does not change the endpoint.
+ * Encodes a subscription as a `webpush` token (docs/protocol.md#web-push-tokens). Converts the keys from standard
+ * base64 and removes their padding; does not change the endpoint.
  * @throws RangeError whose message names the invalid field.
  */
 export function encodeWebPushToken(subscription: WebPushSubscription): string {
@@ -45,10 +46,7 @@ export function encodeWebPushToken(subscription: WebPushSubscription): string {
   return JSON.stringify({ endpoint, p256dh, auth });
 }
 
-/**
- * Parses a token of the kind `webpush`. Returns `undefined` for any text that {@link encodeWebPushToken} would not
- * write.
- */
+/** Parses a `webpush` token. Returns `undefined` for any string that {@link encodeWebPushToken} would not produce. */
 export function parseWebPushToken(text: string): WebPushSubscription | undefined {
   const value = parseJsonOrUndefined(text, JSON.parse);
   if (!isJsonObject(value)) return undefined;

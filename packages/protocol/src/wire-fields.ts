@@ -7,14 +7,14 @@ import { uuidPattern } from './uuid.js';
 
 // Metadata under `openApi` describes shapes that the OpenAPI generator cannot infer.
 
-/** A UUID in any letter case; the parsed value is lower case, as peers write it. */
+/** A UUID, matched case-insensitively. The parsed value is lowercase, as peers write it. */
 export const uuid = z
   .string()
   .regex(uuidPattern, 'must be a UUID such as 9aa61d0b-8ce5-488d-8e9e-fedc346e6836')
   .transform((text) => text.toLowerCase())
   .meta({ openApi: { type: 'string', format: 'uuid' } });
 
-/** A 64-bit integer from JSON (number or bigint) or a form (decimal digits). */
+/** A 64-bit integer from JSON (a number or `bigint`) or a form (decimal digits). */
 export const pushAccountId = z
   .unknown()
   .transform((value, context): PushAccountId => {
@@ -27,12 +27,15 @@ export const pushAccountId = z
   })
   .meta({ openApi: { type: 'integer', format: 'int64' } });
 
-/** A {@link TokenId} in canonical spelling. */
+/** A {@link TokenId} in canonical form. */
 export const tokenId = z
   .custom<TokenId>((value) => parseTokenId(value) !== undefined)
   .meta({ openApi: { type: 'string' } });
 
-/** A form parameter that is a JSON array of at most `maximum` elements. `what` describes the elements in error messages. */
+/**
+ * A form parameter that contains a JSON array of at most `maximum` elements. `what` describes the elements in error
+ * messages.
+ */
 export function jsonList<Schema extends z.ZodType>(element: Schema, maximum: number, what: string) {
   const list = z.array(element).max(maximum);
   return z
