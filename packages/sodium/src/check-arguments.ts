@@ -17,12 +17,12 @@ import { isUsablePublicKey } from './low-order-points.js';
 import { requireBytes } from './require-bytes.js';
 import type { Sodium } from './sodium.js';
 
-/** A backend without argument checks. It may assume that lengths are valid and public keys usable. */
+/** A backend without argument checks. It may assume that lengths are valid and public keys are usable. */
 export type BareSodium = Omit<Sodium, 'isUsablePublicKey'>;
 
 /**
- * Adds argument checks to a backend. They throw if the caller passes an invalid argument. Ciphertext that is too short
- * never reaches the backend.
+ * Adds argument checks to a backend. The resulting functions throw on invalid arguments. Ciphertext that is too short
+ * is never passed to the backend.
  */
 export function checkArguments(bare: BareSodium): Sodium {
   return {

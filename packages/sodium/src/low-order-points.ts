@@ -19,9 +19,7 @@ const lowOrderPoints = [
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(bytesOfHex);
 
-/**
- * Whether an X25519 public key has 32 bytes and is not a low-order point in any encoding. Ignores the unused top bit.
- */
+/** Whether an X25519 public key has 32 bytes and is not an encoding of a low-order point. Ignores the unused top bit. */
 export function isUsablePublicKey(publicKey: Uint8Array): boolean {
   return (
     publicKey.length === publicKeyBytes && !lowOrderPoints.some((point) => isSamePoint(point, publicKey))

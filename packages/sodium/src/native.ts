@@ -5,15 +5,15 @@ import { wrapSodiumNative } from './wrap-sodium-native.js';
 export interface FastestSodium {
   readonly sodium: Sodium;
   /**
-   * Why the native backend did not load, as one sentence for the log. Present only if `sodium` is the WebAssembly
+   * Why the native backend did not load, in one sentence for the log. Present only if `sodium` is the WebAssembly
    * backend.
    */
   readonly nativeUnavailableReason?: string;
 }
 
 /**
- * Loads sodium-native (Node only). If that fails, resolves to `undefined` and calls `onUnavailable` with one sentence
- * that says why. That is not an error, because sodium-native is an optional peer dependency.
+ * Loads sodium-native (Node only). If loading fails, resolves to `undefined` and calls `onUnavailable` with a
+ * one-sentence reason. This is not an error, because sodium-native is an optional peer dependency.
  */
 export async function loadNativeSodium(onUnavailable: (reason: string) => void): Promise<Sodium | undefined> {
   try {
@@ -25,14 +25,14 @@ export async function loadNativeSodium(onUnavailable: (reason: string) => void):
   }
 }
 
-/** Loads the native backend. If that fails, loads the WebAssembly backend, and the result says why. */
+/** Loads the native backend. If that fails, loads the WebAssembly backend, and the result contains the reason. */
 export async function loadFastestSodium(): Promise<FastestSodium> {
   let nativeUnavailableReason = '';
   const native = await loadNativeSodium((reason) => {
     nativeUnavailableReason = reason;
   });
   if (native !== undefined) return { sodium: native };
-  // Imported lazily, because the megabyte of WebAssembly is needed only without the native backend.
+  // Imported lazily, because the megabyte of WebAssembly is needed only if the native backend is not available.
   const { loadWasmSodium } = await import('./wasm.js');
   return { sodium: await loadWasmSodium(), nativeUnavailableReason };
 }

@@ -16,9 +16,9 @@ import { x25519 } from './x25519.js';
 export type { OpeningSodium } from './sodium.js';
 
 /**
- * Opens boxes in JavaScript, without libsodium: a tenth of libsodium's size, and usable without asynchronous loading.
- * For service workers. It cannot seal or sign. Unlike libsodium, it does not run in constant time and cannot wipe its
- * copies of a key, so use it only on the phone that owns the key.
+ * Decrypts boxes in JavaScript, without libsodium. It is a tenth of libsodium's size and needs no asynchronous loading,
+ * so it suits service workers. It cannot seal or sign. Unlike libsodium, it does not run in constant time and cannot
+ * wipe its copies of a key, so use it only on the phone that owns the key.
  */
 export const openingSodium: OpeningSodium = {
   openSealed(sealed, { publicKey, privateKey }) {

@@ -1,4 +1,4 @@
-/** X25519 key pair of 32 bytes each. */
+/** X25519 key pair; each key is 32 bytes long. */
 export interface KeyPair {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
@@ -17,11 +17,11 @@ export interface SigningKeyPair {
 export type SodiumBackend = 'wasm' | 'native';
 
 /**
- * The part of libsodium that encrypted push needs; every backend behaves the same.
+ * The part of libsodium that encrypted push needs. All backends behave identically.
  *
- * A key, nonce or length of the wrong size is the caller's mistake: it throws a `RangeError` that names the argument.
- * Data from a peer (ciphertext, a signature, the public key that verifies it) never throws. Results are fresh arrays
- * that own their memory.
+ * A key or nonce of the wrong size, or an invalid length, is the caller's mistake and throws a `RangeError` that names
+ * the argument. Invalid data from a peer (ciphertext, a signature, or the public key that verifies it) never throws.
+ * Results are new arrays that own their memory.
  */
 export interface Sodium {
   readonly backend: SodiumBackend;
@@ -30,8 +30,8 @@ export interface Sodium {
   generateKeyPair(): KeyPair;
 
   /**
-   * Returns the X25519 public key that belongs to a private key. Throws an `Error` on React Native, because
-   * react-native-libsodium lacks scalar multiplication.
+   * Returns the X25519 public key for a private key. Throws an `Error` on React Native, because react-native-libsodium
+   * lacks scalar multiplication.
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
@@ -41,7 +41,7 @@ export interface Sodium {
   /**
    * Returns a sealed box for the owner of `publicKey`. It is `sealedBoxOverheadBytes` longer than the plaintext
    * (`crypto_box_seal`, https://doc.libsodium.org/public-key_cryptography/sealed_boxes). A low-order point throws a
-   * `RangeError`; call `isUsablePublicKey` first if the key comes from a peer.
+   * `RangeError`, so if the key comes from a peer, call `isUsablePublicKey` first.
    */
   seal(plaintext: Uint8Array, publicKey: Uint8Array): Uint8Array;
 
@@ -60,7 +60,7 @@ export interface Sodium {
 
   /**
    * Returns AEAD ciphertext. It is `aeadOverheadBytes` longer than the plaintext. `additionalData` is authenticated but
-   * not included: decryption requires the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
+   * not included in the result. Decryption requires the same data (`crypto_aead_xchacha20poly1305_ietf_encrypt`,
    * https://doc.libsodium.org/secret-key_cryptography/aead/chacha20-poly1305/xchacha20-poly1305_construction). Never
    * reuse a nonce (24 bytes) with the same key (32 bytes).
    */

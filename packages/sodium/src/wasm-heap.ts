@@ -1,6 +1,6 @@
 /** The memory allocator of libsodium's WebAssembly module. */
 export interface WasmHeap {
-  /** A view of the whole memory. It is replaced when the memory grows. */
+  /** A view of the whole memory. Replaced when the memory grows. */
   readonly HEAPU8: Uint8Array;
   _malloc(bytes: number): number;
   _free(address: number): void;
@@ -9,9 +9,9 @@ export interface WasmHeap {
 const wipedHeaps = new WeakSet<WasmHeap>();
 
 /**
- * From this call on, zeroes WebAssembly memory before it is freed. Idempotent. libsodium-wrappers copies every argument
- * and result through that memory and frees the copies without wiping them, so keys and plaintext would outlive the call
- * that used them.
+ * Makes the module zero its WebAssembly memory before freeing it. Idempotent. libsodium-wrappers copies every argument
+ * and result through that memory and frees the copies without wiping them, so keys and plaintext would otherwise stay
+ * in memory after a call.
  */
 export function wipeFreedMemory(heap: WasmHeap): void {
   if (wipedHeaps.has(heap)) return;

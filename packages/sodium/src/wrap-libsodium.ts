@@ -3,7 +3,7 @@ import { checkArguments } from './check-arguments.js';
 import type { KeyPair, Sodium, SodiumBackend } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** The API that libsodium-wrappers and react-native-libsodium share, as far as this package uses it. */
+/** The part of the API shared by libsodium-wrappers and react-native-libsodium that this package uses. */
 export interface Libsodium {
   crypto_box_keypair(): KeyPair;
   /** Absent in react-native-libsodium. */
@@ -34,7 +34,7 @@ export interface Libsodium {
   memzero(bytes: Uint8Array): void;
 }
 
-/** Implements `Sodium` on a library with the API of libsodium-wrappers. The library must be ready. */
+/** Implements `Sodium` on top of a library with the libsodium-wrappers API. The library must be ready. */
 export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodium {
   return checkArguments({
     backend,
@@ -69,7 +69,7 @@ export function wrapLibsodium(library: Libsodium, backend: SodiumBackend): Sodiu
   });
 }
 
-/** Removes the field `keyType`, which only these libraries add. */
+/** Removes the `keyType` field, which only these libraries add. */
 function bareKeyPair({ publicKey, privateKey }: KeyPair): KeyPair {
   return { publicKey, privateKey };
 }

@@ -14,7 +14,7 @@ import { checkArguments } from './check-arguments.js';
 import type { Sodium } from './sodium.js';
 import { undefinedOnFailure } from './undefined-on-failure.js';
 
-/** Implements `Sodium` on sodium-native. Results own their memory: they are never slices of Node's buffer pool. */
+/** Implements `Sodium` on top of sodium-native. Results own their memory and are never slices of Node's buffer pool. */
 export function wrapSodiumNative(library: typeof sodiumNative): Sodium {
   return checkArguments({
     backend: 'native',
@@ -127,7 +127,10 @@ function wrapSignatures(
   };
 }
 
-/** Allocates bytes for a key outside V8's heap. V8 stores short arrays inline, and moving them would leave copies behind. */
+/**
+ * Allocates memory for a key outside V8's heap. V8 stores short arrays inline in its heap, and moving them would leave
+ * copies behind.
+ */
 function unmovedBytes(length: number): Uint8Array {
   return new Uint8Array(new ArrayBuffer(length));
 }

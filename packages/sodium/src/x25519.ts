@@ -3,8 +3,8 @@ import { montgomery } from '@noble/curves/abstract/montgomery.js';
 const prime = 2n ** 255n - 19n;
 
 /**
- * X25519 (RFC 7748) in JavaScript. The library's own X25519 comes with all of Ed25519, which would quadruple the size.
- * Throws an `Error` for low-order points.
+ * X25519 (RFC 7748) in JavaScript. The library's own X25519 pulls in all of Ed25519, which would quadruple the bundle
+ * size. Throws an `Error` for low-order points.
  */
 export const x25519 = /* @__PURE__ */ montgomery({
   P: prime,
@@ -19,8 +19,8 @@ export const x25519 = /* @__PURE__ */ montgomery({
 });
 
 /**
- * Returns `x` to the power of `prime - 2`, which is its inverse (Fermat). It branches only on bits of the exponent,
- * which is public.
+ * Returns `x` to the power of `prime - 2`, which is its inverse (Fermat). Branches only on bits of the exponent, which
+ * is public.
  */
 function inverse(x: bigint): bigint {
   let power = 1n;
