@@ -4,12 +4,12 @@ import type { ChannelLink } from './rules/channel-links.js';
 import type { Mention } from './rules/mentions.js';
 import { uploadPathId } from './rules/safe-links.js';
 
-/** The references in a text. Lists have no duplicates and keep the order of the text. */
+/** The references in a text. Lists contain no duplicates and follow the order of the text. */
 export interface References {
   readonly mentions: {
-    /** Users mentioned with a notification. */
+    /** Users whose mention triggers a notification. */
     readonly userIds: readonly UserId[];
-    /** Users mentioned silently, including mentions in quotes. May overlap with `userIds`. */
+    /** Users who are mentioned silently, including in quotes. May overlap with `userIds`. */
     readonly silentUserIds: readonly UserId[];
     readonly groupIds: readonly GroupId[];
     readonly silentGroupIds: readonly GroupId[];

@@ -2,8 +2,8 @@ import { diffArrays } from 'diff';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
 /**
- * Maximum edit distance, in insertions plus deletions. Beyond it the whole text counts as replaced, because the diff
- * blocks the event loop and its time grows with the square of the distance.
+ * Maximum edit distance, in insertions plus deletions. Beyond it, the whole text counts as replaced, because computing
+ * the diff blocks the event loop and takes time quadratic in the distance.
  */
 const maxEditLength = 400;
 
@@ -11,9 +11,9 @@ const maxEditLength = 400;
 const structural: ReadonlySet<string> = new Set(['table', 'thead', 'tbody', 'tr', 'ul', 'ol']);
 
 /**
- * Diffs two rendered versions of a message. Returns `after` in one `div`, with `highlight_text_inserted` around new
- * text and `highlight_text_deleted` around removed text. Both arguments must be output of `renderMarkdown`. All tags
- * come from `after`, and only text is taken from `before`, so the result is as safe as `after`.
+ * Diffs two rendered versions of a message. Returns `after` in a single `div`, with `highlight_text_inserted` around
+ * new text and `highlight_text_deleted` around removed text. Both arguments must be output of `renderMarkdown`. All
+ * tags come from `after`, and only text is taken from `before`, so the result is as safe as `after`.
  */
 export function contentHtmlDiff(before: string, after: string): string {
   return writeDiff(before, after, compare);
@@ -35,7 +35,7 @@ function writeDiff(before: string, after: string, compareParts: Compare): string
   const parts = readHtmlParts(after);
   const now = parts.filter((part) => part.kind !== 'tag');
   const inserted = new Set<HtmlPart>();
-  /** Deleted parts by the part that they followed. The key `undefined` is for parts deleted at the start. */
+  /** Deleted parts, keyed by the part that preceded them. The key `undefined` is for parts deleted at the start. */
   const deletedAfter = new Map<HtmlPart | undefined, HtmlPart[]>();
   let oldIndex = 0;
   let newIndex = 0;

@@ -1,11 +1,11 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// Passing a space as the preceding character accepts a name anywhere: the renderer removes quote and table marks before
-// it reads names.
+// A space as the preceding character makes names match anywhere. This is necessary because the renderer removes quote
+// and table marks before it reads names.
 const anyPredecessor = ' ';
 
-/** The names and ids in a text, as typed and without duplicates. */
+/** The names and ids in a text, as typed, without duplicates. */
 export interface TextReferences {
   readonly userNames: readonly string[];
   readonly userIds: readonly UserId[];

@@ -2,7 +2,7 @@ import type { ChannelId } from '@waxwing/protocol';
 
 /**
  * Encodes a name for the URL fragment of a conversation, as stock clients do: percent-encoding with `.` for `%`. Also
- * encodes `.` itself, and `!`, `'`, `(` and `)`, which would break a link in a text.
+ * encodes `.` itself, and `!`, `'`, `(` and `)`, which would break links in Markdown.
  */
 export function encodeHash(text: string): string {
   return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))

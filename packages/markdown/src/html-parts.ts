@@ -1,6 +1,6 @@
 /**
- * A part of rendered HTML: a tag, a word (or white space), or a `whole` element that readers see as one unit, such as an
- * emoji or a formula.
+ * A part of rendered HTML: a tag, a word (or whitespace), or a `whole` element that the reader sees as a unit, such as
+ * an emoji or a formula.
  */
 export interface HtmlPart {
   readonly kind: 'tag' | 'word' | 'whole';
@@ -11,17 +11,17 @@ export interface HtmlPart {
   readonly isVoid: boolean;
   /** The visible text, escaped; empty for tags. */
   readonly text: string;
-  /** Comparison key, equal for two parts with the same text, style and link target. */
+  /** Comparison key. Equal for two parts with the same text, style and link target. */
   readonly key: string;
 }
 
 const piece = /<(\/?)([a-z][a-z0-9]*)((?:\s+[^<>]*)?)>|[^<\s]+|\s+|</gi;
 const voidElements: ReadonlySet<string> = new Set(['br', 'hr', 'img']);
-/** Classes of elements that are compared and shown as a whole. */
+/** Matches the classes of elements that are compared and shown as a unit. */
 const wholeClass =
   /class="(?:emoji|katex|katex-display|tex-error|timestamp-error|user-mention|user-group-mention|topic-mention)[" ]/;
 /**
- * Elements that set the style or link target of the text inside them. A change of such an element counts as a change of
+ * Elements that set the style or link target of the text inside them. A change to such an element counts as a change to
  * its text.
  */
 const styling: ReadonlySet<string> = new Set([

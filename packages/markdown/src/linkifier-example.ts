@@ -1,10 +1,10 @@
 import { RE2JS } from 're2js';
 
-/** An example text for a linkifier, and the template from which clients create such a text when a user pastes a URL. */
+/** An example text for a linkifier, and the template that clients use to convert a pasted URL back to such a text. */
 export interface LinkifierExample {
-  /** A text that the pattern matches as a whole. */
+  /** A text that the pattern matches in full. */
   readonly input: string | undefined;
-  /** The example with `{name}` in place of each named group. `{{` and `}}` stand for braces. */
+  /** The example with `{name}` in place of each named group. `{{` and `}}` represent literal braces. */
   readonly reverseTemplate: string | undefined;
 }
 
@@ -19,9 +19,9 @@ const maximumCharacters = 500;
 const part = /\{\{|\}\}|\{([A-Za-z0-9_]+)\}|[^{}]+|[{}]/g;
 
 /**
- * Checks a linkifier's example against its pattern, which `parseLinkifier` must have accepted. The reverse template,
- * filled in with the groups that the pattern finds in the example, must yield the example. Returns undefined, or a
- * problem with a message for the client.
+ * Checks a linkifier's example against its pattern, which `parseLinkifier` must have accepted. Filling in the reverse
+ * template with the groups from the match must yield the example. Returns a problem with a message for the client, or
+ * undefined if there is none.
  */
 export function linkifierExampleProblem(
   pattern: string,
@@ -52,7 +52,7 @@ export function linkifierExampleProblem(
   return { about: 'reverse_template', message: 'Reverse template does not make the example input.' };
 }
 
-/** Fills in the template's names. Returns undefined if a name has no value or if a brace is unpaired. */
+/** Fills in the names in a template. Returns undefined if a name has no value or a brace is unpaired. */
 function fillIn(
   template: string,
   groupText: (name: string) => string | null | undefined,

@@ -9,7 +9,7 @@ export interface Linkifier {
   readonly template: Template;
 }
 
-/** The reason why `parseLinkifier` refuses a pattern or URL template, and which of the two is wrong. */
+/** Why `parseLinkifier` refuses a linkifier, and whether the pattern or the URL template is wrong. */
 export interface LinkifierProblem {
   readonly kind: 'problem';
   readonly about: 'pattern' | 'url_template' | 'both';
@@ -20,10 +20,10 @@ export interface LinkifierProblem {
 const before = String.raw`(?:^|[\s\x{85}\pZ'"(,:<])`;
 const after = String.raw`(?:$|[^\pL\pN])`;
 
-/** Maximum RE2 program size of a compiled pattern. Search time grows with it. */
+/** Maximum RE2 program size of a compiled pattern. Search time grows with program size. */
 const maxProgramSize = 500;
 
-/** Maximum length of a pattern, in code points. Keeps compilation fast, and fits a database index. */
+/** Maximum length of a pattern, in code points. Keeps compilation fast and fits into a database index. */
 const maxPatternCharacters = 500;
 
 /**
@@ -36,7 +36,8 @@ export function parseLinkifier(
   pattern: string,
   urlTemplate: string,
 ): { readonly kind: 'linkifier'; readonly linkifier: Linkifier } | LinkifierProblem {
-  // Compile the bare pattern first: an unbalanced `)` would close the group that encloses the pattern below.
+  // Compiles the bare pattern first, because an unbalanced `)` would otherwise close the group that encloses the
+  // pattern below.
   const alone = compile(pattern, pattern);
   if ('kind' in alone) return alone;
   const templateProblem =

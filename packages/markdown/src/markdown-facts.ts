@@ -26,7 +26,7 @@ export interface LinkableChannel {
   readonly name: string;
 }
 
-/** A topic, with the newest message in it that the author can read. */
+/** A topic, with the newest message in the topic that the author can read. */
 export interface LinkableTopic {
   readonly channelId: ChannelId;
   readonly topic: string;
@@ -41,13 +41,16 @@ export interface CustomEmoji {
 }
 
 /**
- * The data besides the text that determines the HTML. A name without an entry here stays as typed. Names of users,
- * groups, channels and topics are compared without regard to case.
+ * The data, other than the text itself, that determines the HTML. Names without an entry here stay as typed. Names of
+ * users, groups, channels and topics are compared case-insensitively.
  */
 export interface MarkdownFacts {
-  /** The organization's URL, such as `https://chat.example.com`. Links to its conversations and uploads become relative. */
+  /**
+   * The organization's URL, such as `https://chat.example.com`. Links to the organization's conversations and uploads
+   * become relative.
+   */
   readonly realmUrl: string;
-  /** The language of fenced code blocks that name no language. Default: no language. */
+  /** The language of fenced code blocks that do not specify one. Default: no language. */
   readonly defaultCodeLanguage?: string;
   readonly users?: readonly MentionableUser[];
   readonly groups?: readonly MentionableGroup[];
@@ -75,7 +78,7 @@ export class ResolvedFacts {
     this.defaultCodeLanguage = facts.defaultCodeLanguage ?? '';
     this.linkifiers = facts.linkifiers ?? [];
     this.#usersById = new Map(users.map((user) => [user.userId, user]));
-    // The last user with a name wins, so active users come after deactivated users of the same name.
+    // If users share a name, the last one wins, so active users come after deactivated users.
     const activeLast = [...users].sort((one, other) => Number(one.isActive) - Number(other.isActive));
     this.#usersByName = new Map(activeLast.map((user) => [fold(user.fullName), user]));
     this.#groups = new Map((facts.groups ?? []).map((group) => [fold(group.name), group]));

@@ -11,14 +11,14 @@ import { safeLinks } from './rules/safe-links.js';
 import { textStyles } from './rules/text-styles.js';
 
 /**
- * Maximum nesting depth of blocks. A text that nests this deep is shown as typed, because the parser would drop its
- * deeper content.
+ * Maximum nesting depth of blocks. A text that reaches this depth is shown as typed, because the parser would drop more
+ * deeply nested content.
  */
 export const maxNesting = 50;
 
 /**
- * The markdown-it parser with the rules of chat Markdown. Raw HTML is escaped. Backslash escapes, images and link reference
- * definitions are plain text.
+ * The markdown-it parser with the rules for chat Markdown. Raw HTML is escaped. Backslash escapes, images and link
+ * reference definitions are treated as plain text.
  */
 export const markdownParser: MarkdownIt = new MarkdownParser({
   html: false,

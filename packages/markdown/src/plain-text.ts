@@ -10,12 +10,12 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Converts output of `renderMarkdown` to plain text, such as for push notifications. Emoji become Unicode, and formulas
- * become their TeX source. Ordered lists keep their numbers, and quoted lines start with `> `. Spoiler content becomes
- * `(…)`.
+ * Converts the output of `renderMarkdown` to plain text, for example for push notifications. Emoji become Unicode, and
+ * formulas become their TeX source. Ordered lists keep their numbers, and quoted lines start with `> `. Spoiler content
+ * becomes `(…)`.
  */
 export function plainText(html: string): string {
-  // Greedy on purpose: with two spoilers it also hides the text between them, but it never shows a nested spoiler.
+  // Greedy on purpose. With two spoilers, it also hides the text between them, but it never reveals a nested spoiler.
   const shown = html.replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)');
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {
@@ -46,7 +46,7 @@ class Lines {
   add(text: string): void {
     const end = text.trim() === '' ? text.lastIndexOf('\n') + 1 : 0;
     if (end > 0) {
-      // White space after other white space is dropped: one line break between two elements is enough.
+      // Drops whitespace after other whitespace, because one line break between two elements is enough.
       if (this.#indentation === undefined) this.#pieces.push(text.slice(0, end));
       this.#indentation = text.slice(end);
       return;
@@ -73,6 +73,6 @@ class Lines {
 function shownEmoji(html: string): string | undefined {
   const code = /^<span class="emoji emoji-([0-9a-f-]+)"/.exec(html)?.[1];
   if (code === undefined) return undefined;
-  // Without the emoji variation selector, phones show these characters as text.
+  // Without the emoji variation selector, phones would show these characters as text.
   return emojiCharacters(code).replace(/^(\P{Emoji_Presentation})(\u20E3?)$/u, '$1\uFE0F$2');
 }

@@ -6,9 +6,9 @@ const isoTime =
   /^([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]{1,6}))?)?)? ?(Z|UTC|[+-][0-9]{2}:?[0-9]{2})?$/i;
 
 /**
- * Parses an ISO 8601 time, such as `2025-01-31T10:00+01:00`, or a date, which means its midnight. The zone is `Z`,
- * `UTC` or an offset; the default is UTC. Returns undefined for any other text, and for times outside the years 1 to
- * 9999.
+ * Parses an ISO 8601 time, such as `2025-01-31T10:00+01:00`, or a date, which means midnight on that date. The time
+ * zone is `Z`, `UTC` or an offset; the default is UTC. Returns undefined for anything else and for times outside the
+ * years 1 to 9999.
  */
 export function readTime(text: string): Date | undefined {
   const milliseconds = readIso(text.trim());

@@ -1,7 +1,7 @@
 import type { MessageId, UserId } from '@waxwing/protocol';
 
-// The syntax of mentions and of links by name. `findReferences` and the rendering rules share it, so that both read the
-// same names.
+// The syntax of mentions and of links by name. Shared by `findReferences` and the rendering rules, so that both find
+// the same names.
 
 export interface UserMention {
   /** The position after the mention. */
@@ -22,7 +22,7 @@ export interface GroupMention {
 export interface ChannelReference {
   readonly end: number;
   readonly channelName: string;
-  /** Absent for a link to the channel itself; `''` is the topic without a name. */
+  /** Absent for a link to the channel itself; `''` for the unnamed topic. */
   readonly topic?: string;
   readonly messageId?: MessageId;
 }
@@ -34,7 +34,7 @@ const groupMention = /@(_?)\*([^*\n]+)\*/y;
 const channelReference = /#\*\*([^*\n]+)\*\*/y;
 const mayComeBefore = /[\s'"({[/<]/;
 
-// At most fifteen digits, which a JavaScript number represents exactly.
+// At most fifteen digits, so that a JavaScript number represents the id exactly.
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 
@@ -45,8 +45,8 @@ export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
 }
 
 /**
- * Reads `@**Name**`, `@**Name|id**` or `@**|id**` at a position. `before` is the preceding character, which must be white
- * space or an opening mark. Returns undefined if there is no mention.
+ * Reads `@**Name**`, `@**Name|id**` or `@**|id**` at a position. `before` is the preceding character, which must be
+ * whitespace or an opening mark such as `(`. Returns undefined if there is no mention.
  */
 export function readUserMention(
   source: string,
@@ -101,7 +101,7 @@ export function readChannelReference(
   };
 }
 
-/** Matches a pattern at a position, if that is the start of the text or follows white space or an opening mark. */
+/** Matches a pattern at a position that is the start of the text or follows whitespace or an opening mark. */
 function matchAt(
   pattern: RegExp,
   source: string,

@@ -9,7 +9,7 @@ import { hasVisibleCharacter } from './visible-text.js';
 export interface RenderedMarkdown extends References {
   /** Markup that stock clients understand. Safe to embed: any HTML that the author typed is escaped. */
   readonly html: string;
-  /** Display names of the languages of the text's code blocks, as in `data-code-language`. */
+  /** Display names of the languages used in code blocks, as in `data-code-language`. */
   readonly codeLanguages: readonly string[];
   /** Whether this is a status message, such as `/me waves`. */
   readonly isMeMessage: boolean;
@@ -19,28 +19,32 @@ export interface RenderedMarkdown extends References {
 const maxTextCodePoints = 10_000;
 /** Maximum length of the HTML, in UTF-16 code units. A text that exceeds it is shown as typed. */
 const maxHtmlLength = 200_000;
-/** Each text has a budget. Formulas, code and linkifier matches beyond it are shown as typed. */
+/** Budgets per text. Formulas, code and linkifier matches that exceed them are shown as typed. */
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;
-/** Elements that readers see although they contain no text, including formula rules with a width and a height. */
+/**
+ * Elements that are visible even though they contain no text, including rules in formulas with nonzero width and
+ * height.
+ */
 const visibleElement =
   /<(?:hr|img|audio|video|iframe|svg)\b|border-(?:bottom-width|style|right-style)|border-right-width:(?!0em|-)[^;]*;border-top-width:(?!0em|-)/;
-/** Invisible parts of a rendered formula: its TeX source and its phantoms. */
+/** Invisible parts of a rendered formula: its TeX source and phantoms. */
 const unseen = /<annotation\b.*?<\/annotation>|<mphantom>.*?<\/mphantom>|transparent;">[^<]*/gs;
 
 /**
  * Renders chat Markdown as HTML and collects its references. Pure: the result depends only on the arguments. Names that
- * `facts` does not contain stay as typed; `findReferences` lists the names to look up first.
+ * are not in `facts` stay as typed. To find the names to look up beforehand, use `findReferences`.
  *
  * Time and output size are bounded for every input. A text is shown as typed, without references, if it has more than
  * 10,000 code points, nests 50 levels deep, or yields more than 200,000 UTF-16 code units of HTML. A text that consists
- * only of Markdown syntax, such as "```", is also shown as typed, because otherwise it would show nothing.
+ * only of Markdown syntax, such as "```", is also shown as typed, because it would otherwise render as nothing.
  */
 export function renderMarkdown(text: string, facts: MarkdownFacts): RenderedMarkdown {
   const source = text.replace(/\p{Surrogate}/gu, '\uFFFD');
   const isMeMessage = source.startsWith('/me ');
-  // Counting code points is slow, and a text never has more code points than UTF-16 code units.
+  // Checks the UTF-16 length first, because counting code points is slow, and there are never more code points than
+  // UTF-16 code units.
   if (source.length > maxTextCodePoints && [...source].length > maxTextCodePoints)
     return asTyped(source, isMeMessage);
   const rendering: Rendering = {

@@ -4,10 +4,10 @@ import { escapeHtml } from './escape-html.js';
 import type { Rendering } from './rendering.js';
 
 const require = createRequire(import.meta.url);
-// Loaded on first use, because loading takes a few milliseconds.
+// Loaded on first use, because loading KaTeX takes a few milliseconds.
 const loadKatex = (): typeof katex => require('katex');
 
-/** Cost of one formula in addition to its length, in characters. */
+/** Fixed cost of a formula on top of its length, in characters. */
 const baseCost = 5;
 /** Maximum nesting depth of groups. KaTeX is recursive, so deeper groups could overflow the stack. */
 const maxDepth = 30;
@@ -21,7 +21,10 @@ export function renderInlineTex(rendering: Rendering, tex: string): string {
   return typeset(rendering, tex, false) ?? `<span class="tex-error">$$${escapeHtml(tex)}$$</span>`;
 }
 
-/** Renders a block of display formulas, which blank lines separate. A formula that cannot be rendered stays as typed. */
+/**
+ * Renders a block of display formulas that are separated by blank lines. A formula that cannot be rendered stays as
+ * typed.
+ */
 export function renderTexBlock(rendering: Rendering, text: string): string {
   const formulas = text.replace(/^\n+|\s+$/g, '').split(/\n\n+/);
   const html = formulas.map(
@@ -46,15 +49,14 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
       }),
     );
   } catch {
-    // KaTeX throws more kinds of error than `ParseError` for invalid input. Whatever the error, readers see the source
-    // of this formula.
+    // For invalid input, KaTeX can also throw errors other than `ParseError`. In every case, the formula is shown as typed.
     return undefined;
   }
 }
 
 /**
- * Silences the console while `run` executes. For some commands, and for characters that its fonts lack, KaTeX logs
- * parts of the formula, which would leak message text into the log. Safe because `run` is synchronous.
+ * Silences the console while `run` executes. For some commands, and for characters missing from its fonts, KaTeX logs
+ * parts of the formula. That would leak message text into the log. Safe because `run` is synchronous.
  */
 function withoutConsole<T>(run: () => T): T {
   const { log, warn, error } = console;

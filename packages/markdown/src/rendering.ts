@@ -10,7 +10,7 @@ export interface Rendering {
   codeCharactersLeft: number;
   /** Remaining budget for linkifier searches, in characters searched plus a fixed cost for each search. */
   searchCostLeft: number;
-  /** Display names of the languages of the code blocks so far. */
+  /** Display names of the languages used in code blocks so far. */
   readonly codeLanguages: Set<string>;
 }
 
@@ -21,7 +21,7 @@ export function environmentOf(rendering: Rendering): Env {
   return { [key]: rendering };
 }
 
-/** Returns the rendering that a rule runs in. Throws a TypeError if `renderMarkdown` did not start the parser. */
+/** Returns the rendering that a rule is part of. Throws a TypeError if the parser was not started by `renderMarkdown`. */
 export function renderingOf(env: Env | undefined): Rendering {
   const rendering = env?.[key];
   if (rendering === undefined)

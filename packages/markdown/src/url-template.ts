@@ -3,7 +3,7 @@ const nameCharacter = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})';
 const variable = String.raw`${nameCharacter}+(?:\.${nameCharacter}+)*(?::[1-9][0-9]{0,3}|\*)?`;
 const expression = String.raw`\{[+#./;?&]?${variable}(?:,${variable})*\}`;
 
-/** RFC 6570, sections 2.1 to 2.4: literals consist of characters that are allowed in a URL. */
+/** RFC 6570, sections 2.1 to 2.4: literals may contain only characters that are allowed in a URL. */
 const templatePattern = new RegExp(`^(?:${literalCharacter}|${expression})*$`, 'u');
 const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
 
@@ -11,8 +11,8 @@ const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
 const maximumTemplateCharacters = 2048;
 
 /**
- * Checks the syntax of an RFC 6570 URL template. The maximum is 2,048 code points. Returns a message for the client, or
- * undefined if the template is valid.
+ * Checks the syntax and length (at most 2,048 code points) of an RFC 6570 URL template. Returns a message for the
+ * client, or undefined if the template is valid.
  */
 export function urlTemplateFormProblem(template: string): string | undefined {
   if ([...template].length > maximumTemplateCharacters)

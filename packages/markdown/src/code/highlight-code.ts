@@ -59,8 +59,8 @@ const classOfScope: Readonly<Record<string, string>> = {
 const part = /<span class="([^"]*)">|<\/span>|[^<]+/g;
 
 /**
- * Highlights code. Returns HTML: escaped text and `span` elements that never nest. `highlighterName` is the language's
- * name in highlight.js.
+ * Highlights code. Returns HTML that consists of escaped text and `span` elements, which never nest. `highlighterName`
+ * is the language's name in highlight.js.
  */
 export function highlightCode(code: string, highlighterName: string): string {
   loadLanguage(highlighterName);
@@ -76,8 +76,8 @@ export function highlightCode(code: string, highlighterName: string): string {
 }
 
 /**
- * Returns the Pygments class for a `class` attribute of highlight.js: `hljs-title function_` is the scope
- * `title.function`.
+ * Returns the Pygments class for a `class` attribute written by highlight.js. For example, `hljs-title function_` means
+ * the scope `title.function`.
  */
 function classOf(classes: string): string | undefined {
   const scope = classes

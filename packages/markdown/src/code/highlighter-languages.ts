@@ -1,9 +1,9 @@
-/** A language of highlight.js: its name in the library, its display name, and its aliases separated by spaces. */
+/** A highlight.js language: its name in the library, its display name, and its space-separated aliases. */
 export type HighlighterLanguage = readonly [highlighterName: string, name: string, aliases?: string];
 
 /**
- * All languages of highlight.js, in the library's order. If two languages share an alias, the first one wins. The list
- * is here because the library can list only the grammars that are loaded.
+ * All highlight.js languages, in the library's order. If two languages share an alias, the first one wins. The list is
+ * duplicated here, because the library can list only grammars that are loaded.
  */
 export const highlighterLanguages: readonly HighlighterLanguage[] = [
   ['1c', '1C:Enterprise'],

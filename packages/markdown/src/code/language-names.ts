@@ -2,7 +2,7 @@ import { highlighterLanguages } from './highlighter-languages.js';
 
 /**
  * Display names of Pygments lexers, which clients use to look up code playgrounds. Each row contains the display name,
- * the name in highlight.js, and aliases that only Pygments has.
+ * the highlight.js name, and aliases that only Pygments supports.
  */
 const pygmentsNames: readonly (readonly [displayName: string, highlighterName: string, words?: string])[] = [
   ['ApacheConf', 'apache', 'aconf'],
@@ -81,14 +81,14 @@ export function resolveLanguage(word: string): CodeLanguage {
 }
 
 /**
- * The display names of all known languages, sorted. `data-code-language` contains one of these, or an unknown word as
- * typed.
+ * The display names of all known languages, sorted. The `data-code-language` attribute contains one of these names, or
+ * an unknown word as typed.
  */
 export const knownLanguages: readonly string[] = [
   ...new Set([...languages.values()].map(({ displayName }) => displayName)),
 ].sort((one, other) => one.localeCompare(other, 'en'));
 
-/** Whether a word is a name or an alias of a language in highlight.js or Pygments, ignoring case. */
+/** Whether a word is a language name or alias in highlight.js or Pygments, ignoring case. */
 export function isKnownLanguage(word: string): boolean {
   return languages.has(word.toLowerCase());
 }

@@ -11,8 +11,8 @@ hljs.configure({ languages: guessed });
 const loaded = new Set<string>();
 
 /**
- * Registers a highlight.js grammar and the grammars that it embeds, on first use. The first block in a language costs a few
- * milliseconds; loading all two hundred up front would take a tenth of the server's start.
+ * Registers a highlight.js grammar and the grammars that it embeds on first use. The first block in a language takes a
+ * few extra milliseconds. Loading all two hundred languages up front would take a tenth of the server's startup time.
  */
 export function loadLanguage(name: string): void {
   if (loaded.has(name)) return;
@@ -22,7 +22,10 @@ export function loadLanguage(name: string): void {
   for (const inner of languagesWithin(hljs.getLanguage(name), new Set())) loadLanguage(inner);
 }
 
-/** Collects the sub-languages in a part of a grammar. `seen` guards against cycles: grammar parts refer to each other. */
+/**
+ * Collects the sub-languages in a part of a grammar. `seen` guards against cycles, because grammar parts can refer to
+ * each other.
+ */
 function languagesWithin(part: unknown, seen: Set<unknown>): readonly string[] {
   if (typeof part !== 'object' || part === null || seen.has(part)) return [];
   seen.add(part);

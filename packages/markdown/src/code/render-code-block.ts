@@ -3,15 +3,18 @@ import type { Rendering } from '../rendering.js';
 import { highlightCode } from './highlight-code.js';
 import { resolveLanguage } from './language-names.js';
 
-/** Code with a word of this length is not highlighted: highlighting it is slow, and real code has no such words. */
+/**
+ * Code with a word of this length is not highlighted. Highlighting it would be slow, and real code does not contain
+ * words this long.
+ */
 const longWord = /\S{200}/;
 
-/** Languages whose grammar takes up to twice as long as all other grammars. Their characters count double. */
+/** Languages whose grammars are up to twice as slow as all others. Their characters count double. */
 const slowLanguages: ReadonlySet<string> = new Set(['csharp']);
 
 /**
- * Renders a code block in the markup of stock clients. `language` is the language as typed, or empty. Code beyond the
- * rendering's budget is escaped without highlighting.
+ * Renders a code block as markup that stock clients understand. `language` is the language as typed, or empty. Code
+ * that exceeds the rendering budget is escaped but not highlighted.
  */
 export function renderCodeBlock(rendering: Rendering, content: string, language: string): string {
   const code = trimLines(content);

@@ -1,6 +1,6 @@
 /**
- * Emoji names that gemoji lacks, or that stock clients use for a different emoji than gemoji. If several names are
- * listed for one code, the last becomes its primary name.
+ * Emoji names that are missing from gemoji, or that stock clients use for a different emoji than gemoji does. If
+ * several names are listed for a code, the last one becomes its primary name.
  */
 export const emojiNameOverrides: Readonly<Record<string, string>> = {
   airplane: '2708',

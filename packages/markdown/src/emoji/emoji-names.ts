@@ -29,7 +29,7 @@ interface EmojiTables {
 
 let tables: EmojiTables | undefined;
 
-// Built on first use, because building takes a few milliseconds.
+// Built on first use, because building them takes a few milliseconds.
 function emojiTables(): EmojiTables {
   tables ??= makeTables();
   return tables;
@@ -53,14 +53,14 @@ function makeTables(): EmojiTables {
   };
 }
 
-/** Returns the code of a Unicode emoji by its name, such as `1f642` for `smile`. Returns undefined for an unknown name. */
+/** Looks up the code of a Unicode emoji by name, such as `1f642` for `smile`. Returns undefined if the name is unknown. */
 export function emojiCode(name: string): string | undefined {
   return emojiTables().codeByName.get(name);
 }
 
 /**
- * Finds the code and primary name of an emoji, typed with or without variation selectors. Returns undefined if it is
- * unknown.
+ * Finds the code and primary name of an emoji that was typed with or without variation selectors. Returns undefined if
+ * the emoji is unknown.
  */
 export function emojiOf(typed: string): KnownEmoji | undefined {
   return emojiTables().byCharacters.get(typed.replaceAll(emojiSelector, ''));

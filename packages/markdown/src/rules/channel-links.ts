@@ -14,7 +14,7 @@ export interface ChannelLink {
   readonly href: string;
 }
 
-/** Shown instead of the empty topic name. */
+/** Shown in place of an empty topic name. */
 const emptyTopicName = '<em>general chat</em>';
 
 /** Rule for links by name: `#**channel**`, `#**channel>topic**` and `#**channel>topic@message**`. */

@@ -2,11 +2,11 @@
 export interface Fence {
   /** The backticks or tildes. Only a line of exactly these marks closes the fence. */
   readonly marks: string;
-  /** The language in lower case; empty if the fence names no language. */
+  /** The language in lowercase; empty if the fence does not specify one. */
   readonly language: string;
   /** The language as typed. */
   readonly typedLanguage: string;
-  /** The text after the language. In a spoiler it is the header. */
+  /** The text after the language. For a spoiler, this is its header. */
   readonly header: string;
 }
 
@@ -32,7 +32,7 @@ export function isContainer({ language }: Fence): boolean {
   return language === 'quote' || language === 'quoted' || language === 'spoiler';
 }
 
-/** Tracks the open fences while a caller reads a text line by line. */
+/** Tracks the open fences while the caller reads a text line by line. */
 export class OpenFences {
   // Innermost last.
   readonly #open: Fence[] = [];
@@ -47,7 +47,7 @@ export class OpenFences {
     return innermost !== undefined && !isContainer(innermost);
   }
 
-  /** Processes the next line, which must have no trailing white space. */
+  /** Processes the next line, which must have no trailing whitespace. */
   read(line: string): void {
     if (this.#open.at(-1)?.marks === line) this.#open.pop();
     else if (!this.isVerbatim) {

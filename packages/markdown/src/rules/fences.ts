@@ -43,7 +43,7 @@ interface FenceEnd {
   readonly next: number;
 }
 
-/** Finds the end of a fence, skipping nested fences. An unclosed fence ends with its containing block. */
+/** Finds the end of a fence, skipping nested fences. An unclosed fence ends where its containing block ends. */
 function findEnd(state: StateBlock, startLine: number, endLine: number): FenceEnd {
   const open = new OpenFences();
   for (let line = startLine; line < endLine; line++) {

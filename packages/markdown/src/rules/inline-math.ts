@@ -4,7 +4,7 @@ import { renderingOf } from '../rendering.js';
 
 const syntax = /\$\$([^\n_$](?:\\\$|[^$\n])*)\$\$(?![$\p{L}\p{N}_])/uy;
 
-/** Rule for `$$TeX$$` within one line. Does not match amounts of money or runs of dollar signs. */
+/** Rule for `$$TeX$$` on a single line. Does not match amounts of money or runs of dollar signs. */
 export function inlineMath(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'inline_math', (state, silent) => {
     if (state.src[state.pos] !== '$') return false;

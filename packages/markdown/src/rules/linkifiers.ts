@@ -3,10 +3,10 @@ import type { Linkifier } from '../linkifier.js';
 import { type Rendering, renderingOf } from '../rendering.js';
 import { type Replacement, replaceInText } from './replace-in-text.js';
 
-/** Maximum length of a generated URL, in UTF-16 code units. A match that yields a longer URL stays text. */
+/** Maximum length of a generated URL, in UTF-16 code units. A match that would yield a longer URL stays as plain text. */
 const maxUrlLength = 2_000;
 
-/** Cost of one search in addition to the length of the text, in characters. */
+/** Fixed cost of a search on top of the length of the text, in characters. */
 const baseCost = 20;
 
 /** Rule for the organization's linkifiers, such as `#1234` for an issue. */
@@ -35,7 +35,7 @@ function* search(
   while (from <= text.length && spend(rendering, text.length - from) && found.find(from)) {
     const [start, end] = [found.start(1), found.end(1)];
     const href = hrefOf(md, linkifier, found.getNamedGroups());
-    // The boundary character after one match may also come before the next match.
+    // The boundary character after one match can also be the boundary before the next match.
     from = Math.max(end, from + 1);
     if (href === undefined || end <= start) continue;
     yield { start, end, type: 'linkified', content: text.slice(start, end), meta: { href } };
@@ -43,8 +43,8 @@ function* search(
 }
 
 /**
- * Deducts a search from the budget. Returns false if too little is left. Always charges the whole text, because even
- * for a short match a search may look ahead to the end.
+ * Deducts a search from the budget. Returns false if too little is left. Always charges for the whole text, because
+ * even a search that finds a short match may look ahead to the end.
  */
 function spend(rendering: Rendering, length: number): boolean {
   const cost = length + baseCost;

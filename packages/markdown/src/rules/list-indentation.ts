@@ -16,14 +16,14 @@ const thematicBreak = /^ *(?:(?:\* *){3,}|(?:- *){3,}|(?:_ *){3,})$/;
 const maxDepth = 20;
 
 /**
- * Rule that lets two spaces nest a list. CommonMark requires the width of the marker, so lines are reindented before
- * parsing: an item indented by two under `1. ` moves to the column that the parser expects.
+ * Rule that allows two spaces to nest a list. CommonMark requires the width of the marker, so this rule reindents lines
+ * before parsing. For example, an item indented by two under `1. ` moves to the column that the parser expects.
  */
 export function listIndentation(md: MarkdownIt): void {
   md.core.ruler.before('block', 'list_indentation', (state) => {
     if (/^ *[0-9*+-]/m.test(state.src)) state.src = indentLists(state.src);
   });
-  // Lets an ordered list with any first number interrupt a paragraph. CommonMark allows only the number 1.
+  // Allows an ordered list to interrupt a paragraph with any first number. CommonMark allows this only for the number 1.
   md.block.ruler.before(
     'list',
     'list_after_text',
@@ -68,8 +68,8 @@ function indentLists(source: string): string {
 }
 
 /**
- * Parses the start of an item. After a blank line, an indentation of four spaces more than the enclosing item's content
- * means code, not an item.
+ * Parses the start of an item. After a blank line, a line indented by at least four spaces more than the enclosing
+ * item's content is code, not an item.
  */
 function readItem(line: string, itemsAfterBlank: readonly OpenItem[] | undefined) {
   const match = itemStart.exec(line);

@@ -10,8 +10,8 @@ export interface Replacement {
 }
 
 /**
- * Replaces the ranges that `find` returns, in every text token. Ranges must be in order and must not overlap. `inLinks` says
- * whether to search the text of links; default: true.
+ * Replaces the ranges that `find` returns for each text token. Ranges must be in order and must not overlap. `inLinks`
+ * determines whether to search the text of links; default: true.
  */
 export function replaceInText(
   state: StateCore,
@@ -42,7 +42,7 @@ function replaceInTokens(
   return replaced;
 }
 
-/** Appends the token to `tokens`, split around its replacements. */
+/** Appends the token, split around its replacements, to `tokens`. */
 function splitToken(
   state: StateCore,
   token: Token,

@@ -4,10 +4,10 @@ import { renderingOf } from '../rendering.js';
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 const externalUrl = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversationLink = /^\/?#narrow\//;
-// Excludes dot segments, including percent-encoded ones, because a browser would resolve the link to another path.
+// Excludes dot segments, including percent-encoded ones, because a browser would resolve such a link to a different path.
 const uploadLink = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
-/** Fast path: common URLs that normalization does not change. Parsing a URL is slow. */
+/** Fast path for common URLs that normalization does not change, because parsing a URL is slow. */
 const plainAddress =
   /^(?!.*xn--)(?:https?:\/\/|mailto:[\w.+-]+@)[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*(?:[/?#][\w./?#&=+-]*)?$/i;
 const maxPlainLength = 255;
@@ -28,7 +28,7 @@ export function safeLinks(md: MarkdownIt): void {
   md.normalizeLinkText = (url) => (isPlain(url) ? url : normalizeText(url));
   md.validateLink = (url) => externalUrl.test(url) || conversationLink.test(url) || uploadLink.test(url);
 
-  // Disabled: protocol-relative URLs are not links here, and searching for them is slow.
+  // Disabled, because protocol-relative URLs are not links here and searching for them is slow.
   md.linkify.set({ fuzzyLink: true }).add('//', null).add('ftp:', null);
   // linkify-it searches in `test` and again in `match`. A cheap check in `test` avoids the first search.
   md.linkify.test = (text) => mayContainUrl.test(text);
@@ -50,7 +50,7 @@ function isPlain(url: string): boolean {
   return url.length <= maxPlainLength && plainAddress.test(url);
 }
 
-/** Completes a URL without a scheme: an upload, a mail address or a host name. */
+/** Completes a URL without a scheme, which can be an upload, an email address or a host name. */
 function completeUrl(url: string): string {
   if (url === '' || scheme.test(url) || url.startsWith('/') || url.startsWith('#')) return url;
   if (url.startsWith('user_uploads/')) return `/${url}`;
@@ -103,7 +103,7 @@ function relativeTo(realmUrl: string, href: string): string {
   return uploadLink.test(path) ? path : href;
 }
 
-/** Returns the path id of the upload that a rendered link leads to, percent-decoded. Returns undefined for other links. */
+/** Returns the percent-decoded path id of the upload that a rendered link points to. Returns undefined for other links. */
 export function uploadPathId(md: MarkdownIt, href: string): string | undefined {
   if (!uploadLink.test(href)) return undefined;
   const path = href.slice('/user_uploads/'.length).replace(/[?#].*$/, '');

@@ -1,11 +1,11 @@
 import type { MarkdownIt, StateBlock } from 'markdown-it';
 
-/** Maximum number of cells in a table. The parser pads short rows, so a short text could become a huge table. */
+/** Maximum number of cells in a table. The parser pads short rows, so a short text could produce a huge table. */
 const maxTableCells = 5_000;
 
 /**
- * Changes to markdown-it's own rules: underscores do not mark emphasis, strikethrough becomes `del`, table size is
- * limited, and `text-align` is written as stock clients expect.
+ * Changes to markdown-it's built-in rules: underscores do not mark emphasis, strikethrough is rendered as `del`, table
+ * size is limited, and `text-align` is written as stock clients expect.
  */
 export function textStyles(md: MarkdownIt): void {
   md.inline.ruler.before('emphasis', 'underscores', (state, silent) => {
