@@ -42,13 +42,16 @@ export interface HttpAppOptions {
   readonly readiness: Readiness | ReadinessChecks;
   /** Missing limits default to {@link defaultHttpLimits}. */
   readonly limits?: Partial<HttpLimits>;
-  /** Prefix of the program's settings, such as `SERVER_`. Log messages use it to name settings. */
+  /** Prefix of the program's settings, such as `SERVER_`. Used in log messages that mention settings. */
   readonly settingsPrefix?: string;
-  /** HTTP status for an actor with too many requests. Default 429; 503 for peers that treat 429 as a permanent error. */
+  /**
+   * HTTP status for an actor with too many requests. The default is 429. Use 503 for peers that treat 429 as a
+   * permanent error.
+   */
   readonly actorRefusalStatus?: 429 | 503;
   /**
-   * Maximum concurrent handlers of one actor. Reduced to 1 while its handlers are slow. Default: unlimited. Long polls,
-   * uploads, and operations that wait for other systems do not count.
+   * Maximum concurrent handlers per actor. Reduced to 1 while the actor's handlers are slow. Default: unlimited. Long
+   * polls, uploads, and operations that wait for other systems do not count.
    */
   readonly handlersPerActor?: number;
   /** How long a graceful shutdown waits for requests in flight, in milliseconds. Default 6000. */
@@ -57,13 +60,14 @@ export interface HttpAppOptions {
 
 const defaultClosePatienceMilliseconds = 6000;
 const routerOptions = {
-  // Long enough for an e-mail address in a path.
+  // Long enough for an email address in a path.
   maxParamLength: 400,
-  // Operations parse the query: after one bad escape, Fastify's own parser would leave the whole value undecoded.
+  // Operations parse the query string themselves, because Fastify's parser leaves a whole value undecoded after one bad
+  // escape.
   querystringParser: (text: string) => text as unknown as Record<string, string>,
 };
 
-// Operations validate their own parameters. Without these stubs Fastify would load its JSON schema compilers.
+// Operations validate their own parameters. Without these stubs, Fastify would load its JSON schema compilers.
 const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
@@ -78,7 +82,7 @@ function requestKinds(operations: readonly ServedOperation[]) {
   };
 }
 
-/** State that the hooks of one app share. */
+/** State shared by the hooks of one app. */
 interface AppParts {
   readonly options: HttpAppOptions;
   readonly operations: readonly ServedOperation[];
@@ -90,8 +94,8 @@ interface AppParts {
 }
 
 /**
- * Creates the HTTP side of a service: its operations, health checks and limits. Writes one log line per request, and
- * converts errors to answers in one place.
+ * Creates a service's HTTP app: its operations, health checks and limits. The app writes one log line per request and
+ * converts errors to responses in one place.
  */
 export async function createHttpApp(options: HttpAppOptions): Promise<FastifyInstance> {
   const { log, metrics } = options;
@@ -116,7 +120,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     requestsInFlight: caps.requestsInFlight,
     bodyBytesInFlight: caps.bodyBytesInFlight + connections.pipelinedBodyBytes,
   }));
-  // Loaded lazily, because commands also import this module but do not need Fastify.
+  // Loaded lazily, because commands import this module too but do not need Fastify.
   const { default: fastify } = await import('fastify');
   const app = fastify({
     logger: false,
@@ -129,9 +133,9 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     frameworkErrors: (error, request, reply) => answerUnrouted(log, { request, reply, thrown: error }),
     serverFactory: (handle) => connections.serve(handle),
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
-    // Closes only idle connections. Long polls in flight answer when the abort signal fires.
+    // Closes only idle connections. Long polls in flight finish when the abort signal fires.
     forceCloseConnections: 'idle',
-    // Fastify's 503 does not have the format of our errors. The onRequest hook refuses instead.
+    // Fastify's 503 does not use our error format. The onRequest hook refuses requests instead.
     return503OnClosing: false,
   });
   app.addHook('preClose', async () => endRequests(app, parts, closing));
@@ -148,12 +152,12 @@ function endRequests(
   { connections, options, readiness }: AppParts,
   closing: AbortController,
 ): void {
-  // Must precede the abort, so that the answers of long polls close their connections. Also ends connections without
-  // any request, which Node does not count as idle.
+  // Must precede the abort, so that the responses to long polls close their connections. Also ends connections that
+  // never sent a request, which Node does not count as idle.
   connections.endSoon();
   readiness.beginDraining();
   closing.abort();
-  // A closing Node server checks no timeouts, so an incomplete request would block shutdown.
+  // A closing Node server no longer checks timeouts, so an incomplete request would block shutdown.
   const patience = options.closePatienceMilliseconds ?? defaultClosePatienceMilliseconds;
   setTimeout(() => app.server.closeAllConnections(), patience).unref();
 }
@@ -169,7 +173,7 @@ function addOperations(
   const isProcessBusy = watchEventLoop();
   const takesFile = ({ declared }: ServedOperation): boolean => declared.body === 'file';
   const addTo = (part: FastifyInstance, operation: ServedOperation): void => {
-    // By default an upload counts as waiting for others, because its duration depends on its client.
+    // By default, an upload counts as waiting for an external system, because its duration depends on the client.
     const { lane, waitsForOthers = takesFile(operation) } = operation.declared;
     const limiter =
       lane === undefined ? new ConcurrencyLimiter({ ...options, waitsForOthers, isProcessBusy }) : undefined;
@@ -192,8 +196,8 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
     nearestAddressOf: ({ request }: Exchange) => connections.addresses.nearest(request),
   };
-  // Listens on the exchange instead of using Fastify's onSend and onResponse hooks, which would cost each request more
-  // than this work.
+  // Listens on the exchange instead of using Fastify's onSend and onResponse hooks, which would cost more per request
+  // than the work done here.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, shared);
@@ -220,7 +224,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     } catch (error) {
       return next(error as Error);
     }
-    // Refuses unknown paths here, because Fastify's 404 handler runs only after the body has been read.
+    // Refuses unknown paths here, because Fastify's 404 handler does not run until the body has been read.
     next(isNotFound(request) ? notFoundIn(operations, request) : undefined);
   });
 }
@@ -257,15 +261,15 @@ function answerError({ options, connections }: AppParts, { request, reply, throw
     const { declared } = operation;
     publishAnswer(() => ({ declared, httpStatus: answer.httpStatus, code: answer.code, fields: undefined }));
   }
-  // Fastify closes the connection after an unread body. A TCP reset could then make a client that is still sending
-  // lose the answer. The connection therefore stays open until the unread-body timeout.
+  // Fastify closes the connection after an unread body. A client that is still sending could then lose the response to
+  // a TCP reset. The connection therefore stays open until the unread-body timeout.
   if (facts.received.exchange.response.shouldKeepAlive) reply.removeHeader('connection');
   return reply.code(answer.httpStatus).headers(answer.headers).type(json).send(answer.body);
 }
 
 /**
- * Whether the client may be guessing credentials: they are wrong, or the client is not authenticated and has tried too
- * often.
+ * Whether the client may be guessing credentials. This is the case if the credentials are wrong, or if the client is
+ * not authenticated and has made too many attempts.
  */
 function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts): boolean {
   return httpStatus === 401 || (code === 'RATE_LIMIT_HIT' && received.actor === undefined);
@@ -275,7 +279,7 @@ function isGuess({ code, httpStatus }: ProtocolError, { received }: RequestFacts
 function isFromDisconnect(thrown: unknown, request: FastifyRequest): boolean {
   if (thrown === request.raw.errored) return true;
   const { name, code } = thrown as NodeJS.ErrnoException;
-  // ERR_STREAM_PREMATURE_CLOSE: the client disconnected before the head of a streamed answer was sent.
+  // ERR_STREAM_PREMATURE_CLOSE: the client disconnected before the head of a streamed response was sent.
   const isEnd = name === 'AbortError' || code === 'ERR_STREAM_PREMATURE_CLOSE';
   return isEnd && factsOf(request).received.exchange.isOver;
 }

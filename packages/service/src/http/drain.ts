@@ -2,15 +2,15 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from './health/readiness.js';
 
-/** Time for the first requests on the connections accepted last. */
+/** Time for the first requests on the most recently accepted connections. */
 const lingerMilliseconds = 1000;
 const maximumAcceptMilliseconds = 1000;
 const shortTickMilliseconds = 1;
 
 /**
- * Gives proxies time to switch to other processes before this one closes. For `milliseconds`, answers all requests as
- * usual, but reports that it is not ready, and closes each connection after its answer. Then stops listening. Does
- * nothing if `milliseconds` is 0 or `skipped` is aborted.
+ * Gives proxies time to switch to other processes before this one closes. For `milliseconds`, the app serves all
+ * requests as usual, but reports that it is not ready and closes each connection after its response. Then it stops
+ * listening. Does nothing if `milliseconds` is 0 or `skipped` is aborted.
  */
 export async function drain(
   app: FastifyInstance,
@@ -26,10 +26,9 @@ export async function drain(
 }
 
 /**
- * Lets Node accept pending connections: the operating system resets connections that are pending when a listener
- * closes. Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new
- * connection, so that the listener can be closed before the next connection arrives. Resolves after a second at the
- * latest.
+ * Lets Node accept pending connections, because the operating system resets connections that are still pending when a
+ * listener closes. Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new
+ * connection, so that the listener can be closed before the next connection arrives, or after one second at the latest.
  */
 async function acceptPending({ server }: FastifyInstance): Promise<void> {
   let accepted = 0;

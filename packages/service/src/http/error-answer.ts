@@ -10,7 +10,7 @@ export interface ErrorAnswer {
 
 const maximumReasonCharacters = 200;
 
-/** Content type of JSON answers. */
+/** Content type of JSON responses. */
 export const json = 'application/json; charset=utf-8';
 
 /** Maps Fastify's error codes to ours, with a message if our default message does not say what to do. */
@@ -36,19 +36,25 @@ export function toProtocolError(thrown: unknown): ProtocolError {
   return new ProtocolError(code, { ...(message === undefined ? {} : { message }), cause: thrown });
 }
 
-/** Returns the refusal under overload: SERVICE_UNAVAILABLE with `Retry-After: 1`. `reason` appears only in the log. */
+/**
+ * Returns the error for requests that are refused under overload: SERVICE_UNAVAILABLE with `Retry-After: 1`. `reason`
+ * appears only in the log.
+ */
 export function unavailable(reason: string): ProtocolError {
   return new ProtocolError('SERVICE_UNAVAILABLE', { retryAfterSeconds: 1, cause: reason });
 }
 
-/** Returns why a valid request was refused, for its log line: the limit, or the unavailable resource. */
+/**
+ * Returns why a valid request was refused, for its log line: the limit that was hit, or the resource that was
+ * unavailable.
+ */
 export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
   if (typeof cause === 'string') return cause;
   if (httpStatus !== 503 && httpStatus !== 429) return undefined;
   return (cause instanceof Error ? cause.message : message).slice(0, maximumReasonCharacters);
 }
 
-/** Sends an error answer outside Fastify. */
+/** Sends an error response outside Fastify. */
 export function refuseUnrouted(response: ServerResponse, error: ProtocolError): ErrorCode {
   const answer = errorAnswer(error);
   response.writeHead(answer.httpStatus, wholeHeaders(answer)).end(answer.body);
@@ -56,29 +62,29 @@ export function refuseUnrouted(response: ServerResponse, error: ProtocolError): 
 }
 
 /**
- * Returns a function that sends the same error each time. The error is serialized only once, because load shedding
- * needs cheap refusals.
+ * Returns a function that sends the same error each time. The error is serialized only once, because refusals must be
+ * cheap for load shedding.
  */
 export function refuseAlways(error: ProtocolError): (response: ServerResponse) => void {
   const answer = errorAnswer(error);
   const headers = Object.entries(wholeHeaders(answer)).flat();
-  // A string body is sent in the same packet as the head. A buffer would be sent in a second packet.
+  // A string body is sent in the same packet as the head. A buffer would take a second packet.
   return (response) => void response.writeHead(answer.httpStatus, headers).end(answer.body);
 }
 
-/** Adds `content-type` and `content-length` to an error's headers, for answers sent outside Fastify. */
+/** Adds `content-type` and `content-length` to an error's headers, for responses sent outside Fastify. */
 export function wholeHeaders({ body, headers }: ErrorAnswer): Record<string, string> {
   return { ...headers, 'content-type': json, 'content-length': String(Buffer.byteLength(body)) };
 }
 
-/** Serializes an error. All error answers are created here. The message of a 500 is generic, which hides the cause. */
+/** Serializes an error. All error responses are created here. A 500 has a generic message, which hides the cause. */
 export function errorAnswer(error: ProtocolError): ErrorAnswer {
   const { code, httpStatus, fields, message, retryAfterSeconds } = error;
   const headers: Record<string, string> = {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(Math.ceil(retryAfterSeconds));
   if (Array.isArray(fields.allowed_methods)) headers.allow = fields.allowed_methods.join(', ');
-  // With this header on an ADMIN_ error, browsers would show their own password prompt over the dashboard's page, which
-  // prompts for a token.
+  // If an ADMIN_ error had this header, browsers would show their own password prompt over the dashboard, which already
+  // asks for a token.
   if (httpStatus === 401 && !code.startsWith('ADMIN_')) headers['www-authenticate'] = 'Basic realm="zulip"';
   const msg = httpStatus === 500 ? errorCodes.INTERNAL_SERVER_ERROR.message : message;
   return { httpStatus, code, headers, body: `${stringifyJson({ result: 'error', msg, code, ...fields })}\n` };

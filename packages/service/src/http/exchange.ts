@@ -1,20 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Created once, because capturing a stack trace for each request would cost more than all other work at the end of the
-// request.
+// Created once, because capturing a stack trace at the end of each request would cost more than all other work there.
 const endOfExchange = new DOMException('This exchange has ended', 'AbortError');
 
 /** One request and its response, until the response is sent or the client disconnects. */
 export class Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Whether the connection is above the connection limit. If so, only health requests are allowed. */
+  /** Whether the connection exceeds the connection limit. If so, only health requests are allowed. */
   readonly isSurplus: boolean;
-  /** When the request was queued for an event-loop tick, by `performance.now()`. */
+  /** When the request was queued for an event-loop tick, from `performance.now()`. */
   receivedAt = performance.now();
   /**
-   * Key by which clients share event-loop time: the authenticated actor of the connection, or its address if there is
-   * none.
+   * Key by which clients share event-loop time: the authenticated actor on the connection or, if there is none, the
+   * client's address.
    */
   clientKey = '';
   /** The authenticated actor; `undefined` before authentication. */
@@ -28,7 +27,7 @@ export class Exchange {
     this.request = request;
     this.response = response;
     this.isSurplus = isSurplus;
-    // Ends a request that has no connection, such as one that a test injects.
+    // Ends a request that has no connection, such as a request injected by a test.
     response.once('close', () => this.end());
   }
 
@@ -36,12 +35,12 @@ export class Exchange {
     return this.#isOver;
   }
 
-  /** @throws AbortError if the exchange is over. */
+  /** @throws AbortError if the exchange has ended. */
   requireClient(): void {
     if (this.#isOver) throw endOfExchange;
   }
 
-  /** Aborted when the exchange is over, or when {@link abort} requests that the handler finish early. */
+  /** Aborted when the exchange ends, or when {@link abort} tells the handler to finish early. */
   get signal(): AbortSignal {
     if (this.#abort === undefined) {
       this.#abort = new AbortController();
@@ -50,15 +49,15 @@ export class Exchange {
     return this.#abort.signal;
   }
 
-  /** Makes the handler finish early. Its answer is still sent. */
+  /** Tells the handler to finish early. Its response is still sent. */
   abort(): void {
     this.#isAborted = true;
     this.#abort?.abort(endOfExchange);
   }
 
   /**
-   * Registers a listener for the end of the exchange. Listeners are called once, in reverse order. If the exchange is
-   * already over, calls the listener at once.
+   * Registers a listener for the end of the exchange. Listeners are called once, in reverse order. If the exchange has
+   * already ended, calls the listener immediately.
    */
   onEnd(listener: () => void): void {
     if (this.#isOver) listener();

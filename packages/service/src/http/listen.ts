@@ -14,7 +14,7 @@ export interface HttpService extends RunningService {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Operations for operators, which the metrics port serves. Default: no operations. */
+  /** Operations for operators, served on the metrics port. Default: no operations. */
   readonly forOperators?: OperatorOperations;
 }
 
@@ -22,14 +22,14 @@ export interface ListeningService extends RunningService {
   readonly url: string;
   /** `undefined` if no metrics port is configured. */
   readonly metricsUrl: string | undefined;
-  /** Makes a later `close` skip draining, because a process that crashed must not continue to serve. */
+  /** Makes a later `close` skip draining, because a process that has crashed must not keep serving. */
   skipDrain(): void;
 }
 
 /**
- * Starts the listeners of a service: its app and, if configured, its metrics. Closing first drains the app, as
- * configured.
- * @throws the listener's error, such as EADDRINUSE, after it has closed the service
+ * Starts the listeners of a service: the app and, if configured, the metrics listener. When the service closes, it
+ * first drains the app as configured.
+ * @throws the listener's error, such as EADDRINUSE, after closing the service
  */
 export function listen(
   service: HttpService,

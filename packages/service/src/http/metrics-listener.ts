@@ -28,7 +28,7 @@ const json = 'application/json; charset=utf-8';
 
 /**
  * Starts a listener for operators on a separate port: metrics, health with the reasons that the public endpoint hides,
- * and `operations`. Port 0 selects a free port. A request from a web page of another site gets 403.
+ * and `operations`. Port 0 selects a free port. A request from a web page on another site gets 403.
  */
 export async function startMetricsListener(
   metrics: Metrics,

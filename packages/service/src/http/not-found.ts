@@ -3,7 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { isHealthPath } from './health/health-routes.js';
 import { allowedMethods, type ServedOperation, servedMethods } from './operations/served-operation.js';
 
-/** Whether no operation serves the request. Also true for a path with an empty parameter, which the router accepts. */
+/**
+ * Whether no operation serves the request. Also true for a path with an empty parameter, although the router accepts
+ * it.
+ */
 export function isNotFound({ is404, params }: FastifyRequest): boolean {
   return is404 || Object.values(params as Record<string, string>).includes('');
 }

@@ -16,12 +16,12 @@ export class ShutdownSignals {
     closing.addEventListener('abort', abortAll, { once: true });
   }
 
-  /** Number of exchanges that a shutdown would abort now. */
+  /** Number of exchanges that would be aborted if the service closed now. */
   get count(): number {
     return this.#exchanges.size;
   }
 
-  /** Returns the exchange's signal, which from now on is also aborted when the service closes. */
+  /** Returns the exchange's signal, which from then on is also aborted when the service closes. */
   signalOf(exchange: Exchange): AbortSignal {
     if (this.#closing.aborted) exchange.abort();
     else if (!this.#exchanges.has(exchange)) {

@@ -1,12 +1,12 @@
 import { ProtocolError } from '@waxwing/protocol';
 import { headerParameters } from './header-parameters.js';
 
-/** The field of an HTML form that names the form's charset (https://www.rfc-editor.org/rfc/rfc7578#section-4.6). */
+/** The HTML form field that specifies the form's charset (https://www.rfc-editor.org/rfc/rfc7578#section-4.6). */
 export const charsetField = '_charset_';
 
 /**
  * Requires that text is declared as UTF-8, or as its subset ASCII. Text in another charset would be misread as UTF-8.
- * An empty name means that no charset is declared.
+ * An empty name means that no charset was declared.
  * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset
  */
 export function requireUtf8(charset: string): void {
@@ -18,17 +18,14 @@ export function requireUtf8(charset: string): void {
 }
 
 /**
- * Requires that a content type names UTF-8 or no charset.
- * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for another charset; BAD_REQUEST for a repeated parameter
+ * Requires that a content type specifies UTF-8 or no charset.
+ * @throws ProtocolError UNSUPPORTED_MEDIA_TYPE for any other charset; BAD_REQUEST for a repeated parameter
  */
 export function requireUtf8Type(contentType: string): void {
   requireUtf8(headerParameters(contentType).get('charset') ?? '');
 }
 
-/**
- * Whether a charset name is one of the names of UTF-8, such as `utf8`
- * (https://encoding.spec.whatwg.org/#names-and-labels).
- */
+/** Whether a charset name is a label for UTF-8, such as `utf8` (https://encoding.spec.whatwg.org/#names-and-labels). */
 function isNameOfUtf8(name: string): boolean {
   try {
     return new TextDecoder(name).encoding === 'utf-8';

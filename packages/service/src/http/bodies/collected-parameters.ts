@@ -5,8 +5,8 @@ export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**
- * Marks a value that is not UTF-8, until its parameter is read. It is an unpaired surrogate, so no decoded text equals
- * it.
+ * Marks a value that is not valid UTF-8, until its parameter is read. It is an unpaired surrogate, which never occurs
+ * in decoded text.
  */
 export const undecodable = '\ud800';
 

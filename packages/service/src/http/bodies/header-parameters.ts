@@ -1,14 +1,14 @@
 import { refused } from '@waxwing/protocol';
 
 /**
- * Matches `; name=value` or `; name="value"`. A value without a closing quote runs to the end, so matching takes linear
- * time.
+ * Matches `; name=value` or `; name="value"`. A value without a closing quote extends to the end, so that matching
+ * takes linear time.
  */
 const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)(?:"|$)|([^;]*))/gs;
 
 /**
- * Returns the parameters of a header such as Content-Type, by name in lower case.
- * @throws ProtocolError BAD_REQUEST for a repeated parameter, because parsers disagree on which one counts
+ * Returns the parameters of a header such as Content-Type, by name in lowercase.
+ * @throws ProtocolError BAD_REQUEST for a repeated parameter, because parsers disagree on which value counts
  */
 export function headerParameters(header: string): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>();

@@ -11,9 +11,9 @@ import type { UploadedFile } from './uploaded-file.js';
 /** Maximum number of fields, including empty parts. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Maximum size of the names and values of all fields sent with a file. They stay in memory while the file is streamed. */
+/** Maximum size of the names and values of all fields sent with a file. These stay in memory while the file is streamed. */
 const maximumFieldBytes = 64 * 1024;
-/** The parser is fed in chunks, so that a form is not parsed to its end after it was refused. */
+/** The parser is fed in chunks, so that parsing stops soon after a form is refused. */
 const chunkBytes = 4096;
 const withoutBoundary =
   'The Content-Type of a multipart form must name its boundary, of 1 to 70 characters: multipart/form-data; boundary=x';
@@ -58,10 +58,9 @@ export async function parseMultipartForm(body: Buffer, contentType: string): Pro
 
 /**
  * Parses a streamed multipart form up to its file, and returns the file as a stream. Fields after the file are ignored.
- * The stream fails with PAYLOAD_TOO_LARGE above `maximumFileBytes`, and with BAD_REQUEST if a second file or an invalid
- * field follows, or if the connection ends early.
- * @throws ProtocolError as {@link parseMultipartForm} does, and PAYLOAD_TOO_LARGE for fields of more than 64 KiB in
- * total
+ * The stream fails with PAYLOAD_TOO_LARGE if the file exceeds `maximumFileBytes`, and with BAD_REQUEST if a second file
+ * or an invalid field follows or if the connection ends early.
+ * @throws ProtocolError like {@link parseMultipartForm}; also PAYLOAD_TOO_LARGE if the fields exceed 64 KiB in total
  */
 export async function receiveUploadForm(
   source: Readable,
@@ -72,7 +71,7 @@ export async function receiveUploadForm(
     new Promise((resolve, reject) => {
       const entries: CollectedParameters = new Map();
       const content = new PassThrough();
-      // The file's reader also receives the error. Without this listener, the error would end the process.
+      // The file's reader also receives the error. Without this listener, the error would crash the process.
       content.on('error', () => undefined);
       let isFirst = true;
       const refuse = (error: Error): void => {
@@ -96,8 +95,8 @@ export async function receiveUploadForm(
         stream.once('limit', () => content.destroy(new ProtocolError('PAYLOAD_TOO_LARGE')));
         // The file ends only when the whole form has been read, because a later part may still be invalid.
         stream.pipe(content, { end: false });
-        // If the reader stops early, drains the rest so that the request can end. Runs after pipe's own `close`
-        // listener, which pauses the stream.
+        // If the reader stops early, drains the rest so that the request can end. Runs after the `close` listener of
+        // `pipe`, which pauses the stream.
         content.once('close', () => stream.resume());
         resolve({ entries: new Map(entries), file: { name, contentType: type, content } });
       });
@@ -126,17 +125,17 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
   const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
-  // Refuses an empty boundary, because the parser would then treat each line that starts with two hyphens as a boundary.
+  // Refuses an empty boundary, with which the parser would treat every line that starts with two hyphens as a boundary.
   if (!/^.{1,70}$/s.test(headerParameters(contentType).get('boundary') ?? '')) throw refused(withoutBoundary);
   const parser = new Busboy({
     headers,
     limits: { fieldSize, fileSize, parts: maximumMultipartFields },
-    // Latin-1 keeps each byte as one character. With UTF-8, the parser would replace invalid bytes.
+    // Latin-1 preserves each byte as one character. With UTF-8, the parser would replace invalid bytes.
     defCharset: 'latin1',
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
   let bytesLeft = fieldSize;
-  // Rejects instead of throwing, because the parser calls this function in its event handlers.
+  // Rejects instead of throwing, because this function is called in the parser's event handlers.
   const refuse = (error: Error): void => {
     reject(error);
     parser.destroy();
@@ -146,7 +145,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
     if (name === undefined) return refuse(refused(withoutName));
     const nameBytes = Buffer.byteLength(name);
     bytesLeft -= nameBytes + value.length;
-    // The parser's own limit for names applies only to urlencoded forms.
+    // The parser's own limit on names applies only to urlencoded forms.
     if (nameBytes > maximumNameBytes) refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: longName }));
     else if (isTruncated || bytesLeft < 0) {
       refuse(new ProtocolError('PAYLOAD_TOO_LARGE', { message: largeFields }));
@@ -171,7 +170,7 @@ function malformed(cause: unknown): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message: 'Malformed multipart form in the request body', cause });
 }
 
-/** Converts an error after the file to BAD_REQUEST, because PAYLOAD_TOO_LARGE would refer to the file itself. */
+/** Converts an error after the file to BAD_REQUEST, because PAYLOAD_TOO_LARGE would seem to refer to the file itself. */
 function asBadRequest(cause: Error): ProtocolError {
   const { message } = malformed(cause);
   return new ProtocolError('BAD_REQUEST', { message, cause });

@@ -8,7 +8,8 @@ import { addUrlEncoded, decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
 
 /**
- * A received body. It is validated after authentication, so that unauthenticated clients learn nothing from errors.
+ * A received body. It is validated only after authentication, so that unauthenticated clients learn nothing from
+ * errors.
  */
 export type ReceivedBody =
   | { readonly kind: 'none' }
@@ -40,12 +41,12 @@ export function parseBody(headers: BodyHeaders, bytes: Buffer): ReceivedBody | P
   }
 }
 
-/** Returns the text of a JSON body; `undecodable` if it is not UTF-8. */
+/** Returns the text of a JSON body, or `undecodable` if the body is not valid UTF-8. */
 export function decodeJsonText(bytes: Buffer): string {
   return decodeUtf8(bytes) ?? undecodable;
 }
 
-/** Parses the text of a JSON body. @throws ProtocolError BAD_REQUEST if it is not JSON, or not UTF-8. */
+/** Parses the text of a JSON body. @throws ProtocolError BAD_REQUEST if it is not valid JSON or not valid UTF-8. */
 export function parseJsonBody(text: string): JsonValue {
   if (text === undecodable) throw refused('The request body must be UTF-8');
   try {
@@ -69,7 +70,7 @@ export function readMultipart(headers: BodyHeaders, bytes: Buffer): Promise<Rece
   }));
 }
 
-/** Reads a multipart form up to its file, which is streamed. */
+/** Reads a multipart form up to the file, which is streamed. */
 export function readUpload(
   headers: BodyHeaders,
   stream: Readable,
@@ -104,7 +105,7 @@ function asRefused(error: unknown): ReceivedBody {
   throw error;
 }
 
-/** Refuses compressed bodies, and text in a charset other than UTF-8. Returns `undefined` for other bodies. */
+/** Refuses compressed bodies and text in a charset other than UTF-8. Returns `undefined` for all other bodies. */
 export function refuseUnreadable(headers: BodyHeaders): ReceivedBody | undefined {
   const { 'content-encoding': encoding = '', 'content-type': type = '' } = headers;
   if (/^\s*(?:identity)?\s*$/i.test(encoding)) return refusal(() => requireUtf8Type(type));

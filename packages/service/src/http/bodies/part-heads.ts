@@ -4,10 +4,10 @@ import { requireUtf8, requireUtf8Type } from './charset.js';
 import { headerParameters } from './header-parameters.js';
 import { decodeUtf8, percentDecode } from './percent-encoding.js';
 
-/** The headers of a part of a multipart form. Names are in lower case, and values have one character per byte. */
+/** The headers of one part of a multipart form. Names are in lowercase, and values have one character per byte. */
 type PartHeaders = Record<string, readonly string[] | undefined>;
 
-/** The stage of the parser that reads part headers. The parser's own events omit the charset. */
+/** The stage of the parser that reads part headers. It is used because the parser's public events omit the charset. */
 interface HeadParser {
   prependListener(event: 'part', listener: (part: NodeJS.EventEmitter) => void): this;
 }
@@ -18,8 +18,8 @@ const incompleteHead = 'Each part of a multipart form must have an empty line af
 
 /**
  * Refuses parts that the parser would skip or misread, before the parser emits them: BAD_REQUEST for a part without a
- * name, for a repeated header or parameter, and for a name that is not UTF-8; UNSUPPORTED_MEDIA_TYPE for text in another
- * charset, and for an encoded part. Parsed fields then have the parser's default charset.
+ * name, a repeated header or parameter, or a name that is not valid UTF-8; UNSUPPORTED_MEDIA_TYPE for text in another
+ * charset or an encoded part. All remaining fields have the parser's default charset.
  */
 export function checkParts(parser: BusboyInstance, refuse: (error: Error) => void): void {
   const { _parser: multipart } = parser as unknown as { readonly _parser: { readonly parser: HeadParser } };
@@ -39,7 +39,7 @@ export function checkParts(parser: BusboyInstance, refuse: (error: Error) => voi
 }
 
 /**
- * Runs a check and passes its error to `refuse`, because an error thrown in one of the parser's events would end the
+ * Runs a check and passes its error to `refuse`, because an error thrown in a parser event handler would crash the
  * process.
  */
 export function attempt(check: () => void, refuse: (error: Error) => void): void {
@@ -70,7 +70,7 @@ function checkHead(headers: PartHeaders): void {
 }
 
 /**
- * Checks a value that names its charset, such as `UTF-8''caf%C3%A9.txt`
+ * Checks a value that specifies its charset, such as `UTF-8''caf%C3%A9.txt`
  * (https://www.rfc-editor.org/rfc/rfc8187#section-3.2).
  */
 function checkExtendedValue(value: string): void {

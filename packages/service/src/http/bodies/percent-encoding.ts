@@ -2,14 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { addParameter, type CollectedParameters, undecodable } from './collected-parameters.js';
 
 const percent = 0x25;
-/** For each byte, its value as a hexadecimal digit, or -1 if it is not one. */
+/** Maps each byte to its value as a hexadecimal digit, or -1 if it is not a hexadecimal digit. */
 const digitValues = Int8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte);
   return /[0-9a-f]/i.test(character) ? Number.parseInt(character, 16) : -1;
 });
 
 /**
- * Decodes UTF-8 and keeps a byte-order mark. Returns `undefined` for invalid bytes, including overlong forms and
+ * Decodes UTF-8 and preserves a byte-order mark. Returns `undefined` for invalid bytes, including overlong forms and
  * surrogates.
  */
 export function decodeUtf8(bytes: Buffer): string | undefined {
@@ -17,12 +17,12 @@ export function decodeUtf8(bytes: Buffer): string | undefined {
 }
 
 /**
- * Percent-decodes a text with one character per byte, according to the URL standard
- * (https://url.spec.whatwg.org/#percent-decode). A `%` without two hexadecimal digits stays unchanged. Returns
- * `undefined` if the bytes are not UTF-8.
+ * Percent-decodes a string with one character per byte, according to the URL standard
+ * (https://url.spec.whatwg.org/#percent-decode). A `%` that is not followed by two hexadecimal digits stays unchanged.
+ * Returns `undefined` if the bytes are not valid UTF-8.
  */
 export function percentDecode(text: string): string | undefined {
-  // Most texts contain nothing to decode, which a regular expression detects faster than the loop.
+  // Most strings contain nothing to decode, and a regular expression detects this faster than the loop.
   if (!/[%\x80-\xff]/.test(text)) return text;
   const bytes = Buffer.from(text, 'latin1');
   let length = 0;
@@ -41,7 +41,7 @@ export function percentDecode(text: string): string | undefined {
 
 /**
  * Adds the parameters of a form or query string (https://url.spec.whatwg.org/#urlencoded-parsing). `text` has one
- * character per byte. A value that is not UTF-8 becomes {@link undecodable}.
+ * character per byte. A value that is not valid UTF-8 becomes {@link undecodable}.
  */
 export function addUrlEncoded(into: CollectedParameters, text: string): void {
   for (const part of text.split('&')) {
@@ -54,8 +54,8 @@ export function addUrlEncoded(into: CollectedParameters, text: string): void {
 }
 
 /**
- * Rewrites the path of a URL so that the router decodes each part as {@link percentDecode} does. The router then
- * refuses a part that is not UTF-8.
+ * Rewrites the path of a URL so that the router decodes each part like {@link percentDecode}. The router then refuses
+ * parts that are not valid UTF-8.
  */
 export function rewritePath(url: string): string {
   if (!url.includes('%') || !url.startsWith('/')) return url;

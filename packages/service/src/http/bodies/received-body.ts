@@ -16,7 +16,7 @@ const multipartBytes = Symbol('multipartBytes');
 const multipartStream = Symbol('multipartStream');
 const unsupported = Symbol('unsupported');
 
-/** Adds parsers for the three kinds of body that operations accept. Bodies of other types are discarded. */
+/** Adds parsers for the three kinds of bodies that operations accept. Bodies of other types are discarded. */
 export function acceptBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
@@ -26,7 +26,7 @@ export function acceptBodies(app: FastifyInstance): void {
       done(null, { [formBytes]: bytes });
     },
   );
-  // Buffered, so that Fastify's body limit applies: a streamed form could have a preamble, epilogue and part headers of
+  // Buffered, so that Fastify's body limit applies. A streamed form could have a preamble, epilogue and part headers of
   // any size.
   app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, bytes, done) => {
     done(null, { [multipartBytes]: bytes });
@@ -51,16 +51,16 @@ export function acceptFiles(part: FastifyInstance): void {
 const ordinaryUrlCharacters = 16 * 1024;
 
 /**
- * Returns the number of bytes in memory of a long URL, such as one with a message's text in its query string. Returns 0
- * for an ordinary URL.
+ * Returns the memory used by a long URL in bytes, such as a URL with a message in its query string. Returns 0 for an
+ * ordinary URL.
  */
 export function longUrlBytes(url = ''): number {
   return url.length > ordinaryUrlCharacters ? url.length : 0;
 }
 
 /**
- * Returns an upper bound of the body's bytes in memory. It is 0 without a body, and for a body that is refused as too
- * large.
+ * Returns an upper bound for the memory used by the body, in bytes. It is 0 if there is no body, or if the body will be
+ * refused as too large.
  */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,
@@ -75,16 +75,13 @@ export function expectedBodyBytes(
 /** A body up to this size takes less than a millisecond to parse. */
 const ordinaryBodyBytes = 64 * 1024;
 
-/** Whether a buffered body takes milliseconds to parse. */
+/** Whether a buffered body may take several milliseconds to parse. */
 export function isLarge({ body }: Pick<FastifyRequest, 'body'>): boolean {
   const parsed = body as { readonly [formBytes]?: Buffer; readonly [jsonText]?: string } | undefined | null;
   return (parsed?.[formBytes]?.length ?? parsed?.[jsonText]?.length ?? 0) > ordinaryBodyBytes;
 }
 
-/**
- * Returns a request's body by kind, synchronously except for multipart forms. `maximumFileBytes` applies to streamed
- * forms.
- */
+/** Returns a request's body, synchronously except for multipart forms. `maximumFileBytes` applies to streamed forms. */
 export function receiveBody(
   { body: parsed, headers }: FastifyRequest,
   maximumFileBytes: number,

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** A streamed file. The handler must read or destroy it before it answers. */
+/** A streamed file. The handler must read or destroy the stream before it returns. */
 export interface UploadedFile {
   readonly name: string;
   /** The content type that the client sent, such as `image/png`. */

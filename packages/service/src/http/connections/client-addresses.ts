@@ -16,7 +16,7 @@ interface ClientAddressesOptions {
   readonly settingsPrefix: string;
 }
 
-/** Requests whose forwarded address is unreadable all count as this one client. */
+/** All requests with an unreadable forwarded address count as this one client. */
 const unreadableClient = 'unreadable';
 const loggedCharacters = 100;
 
@@ -32,8 +32,8 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the client address of a request. Returns `undefined` if the address is unknown: the connection is closed,
-   * or its peer is probably a proxy that the settings do not name.
+   * Returns the client address of a request. Returns `undefined` if the address is unknown because the connection is
+   * closed, or because its peer is probably a proxy that is not configured as trusted.
    */
   of(request: IncomingMessage): string | undefined {
     return this.forwardedBy(request) ?? this.limited(request.socket);
@@ -45,9 +45,9 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the client that a trusted proxy names in `X-Forwarded-For`; `undefined` for a request over any other
-   * connection. If the proxy names no client, it counts as the client itself. All unreadable addresses count as one
-   * client, so that malformed addresses do not bypass the limits.
+   * Returns the client that a trusted proxy reports in `X-Forwarded-For`, or `undefined` if the request did not come
+   * through a trusted proxy. If the proxy reports no client, the proxy itself counts as the client. All unreadable
+   * addresses count as one client, so that malformed addresses do not bypass the limits.
    */
   forwardedBy({ headers, socket }: IncomingMessage): string | undefined {
     if (!this.isForwarding(socket)) return undefined;
@@ -66,15 +66,15 @@ export class ClientAddresses {
     return unreadableClient;
   }
 
-  /** Whether the connection is from a trusted proxy, over which many clients may send requests. */
+  /** Whether the connection is from a trusted proxy and may therefore carry requests from many clients. */
   isForwarding(socket: Socket): boolean {
     const { trustedProxies } = this.#options.limits;
     return !trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress ?? '');
   }
 
   /**
-   * Returns the address by which a connection is limited. Returns `undefined` for a trusted proxy, and for a likely
-   * proxy that no setting names.
+   * Returns the address to which the connection limit applies. Returns `undefined` for a trusted proxy, and for a
+   * probable proxy that is not configured as trusted.
    */
   limited(socket: Socket): string | undefined {
     const { limits, log, settingsPrefix } = this.#options;

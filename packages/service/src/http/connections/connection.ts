@@ -3,10 +3,10 @@ import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 import { isUnread, type UnreadBody } from './unread-bodies.js';
 
-/** Time limit for the single answer on a connection above the limit. */
+/** Time limit for the single response on a connection that exceeds a limit. */
 const surplusMilliseconds = 5000;
 
-/** An open connection, and the requests on it. */
+/** An open connection and the requests on it. */
 export interface Connection {
   readonly socket: Socket;
   readonly openedAt: number;
@@ -20,13 +20,13 @@ export interface Connection {
   clientKey: string | undefined;
   /** The last answered request whose body has not completely arrived. */
   unread: UnreadBody | undefined;
-  /** When the answer was completely written; `undefined` once the client has received it. */
+  /** When the response was completely written; `undefined` once the client has received it. */
   answeredAt: number | undefined;
-  /** Number of bytes received up to the end of the last request. */
+  /** Number of bytes received by the end of the last request. */
   bytesBefore: number;
   /**
-   * When an unparsed request was refused. Bytes that follow are discarded. Closing the socket instead would reset the
-   * connection, and the client would lose the answer.
+   * When a request that could not be parsed was refused. All further bytes are discarded. Closing the socket instead
+   * would reset the connection, and the client would lose the response.
    */
   refusedAt: number | undefined;
 }
@@ -52,8 +52,8 @@ export function newConnection(
 }
 
 /**
- * Whether a client has sent part of a head, or has just connected to send one. It needs an answer even while the server
- * closes, because stock servers disable push after a broken connection.
+ * Whether a client has sent part of a request head or has just connected to send one. Such a client needs a response
+ * even while the server is closing, because stock servers disable push after a broken connection.
  */
 export function expectsAnswer({ bytesBefore, serving, socket }: Connection): boolean {
   return serving === undefined && (bytesBefore === 0 || socket.bytesRead > bytesBefore);

@@ -37,13 +37,13 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Maximum number of connections above a limit that stay open for one answer each: to a health check, or 503. An
- * additional one closes the oldest.
+ * Maximum number of connections beyond a limit that stay open for a single response: to a health check, or 503. A
+ * further connection closes the oldest of them.
  */
 const maximumSurplusConnections = 100;
 /** Fraction of the body byte limit that incomplete large heads may use. */
 const partialHeadsPartOfBytes = 1 / 4;
-// The exchange is a property of its request, because a WeakMap of all requests would slow down garbage collection.
+// A property of the request, because a WeakMap of all requests would slow down garbage collection.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
@@ -53,14 +53,14 @@ interface Start {
   readonly isPipelined: boolean;
 }
 
-/** The connections of one HTTP server, limited in number and duration. Each serves one request at a time. */
+/** The connections of an HTTP server, limited in number and duration. Each connection serves one request at a time. */
 export class Connections {
   readonly #options: ConnectionsOptions;
   readonly #open = new Map<Socket, Connection>();
-  /** Connections that serve no request, the longest idle first. */
+  /** Connections that are not serving a request, longest idle first. */
   readonly #idle = new Set<Connection>();
   readonly #surplus = new Set<Connection>();
-  /** Number of connections per address. Behind a trusted proxy, number of requests per forwarded address. */
+  /** Number of connections per address or, behind a trusted proxy, number of requests per forwarded address. */
   readonly #perAddress = new FairShares();
   readonly addresses: ClientAddresses;
   readonly #pipelining: PipeliningCaps;
@@ -76,12 +76,12 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Bytes of the bodies of pipelined requests that are queued on their connections. */
+  /** Body bytes of pipelined requests that are queued on their connections. */
   get pipelinedBodyBytes(): number {
     return this.#pipelining.bodyBytes;
   }
 
-  /** Drains: closes idle connections at once (with 503 if the client expects an answer), others after their answers. */
+  /** Drains: closes idle connections now (with 503 if the client expects a response), others after their responses. */
   endSoon(): void {
     for (const connection of [...this.#idle]) {
       if (expectsAnswer(connection)) this.#refuse(connection.socket, unavailable('shutdown'));
@@ -90,7 +90,7 @@ export class Connections {
     for (const { serving } of this.#open.values()) if (serving) serving.response.shouldKeepAlive = false;
   }
 
-  /** Creates the server. Passes requests to `handle` one at a time per connection, and fairly across clients. */
+  /** Creates the server. Passes requests to `handle` one at a time per connection and fairly across clients. */
   serve(handle: RequestListener): Server {
     const { limits } = this.#options;
     const server = createServer({
@@ -99,22 +99,22 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
       maxHeaderSize: limits.maximumHeadBytes,
-      // Node would refuse a request without a Host header with an empty body. A hook of the app refuses it instead.
+      // Node would refuse a request without Host with an empty body. A hook in the app refuses it instead.
       requireHostHeader: false,
     });
-    // Above this limit Node silently drops fields, perhaps Authorization. Allowing one more makes an excess visible.
+    // Beyond this limit, Node silently drops fields, even Authorization. One extra field reveals an excess.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
       else this.#refuse(request.socket, new ProtocolError('REQUEST_HEADERS_TOO_LARGE'));
     };
     server.on('request', receive);
-    // Without this listener, Node would answer an unknown `Expect` header itself, and bypass all limits.
+    // Without this listener, Node would respond to an unknown `Expect` header itself and bypass all limits.
     server.on('checkExpectation', receive);
     server.on('connection', (socket) => this.#admit(socket));
-    // Without this listener, Node would close the connection of a CONNECT request without an answer.
+    // Without this listener, Node would close the connection of a CONNECT request without a response.
     server.on('connect', (_request, socket) => {
-      // Node has removed its own error listener, so a reset by the client would end the process.
+      // Node has removed its own error listener, so a reset by the client would crash the process.
       socket.on('error', () => undefined);
       this.#refuse(socket as Socket, new ProtocolError('METHOD_NOT_ALLOWED'));
     });
@@ -126,21 +126,21 @@ export class Connections {
     return server;
   }
 
-  /** Sends an answer for an error that Node's HTTP parser reports. Node repeats the error for each further chunk. */
+  /** Responds to an error reported by Node's HTTP parser. Node reports the error again for each further chunk. */
   refuseUnparsed(error: NodeJS.ErrnoException, socket: Socket): void {
     const isFirst = this.#open.get(socket)?.refusedAt === undefined;
     if (isFirst && error.code === 'ERR_HTTP_REQUEST_TIMEOUT') this.#options.onRefusal('timeout');
     this.#refuse(socket, unparsedRefusal(error));
   }
 
-  /** Returns the exchange of a request. Creates one for an injected request, which has no connection. */
+  /** Returns the exchange of a request. For an injected request, which has no connection, creates one. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
     return (request as KnownMessage)[exchangeKey] ?? new Exchange(request, response);
   }
 
   /**
-   * Counts a request from a trusted proxy like a connection of the forwarded address, until the request is over.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if that address has too many
+   * Counts a request from a trusted proxy as if it were a connection of the forwarded address, until the request ends.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if that address has too many requests
    */
   countForwarded(exchange: Exchange): void {
     const address = this.addresses.forwardedBy(exchange.request);
@@ -185,7 +185,7 @@ export class Connections {
     this.#cut(oldest);
   }
 
-  /** Refuses a request, or closes its connection if the client could match the answer to an earlier request. */
+  /** Refuses a request, or closes its connection if the response could be mistaken for that of an earlier request. */
   #refuse(socket: Socket, error: ProtocolError): void {
     const connection = this.#open.get(socket);
     if (connection === undefined || connection.refusedAt !== undefined) return;
@@ -203,7 +203,7 @@ export class Connections {
 
   #receive(request: IncomingMessage, response: ServerResponse, handle: RequestListener): void {
     const connection = this.#open.get(request.socket);
-    // Ignores a request that arrived in the same packet as the request for which the connection was ended.
+    // Ignores a request that arrived in the same packet as a request that caused the connection to be closed.
     if (connection === undefined || connection.refusedAt !== undefined) return;
     const exchange = new Exchange(request, response, connection.isSurplus);
     (request as KnownMessage)[exchangeKey] = exchange;
@@ -231,7 +231,7 @@ export class Connections {
   }
 
   /**
-   * Returns the client key of a request before authentication, when its own credentials do not count yet. Uses the
+   * Returns the client key of a request before authentication, when its own credentials are not verified yet. Uses the
    * connection's last actor, except behind a trusted proxy, whose connections serve many clients.
    */
   #clientKeyOf({ clientKey }: Connection, request: IncomingMessage): string {
@@ -251,7 +251,7 @@ export class Connections {
     if (!request.complete) connection.unread = this.#unread.begin(request);
     const next = connection.pipelined.shift();
     if (next !== undefined) this.#pipelining.remove(next.request);
-    // A connection that closes after this answer serves no more requests.
+    // A connection that closes after this response serves no more requests.
     if (next !== undefined && connection.socket.writable)
       this.#start(connection, { exchange: next, handle, isPipelined: true });
     else if (!connection.isSurplus) this.#idle.add(connection);
@@ -274,12 +274,12 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /** Closes connections that Node's timeouts do not cover: those with unread bodies or answers, and surplus ones. */
+  /** Closes late connections that Node's timeouts do not cover: surplus, or with unread bodies or responses. */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
       if (connection.unread !== undefined) {
-        // The unread rest of an answered request's body must not count as a partial head.
+        // The unread rest of a body whose request was already answered must not count as a partial head.
         connection.bytesBefore = connection.socket.bytesRead;
         if (!isUnread(connection.unread)) connection.unread = undefined;
       }

@@ -4,10 +4,10 @@ import { isIP } from 'node:net';
 const everyAddress = ['0.0.0.0', '::'];
 
 /**
- * Detects requests that a web page of another site sends to a local listener, directly or by DNS rebinding. Returns a
- * description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must name this
- * machine or the address to which the listener is bound. A listener that is bound to all addresses accepts any IP
- * address as `Host`, because DNS rebinding needs a name. `Origin` may always equal an accepted `Host`.
+ * Detects requests that a web page on another site sends to a local listener, either directly or through DNS rebinding.
+ * Returns a description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must
+ * name this machine or the address to which the listener is bound. A listener bound to all addresses accepts any IP
+ * address as `Host`, because DNS rebinding requires a name. `Origin` may always match an accepted `Host`.
  */
 export function describeForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
@@ -27,7 +27,7 @@ export function describeForeignRequest(
   return undefined;
 }
 
-/** Returns the host name in lower case, without port and brackets; empty for an invalid URL. */
+/** Returns the host name in lowercase, without port and brackets; empty for an invalid URL. */
 function nameIn(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : '';
 }

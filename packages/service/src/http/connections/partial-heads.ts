@@ -1,11 +1,11 @@
 import type { Connection } from './connection.js';
 
-/** Heads up to this size are not counted, because the connection limit bounds their memory. */
+/** Request heads up to this size are not counted, because the connection limit already bounds their memory. */
 const ordinaryHeadBytes = 16 * 1024;
 
 /**
- * Selects connections to close, so that incomplete large heads together take at most `maximumBytes` of memory. Selects
- * the largest heads first.
+ * Selects connections to close, so that large incomplete request heads take up at most `maximumBytes` of memory in
+ * total. Selects the largest heads first.
  */
 export function connectionsOfPartialHeads(
   connections: Iterable<Connection>,

@@ -2,21 +2,22 @@ import type { IncomingMessage } from 'node:http';
 
 const intervalMilliseconds = 10;
 /**
- * If a socket delivers fewer bytes, the next socket is read in the same round. libuv reads up to 2 MiB from a socket at
- * once.
+ * If a socket delivers fewer bytes than this, the next socket is read in the same round. libuv reads up to 2 MiB from a
+ * socket at once.
  */
 const fewBytes = 64 * 1024;
 
 /**
  * Reads and discards the rest of large request bodies slowly: every 10 ms from one connection, round-robin. Otherwise a
- * client that ignores refusals and sends megabytes on many connections would fill each event-loop tick with reading.
+ * client that ignores refusals and keeps sending megabytes on many connections would fill every event-loop tick with
+ * reads.
  */
 export class SlowReader {
-  /** Requests with a paused socket, the longest paused first. */
+  /** Requests with a paused socket, longest paused first. */
   readonly #requests = new Set<IncomingMessage>();
   #isReading = false;
 
-  /** Takes over the socket until the whole body has arrived, or the connection is closed. */
+  /** Takes over the socket until the whole body has arrived or the connection is closed. */
   add(request: IncomingMessage): void {
     this.#pause(request);
     if (this.#isReading) return;
@@ -28,7 +29,7 @@ export class SlowReader {
     setTimeout(() => this.#readNext(this.#requests.size), intervalMilliseconds).unref();
   }
 
-  /** Reads from up to `most` sockets, one after the other. Stops early after a socket that delivered many bytes. */
+  /** Reads from up to `most` sockets, one after another. Stops early after a socket that delivered many bytes. */
   #readNext(most: number): void {
     const [request] = this.#requests;
     this.#isReading = request !== undefined;
@@ -37,7 +38,7 @@ export class SlowReader {
     const { socket } = request;
     const bytesBefore = socket.bytesRead;
     socket.resume();
-    // The event loop polls sockets before it runs immediates, so by then the socket has delivered everything that had
+    // The event loop polls sockets before it runs immediates, so by then the socket has delivered everything that has
     // arrived.
     setImmediate(() => {
       if (!request.complete && !socket.destroyed) this.#pause(request);

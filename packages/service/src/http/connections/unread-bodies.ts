@@ -4,19 +4,19 @@ import { SlowReader } from './slow-reader.js';
 
 /** The rest of a body whose request was answered before the whole body had arrived. */
 export interface UnreadBody {
-  /** Time of the answer, by `performance.now()`. */
+  /** Time of the response, from `performance.now()`. */
   readonly since: number;
   /** `undefined` once the whole body has arrived. */
   request: IncomingMessage | undefined;
 }
 
-/** The rest of a body that is larger than this is read slowly. */
+/** If a body is larger than this, the rest of it is read slowly. */
 const smallBodyBytes = 64 * 1024;
 
 /**
- * Tracks requests that were answered before their bodies arrived. Most were refused after the head, and their bodies
- * came in the same packet. Their references are dropped at the end of the tick, so that the young-generation collector
- * frees them. The rest of large bodies is read slowly.
+ * Tracks requests that were answered before their bodies arrived. Most of these requests were refused after the head,
+ * and their bodies arrived in the same packet. References to them are dropped at the end of the tick, so that the
+ * young-generation garbage collector can free them. The rest of a large body is read slowly.
  */
 export class UnreadBodies {
   #new: UnreadBody[] = [];
@@ -37,7 +37,7 @@ export class UnreadBodies {
   };
 }
 
-/** Whether a part of the body has not arrived yet. */
+/** Whether part of the body has not arrived yet. */
 export function isUnread(
   body: UnreadBody | undefined,
 ): body is UnreadBody & { readonly request: IncomingMessage } {
@@ -45,7 +45,7 @@ export function isUnread(
   return body?.request !== undefined;
 }
 
-/** Whether a body may be large. A body without a declared length may be. */
+/** Whether a body may be large. This includes bodies without a declared length. */
 function isLarge({ headers }: IncomingMessage): boolean {
   return !(Number(headers['content-length']) <= smallBodyBytes);
 }

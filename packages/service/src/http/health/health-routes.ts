@@ -6,12 +6,12 @@ const livePath = '/health/live';
 const readyPath = '/health/ready';
 const json = 'application/json; charset=utf-8';
 
-/** Whether a request is a health request. Health requests are answered under any load. */
+/** Whether a request is a health request. Health requests are answered even under overload. */
 export function asksForHealth({ is404, url }: FastifyRequest): boolean {
   return !is404 && isHealthPath(url);
 }
 
-/** Whether a URL, which may have a query, has a health path. Matches paths as the router does. */
+/** Whether a URL has a health path. The URL may have a query string. Matches paths like the router. */
 export function isHealthPath(url: string): boolean {
   if (!url.startsWith('/health/')) return false;
   const [path] = url.split(/[?#]/, 1);
@@ -19,8 +19,8 @@ export function isHealthPath(url: string): boolean {
 }
 
 /**
- * Adds the public health endpoints: liveness, and the names of failed readiness checks. The reasons appear only in the
- * log.
+ * Adds the public health endpoints: liveness and readiness. Readiness reports which checks fail, but the reasons appear
+ * only in the log.
  */
 export function addHealth(app: FastifyInstance, readiness: Readiness): void {
   const method = servedMethods('GET');

@@ -4,8 +4,8 @@ import { TroubleLog } from '../../logging/trouble-log.js';
 import type { CheckResult } from '../../metrics/metrics.js';
 
 /**
- * A problem that does not make the process unready, because every process would have it. Example: refused credentials
- * of one app.
+ * A problem that does not make the process unready, because every process would have the same problem. Example:
+ * rejected credentials of one app.
  */
 export interface ReadinessWarning {
   /** A sentence that says what is wrong. */
@@ -13,9 +13,9 @@ export interface ReadinessWarning {
 }
 
 /**
- * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, and, if it
- * fails, a sentence that says why the process should get no requests. A check that takes longer than three seconds
- * fails.
+ * Readiness checks by name. A check returns `undefined` if it passes, a warning if it passes with a problem, and a
+ * sentence if it fails. The sentence says why the process should not receive requests. A check that takes longer than
+ * three seconds fails.
  */
 export type ReadinessChecks = Readonly<Record<string, () => Promise<string | ReadinessWarning | undefined>>>;
 
@@ -40,12 +40,12 @@ export class Readiness {
     this.#log = log;
   }
 
-  /** Whether the process is closing, or drains before it closes. */
+  /** Whether the process is closing, or draining before it closes. */
   get isDraining(): boolean {
     return this.#isDraining;
   }
 
-  /** Marks the process as draining. It then stays unready until it ends. */
+  /** Marks the process as draining. The process then stays unready until it exits. */
   beginDraining(): void {
     this.#isDraining = true;
   }
@@ -59,7 +59,7 @@ export class Readiness {
     return this.#isDraining ? { process: 'closing', ...states } : states;
   }
 
-  /** Runs the checks every minute, so that changes are logged even if nothing probes. Returns a function that stops this. */
+  /** Runs the checks every minute, so that changes are logged even without probes. Returns a function that stops this. */
   watch(): () => void {
     const log = this.#log;
     const timer = setInterval(() => {
@@ -93,8 +93,8 @@ export class Readiness {
 }
 
 /**
- * Returns the HTTP status and JSON body of a readiness answer. A passed check is `ok`, or with a warning `warning:
- * <sentence>`. A public answer omits the sentences, because they may name paths or keys.
+ * Returns the HTTP status and JSON body of a readiness response. A passed check is `ok`, or with a warning `warning:
+ * <sentence>`. Public responses omit the sentences, because they may contain paths or keys.
  */
 export function readinessAnswer(
   states: ReadinessStates,

@@ -7,7 +7,7 @@ import type { ReadinessWarning } from './readiness.js';
 
 export interface StartFileWatchOptions {
   readonly checks: readonly StartCheck[];
-  /** Checks that another readiness check reports: their failures appear only in the metric. */
+  /** Checks that are already reported by another readiness check. Their failures appear only in the metric. */
   readonly reportedElsewhere?: readonly StartCheck[];
   readonly metrics: Metrics;
   /** Monotonic clock in milliseconds. */
@@ -18,18 +18,18 @@ const intervalMilliseconds = 60_000;
 const patienceMilliseconds = 1000;
 
 /**
- * Readiness check of the files that the next start needs: a running process would not notice that a file is lost. Reads
- * the files at most once a minute.
+ * Readiness check for the files that are needed the next time the process starts. Otherwise a running process would not
+ * notice that a file is missing. Reads the files at most once a minute.
  */
 export class StartFileWatch {
   readonly #options: StartFileWatchOptions;
   readonly #gauge: Gauge<'file'>;
   readonly #monotonic: () => number;
-  /** The sentence for each failed check, by name of the check. */
+  /** The message for each failed check, keyed by check name. */
   readonly #problems = new Map<string, string>();
   /**
-   * When the files were last read, in monotonic milliseconds. Initially the start time, because the start reads all
-   * files.
+   * When the files were last read, in monotonic milliseconds. Initially the startup time, because all files are read at
+   * startup.
    */
   #lookedAt: number;
   #reading: Promise<void> = Promise.resolve();
@@ -46,14 +46,14 @@ export class StartFileWatch {
     for (const { name } of this.#all) this.#gauge.set({ file: name }, 0);
   }
 
-  /** Resolves to a warning that says what would make the next start fail and what to do, or to `undefined`. */
+  /** Resolves to a warning that says why the next startup would fail and what to do, or to `undefined`. */
   async look(): Promise<ReadinessWarning | undefined> {
     const now = this.#monotonic();
     if (now - this.#lookedAt >= intervalMilliseconds) {
       this.#lookedAt = now;
       this.#reading = this.#readAll();
     }
-    // Waits only briefly: a file system that hangs must not make the process unready.
+    // Waits only briefly, because a file system that hangs must not make the process unready.
     await answerWithin(patienceMilliseconds, this.#reading, undefined);
     const sentences = this.#options.checks.flatMap(({ name }) => this.#problems.get(name) ?? []);
     if (sentences.length === 0) return undefined;
@@ -74,7 +74,7 @@ export class StartFileWatch {
       await check();
       this.#problems.delete(name);
     } catch (error) {
-      // Other errors, such as an unreachable database, do not concern the file.
+      // Other errors, such as an unreachable database, are not related to the files.
       if (!(error instanceof ConfigurationError)) return;
       this.#problems.set(name, error.problems.join(' '));
     }

@@ -8,8 +8,8 @@ const folder = '#/components/schemas/';
 const besideReference = ['default', 'description', 'x-since-feature-level'] as const;
 
 /**
- * Replaces each schema that has a `schemaName` by a reference, and collects these schemas by name in `schemas`. A zod
- * schema gets a name by `meta({ schemaName: 'Message' })`.
+ * Replaces each schema that has a `schemaName` with a reference, and collects these schemas by name in `schemas`. To
+ * name a zod schema, use `meta({ schemaName: 'Message' })`.
  * @throws Error if two different schemas have the same name
  */
 export function hoistSchemas(part: unknown, schemas: Record<string, Node>): unknown {

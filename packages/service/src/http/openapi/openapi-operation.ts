@@ -14,7 +14,7 @@ const headers = {
   'content-type': 'application/json; charset=utf-8',
 };
 
-/** `GET /api/openapi.json`: returns the OpenAPI document of an app's operations. Needs no credentials. */
+/** `GET /api/openapi.json`: returns the OpenAPI document for an app's operations. Requires no credentials. */
 export function openApiOperation(info: OpenApiInfo, operations: readonly AnyOperation[]) {
   let text: string | undefined;
   return operation({

@@ -8,7 +8,7 @@ export interface OpenApiInfo {
   readonly title: string;
   readonly description: string;
   readonly version: string;
-  /** HTTP statuses of error codes that differ from the error catalog. */
+  /** HTTP statuses of error codes, where they differ from the error catalog. */
   readonly statuses?: Partial<Record<ErrorCode, number>>;
 }
 
@@ -46,11 +46,11 @@ export function openApiDocument(
       schemas: inOrderOfNames(schemas),
     },
   };
-  // The round trip through JSON drops undefined fields.
+  // A round trip through JSON drops undefined fields.
   return JSON.parse(JSON.stringify(document)) as JsonObject;
 }
 
-/** Describes the credentials that an operation needs. An empty requirement means that no credentials are needed. */
+/** Describes the credentials that an operation requires. An empty requirement means that no credentials are required. */
 function describeSecurity({ authenticate, isOptional = false, name }: AnyOperation['actor']): Node[] {
   if (authenticate === undefined) return [];
   return isOptional ? [{ [name]: [] }, {}] : [{ [name]: [] }];
@@ -190,7 +190,7 @@ function answerSchema(answer: z.ZodObject): Node {
   return { allOf: [success, toJsonSchema(answer, 'output')] };
 }
 
-/** Describes error answers by HTTP status. If a status has only one code, refers to `components`. */
+/** Describes error responses by HTTP status. If a status has only one code, uses a reference to `components`. */
 function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   return Object.fromEntries(
     byStatus(codes, statuses).map(([status, [only, ...more]]) => {
@@ -256,7 +256,7 @@ function toJsonSchema(shape: z.ZodType, io: 'input' | 'output'): Node {
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
       const { openApi, openApiJson } = zodSchema instanceof z.ZodType ? metaOf(zodSchema) : {};
-      // Unknown fields are allowed, because later versions may add fields to answers and bodies.
+      // Unknown fields are allowed, because later versions may add fields to request and response bodies.
       if (zodSchema instanceof z.ZodObject) delete jsonSchema.additionalProperties;
       delete (jsonSchema as Node).openApi;
       delete (jsonSchema as Node).openApiJson;

@@ -4,7 +4,7 @@ import type { AnyOperation } from './operation.js';
 
 /**
  * The answer to one request, as published on {@link answerChannelName}. For a streamed list, the answer without entries
- * is published first, and then each chunk.
+ * is published first, followed by each chunk.
  */
 export interface PublishedAnswer {
   readonly declared: AnyOperation;
@@ -23,7 +23,7 @@ export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);
 
-/** Publishes an answer to subscribers in this process. Does not call `answer` if there are none. */
+/** Publishes an answer to the subscribers in this process. If there are none, does not call `answer`. */
 export function publishAnswer(answer: () => PublishedAnswer): void {
   if (answers.hasSubscribers) answers.publish(answer());
 }

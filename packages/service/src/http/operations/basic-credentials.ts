@@ -12,9 +12,9 @@ const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2})(?: |$)/i;
 const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 
 /**
- * Parses an `Authorization: Basic` header (RFC 7617). Refuses invalid headers as servers expect
+ * Parses an `Authorization: Basic` header (RFC 7617). Refuses invalid headers with the errors that servers expect
  * (docs/protocol.md#authentication).
- * @throws ProtocolError UNAUTHORIZED if the header is missing or malformed; BAD_REQUEST for another scheme
+ * @throws ProtocolError UNAUTHORIZED if the header is missing or malformed; BAD_REQUEST for any other scheme
  */
 export function parseBasicCredentials(header: string | undefined): BasicCredentials {
   if (header === undefined) throw unauthorized('Missing authorization header for basic auth');

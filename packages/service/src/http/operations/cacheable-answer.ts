@@ -7,15 +7,15 @@ export interface CacheableAnswer {
   readonly version: string;
   /** `max-age` for public caches, in seconds. */
   readonly maximumAgeSeconds: number;
-  /** The answer's fields other than `result` and `msg`. */
+  /** The response fields other than `result` and `msg`. */
   readonly fields: JsonObject;
 }
 
 /**
  * Builds a cacheable success with an ETag, or a 304 without a body if `If-None-Match` matches it (RFC 9110 section
- * 13.1.2). Fastify's plugin, `@fastify/etag` 6.2, is not an alternative: it supports neither lists nor `*`, and answers
- * POST requests and errors with 304. It also sends a content type and a length of 0 with a 304, which caches would
- * store.
+ * 13.1.2). Fastify's plugin, `@fastify/etag` 6.2, is not an alternative. It supports neither lists nor `*`, and
+ * responds with 304 even to POST requests and for errors. With a 304, it also sends a content type and a length of 0,
+ * which caches would store.
  */
 export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: CacheableAnswer): RawAnswer {
   const etag = `"${answer.version}"`;
@@ -27,9 +27,9 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
 }
 
 /**
- * Returns headers that let a client keep its own copy of an answer and revalidate it before each use. If `isCurrent`,
- * `If-None-Match` names this version, so answer with 304. The ETag is weak, because a streamed list can change while it
- * is sent.
+ * Returns headers that let a client keep a private copy of a response and revalidate it before each use. If `isCurrent`
+ * is true, `If-None-Match` contains this version, so respond with 304. The ETag is weak, because a streamed list can
+ * change while it is sent.
  * @param version changes whenever the answer may change, for example with the client's permissions; printable ASCII
  */
 export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type JsonObject, type JsonValue, stringifyJson } from '@waxwing/protocol';
 
-/** A JSON value encoded as UTF-8, in chunks. Many answers can share it without copying. */
+/** A JSON value encoded as UTF-8, in chunks. Many responses can share the value without copying it. */
 export class EncodedJson<Value = unknown> {
   readonly chunks: readonly Uint8Array[];
 
@@ -14,7 +14,7 @@ export class EncodedJson<Value = unknown> {
   }
 }
 
-/** Encodes a list whose pages arrive one by one. `write` converts each entry. */
+/** Encodes a list that arrives page by page. `write` converts each entry. */
 export async function encodePages<Read, Entry = Read>(
   pages: AsyncIterable<readonly Read[]>,
   write: (read: Read) => Entry = (read) => read as unknown as Entry,
@@ -28,8 +28,8 @@ export async function encodePages<Read, Entry = Read>(
 }
 
 /**
- * Encodes entries without brackets, after the character `begin`. Replaces the brackets in the encoded bytes, because
- * slicing and joining long strings would copy them.
+ * Encodes entries without brackets, preceded by the character `begin`. Replaces the brackets in the encoded bytes,
+ * because slicing and joining long strings would copy them.
  */
 export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uint8Array {
   const bytes = Buffer.from(stringifyJson(entries as JsonValue));
@@ -37,10 +37,13 @@ export function writeEntries(begin: '[' | ',', entries: readonly unknown[]): Uin
   return bytes.subarray(0, -1);
 }
 
-/** Fields, each of which may already be encoded. */
+/** Fields whose values may already be encoded. */
 export type Encodable<Fields> = { readonly [Name in keyof Fields]: Fields[Name] | EncodedJson<Fields[Name]> };
 
-/** A success with already encoded fields. Its body is streamed, so clients that read slowly use no memory. */
+/**
+ * A success with fields that are already encoded. The body is streamed, so clients that read slowly do not use up
+ * memory.
+ */
 export class EncodedAnswer<Fields extends object = object> {
   readonly fields: Encodable<Fields>;
 
@@ -48,7 +51,7 @@ export class EncodedAnswer<Fields extends object = object> {
     this.fields = fields;
   }
 
-  /** Returns the fields as values. Slow, and intended for tests, which compare them with the declaration. */
+  /** Returns the decoded fields. Slow; intended for tests, which compare the fields with the declaration. */
   decode(): Fields {
     const decoded = Object.entries(this.fields).map(([name, value]) => [
       name,
@@ -58,7 +61,7 @@ export class EncodedAnswer<Fields extends object = object> {
   }
 }
 
-/** Returns the body of a success and its length in bytes. The `extra` fields follow the answer's own fields. */
+/** Returns the body of a success and its length in bytes. The `extra` fields are appended to the answer's own fields. */
 export function encodedBody(
   answer: EncodedAnswer,
   extra: JsonObject,

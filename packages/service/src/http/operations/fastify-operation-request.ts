@@ -4,7 +4,7 @@ import type { RequestScheduler } from '../overload/request-scheduler.js';
 import type { ShutdownSignals } from '../shutdown-signals.js';
 import { ReceivedRequest } from './received-request.js';
 
-/** Objects that all requests of an app share. */
+/** Objects shared by all requests of an app. */
 interface SharedParts {
   readonly shutdownSignals: ShutdownSignals;
   readonly scheduler: RequestScheduler;

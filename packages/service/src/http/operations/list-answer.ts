@@ -6,12 +6,12 @@ import { writeEntries } from './encoded-answer.js';
 export class ListAnswer<Name extends string = string, Entry = unknown, Rest extends object = object> {
   readonly name: Name;
   /**
-   * The entries in order. Each chunk is produced in a separate tick, so it should be small enough not to block the
+   * The entries, in order. Each chunk is produced in a separate tick, so chunks should be small enough not to block the
    * event loop. A chunk may be empty.
    */
   readonly chunks: AsyncIterable<readonly Entry[]>;
   readonly rest: Rest;
-  /** Headers besides the content type, such as an ETag. By default, clients must not store the answer. */
+  /** Headers other than the content type, such as an ETag. By default, clients must not store the response. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -41,7 +41,7 @@ export interface Streaming {
 
 /**
  * Streams the answer's JSON. Its other fields and the `extra` fields follow the list. Writes nothing before the first
- * chunk, so that an error before it can still produce an error answer. The first chunk must have begun.
+ * chunk, so that an earlier error can still produce an error response. The first chunk must already have begun.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
   return Readable.from(writeList(answer, extra, streaming), { objectMode: false });

@@ -2,7 +2,10 @@ import type { ErrorCode } from '@waxwing/protocol';
 import type { z } from 'zod';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** Returns all error codes of an operation, sorted: its own codes, and those of an overloaded or failing service. */
+/**
+ * Returns all error codes of an operation, sorted. This includes its own codes and those of an overloaded or failing
+ * service.
+ */
 export function codesOf(declared: AnyOperation): ErrorCode[] {
   const all = new Set(codesOfRequests(declared));
   all.add('INTERNAL_SERVER_ERROR').add('SERVICE_UNAVAILABLE');
@@ -11,8 +14,8 @@ export function codesOf(declared: AnyOperation): ErrorCode[] {
 }
 
 /**
- * Returns the error codes that depend on the request, sorted: those of the actor, the body, the parameters and the
- * handler.
+ * Returns the error codes that depend on the request, sorted. They come from the actor, the body, the parameters and
+ * the handler.
  */
 export function codesOfRequests(declared: AnyOperation): ErrorCode[] {
   const { actor, method, codes, parameters } = declared;

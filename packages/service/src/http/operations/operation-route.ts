@@ -25,7 +25,7 @@ export interface OperationRoute {
   readonly limiter: ConcurrencyLimiter | undefined;
 }
 
-/** The request that a handler gets. A class, because object literals with getters are slow to create. */
+/** The request that is passed to a handler. A class, because object literals with getters are slow to create. */
 class HandledRequest implements OperationRequest<unknown, unknown> {
   readonly actor: unknown;
   readonly parameters: unknown;
@@ -66,14 +66,14 @@ class HandledRequest implements OperationRequest<unknown, unknown> {
 }
 
 /**
- * Registers the route of one operation. Authentication, limits and charges need only the head of a request, so they
- * apply before its body is read.
+ * Registers the route of one operation. Authentication, limits and charges need only the head of a request, so they are
+ * applied before the body is read.
  */
 export function addOperation(app: FastifyInstance, route: OperationRoute): void {
   const { operation } = route;
   const { declared } = operation;
   const bodyLimit = declared.bodyLimitBytes ?? defaultBodyLimitBytes;
-  // Files are streamed and may be large. All other bodies are buffered, so their limit stays small.
+  // Files are streamed and may be large. All other bodies are buffered, so their limit is small.
   const bufferedLimit = declared.body === 'file' ? defaultBodyLimitBytes : bodyLimit;
   app.route({
     method: servedMethods(declared.method),
@@ -90,8 +90,8 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
 }
 
 /**
- * Handles a request. A single function, because each further async function would add a promise that costs more than
- * its work.
+ * Handles a request. A single function, because each additional async function would add a promise that costs more than
+ * the work it does.
  */
 async function handle(
   request: FastifyRequest,
@@ -131,7 +131,7 @@ async function handle(
     }
     if (answer instanceof ListAnswer) {
       endPiece?.();
-      // The first chunk is scheduled as a separate piece of work. After that, the request can no longer be refused.
+      // The first chunk is a separate piece of work. Once it has begun, the request can no longer be refused.
       const endChunk = await scheduler.beginPiece(exchange, true);
       isStreaming = true;
       return sendList(reply, operation, { answer, endChunk });
@@ -148,7 +148,7 @@ function isFault(error: unknown): boolean {
   return !(error instanceof ProtocolError) || error.httpStatus >= 500;
 }
 
-/** Authenticates and admits a request. If `authenticate` is synchronous, returns no promise. */
+/** Authenticates and admits a request. Returns a promise only if `authenticate` does. */
 function admit(
   request: FastifyRequest,
   route: OperationRoute,
@@ -164,7 +164,7 @@ function admit(
   };
   if (actor instanceof Promise) {
     return actor.then((known) => {
-      // The client may have disconnected while the database was read.
+      // The client may have disconnected during the database read.
       facts.received.exchange.requireClient();
       acquire(known);
     });
@@ -181,7 +181,7 @@ function acquireSlot(
   const { actor, exchange } = received;
   exchange.actor = actor;
   const lane = actor === undefined ? undefined : operation.declared.lane?.(received);
-  // An unauthenticated client gets its slot only after its whole body has arrived.
+  // An unauthenticated client gets a slot only after its whole body has arrived.
   const requests = actor === undefined ? 0 : 1;
   caps.acquire(exchange, { actor, lane, requests, bodyBytes });
   permit?.admit(actor ?? received.address ?? 'anybody');
@@ -210,7 +210,7 @@ function sendAnswer(
   return reply.send(successBody(answer, extra));
 }
 
-/** Streams a list. The request keeps its permit until the end, so that its operation's limit counts the stream. */
+/** Streams a list. The request keeps its permit until the end, so that the stream counts toward the operation's limit. */
 function sendList(
   reply: FastifyReply,
   { declared, reader }: ServedOperation,
@@ -250,7 +250,7 @@ function sendList(
   );
 }
 
-/** Sends a body. For HEAD, sends the same answer without the body, and does not read a streamed body. */
+/** Sends a body. For HEAD, sends the same response without the body and does not read a streamed body. */
 function sendBody(reply: FastifyReply, body: string | Readable | undefined): FastifyReply {
   if (reply.request.method !== 'HEAD' || !(body instanceof Readable)) return reply.send(body);
   body.destroy();

@@ -11,9 +11,9 @@ export interface RequestHead {
   readonly id: string;
   /** The client's IPv4 address or IPv6 /64; `undefined` behind a proxy that is not configured as trusted. */
   readonly address: string | undefined;
-  /** For the log: `address`, or the address of the connection if the client's address is unknown. */
+  /** For the log: `address` or, if the client's address is unknown, the address of the connection. */
   readonly nearestAddress: string | undefined;
-  /** Returns the credentials in the `Authorization` header. @throws ProtocolError as `parseBasicCredentials` does. */
+  /** Returns the credentials in the `Authorization` header. @throws ProtocolError like `parseBasicCredentials`. */
   basicCredentials(): BasicCredentials;
   /** Returns a request header, with repeated values joined by commas; `undefined` if absent. */
   header(name: string): string | undefined;
@@ -23,22 +23,22 @@ export interface RequestHead {
   setActor(actor: string): void;
 }
 
-/** A kind of actor, with a function that authenticates it from the head of a request. */
+/** A kind of actor, with a function that authenticates the actor from the head of a request. */
 export interface ActorKind<Context, Actor> {
   /** Name of the kind in the OpenAPI document, such as `user`. */
   readonly name: string;
   /** Describes the actor's credentials in the OpenAPI document. */
   readonly description: string;
-  /** The header that contains the credentials, if it is not `Authorization` (HTTP Basic). */
+  /** The header that contains the credentials, if other than `Authorization` (HTTP Basic). */
   readonly header?: string;
   /** Whether requests without credentials are also accepted. */
   readonly isOptional?: boolean;
   /** Error codes that `authenticate` throws. */
   readonly codes: readonly ErrorCode[];
   /**
-   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A refused request uses no slot, and
-   * its body is never buffered. Returns synchronously where possible, because a promise per request is expensive.
-   * Without this method, clients need no credentials.
+   * Authenticates a request and sets its actor with {@link RequestHead.setActor}. A refused request does not take up a
+   * slot, and its body is never buffered. Should return synchronously where possible, because a promise per request is
+   * expensive. If this method is absent, clients need no credentials.
    */
   authenticate?(context: Context, head: RequestHead): Actor | Promise<Actor>;
 }
@@ -50,7 +50,7 @@ export const anyone: ActorKind<unknown, undefined> = {
   codes: [],
 };
 
-/** The request that a handler gets. */
+/** The request that is passed to a handler. */
 export interface OperationRequest<Parameters, Actor> {
   readonly actor: Actor;
   readonly parameters: Parameters;
@@ -60,28 +60,32 @@ export interface OperationRequest<Parameters, Actor> {
   /** `undefined` if no file was sent, or if the operation accepts no file. */
   readonly file: UploadedFile | undefined;
   /**
-   * Call this before an effect that must not happen twice, if the preceding work may be slow: a client that gave up
-   * meanwhile sends its request again.
+   * Call this before an action that must not happen twice, if the work before it may be slow. A client that has given
+   * up in the meantime may send its request again.
    * @throws AbortError if the client has disconnected
    */
   requireClient(): void;
   /**
-   * Waits for the client's next tick of the fair scheduler. Call this outside transactions, before each piece of work
-   * that takes milliseconds of CPU time. Requests of other clients can start between two ticks.
+   * Waits for the client's next tick in the fair scheduler. Call this outside transactions, before each piece of work
+   * that takes milliseconds of CPU time. Requests from other clients can start between two ticks.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded, unless `isRefusable` is
    * false
    */
   nextTick(options?: { readonly isRefusable: boolean }): Promise<void>;
   /**
-   * Runs `work` once the actor has a free slot, and returns its result. Long polls read the database this way, because
-   * they use no slot while they wait. Other operations already have a slot, so they would deadlock.
+   * Runs `work` once the actor has a free slot, and returns its result. Only for long polls, which hold no slot while
+   * they wait for an event but need one to read the database. Other operations already hold a slot, so they would
+   * deadlock.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the process is overloaded
    * @throws AbortError if the exchange ends before `work` starts
    */
   runPiece<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
-/** An answer other than the usual JSON success: another status, headers, a stream, or no body (304). */
+/**
+ * An answer other than the usual JSON success, for example with a different status, headers, a stream, or no body
+ * (304).
+ */
 export class RawAnswer {
   readonly httpStatus: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -103,7 +107,7 @@ export class RawAnswer {
   }
 }
 
-/** An answer of a handler that is not an object of plain fields. */
+/** A handler's answer that is not a plain object of fields. */
 export type SpecialAnswer = RawAnswer | ListAnswer | EncodedAnswer;
 
 /** An answer with these fields, in which one field is a streamed list. */
@@ -116,7 +120,7 @@ type ListOf<Fields> = {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Declares one HTTP method, path and handler. An app lists all its operations in one file. Parsing, 405 answers, the
+ * Declares one HTTP method, path and handler. An app lists all its operations in one file. Parsing, 405 responses, the
  * OpenAPI document and tests are derived from the declarations.
  */
 export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answer extends z.ZodObject> {
@@ -127,23 +131,23 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly summary: string;
   readonly actor: ActorKind<NoInfer<Context>, Actor>;
   /**
-   * Parameters of the path, the form or multipart form, and the query string. Each schema parses text. If `body` is
-   * `json`, this is the schema of that body and the path parameters.
+   * Parameters from the path, the form or multipart form, and the query string. Each schema parses a string. If `body`
+   * is `json`, this is the schema of the JSON body together with the path parameters.
    */
   readonly parameters: Parameters;
   /** Aliases of parameters, mostly former names, as a map from alias to name. */
   readonly aliases?: Readonly<Record<string, string>>;
   /** The API feature level that added each parameter, as a map from parameter to level. */
   readonly since?: Readonly<Partial<Record<keyof NoInfer<Parameters>['shape'] & string, number>>>;
-  /** The kind of body, a form by default. `file` is a multipart form whose last part is a file. */
+  /** The kind of body; a form by default. `file` means a multipart form whose last part is a file. */
   readonly body?: 'form' | 'json' | 'file';
-  /** Maximum size of the body in bytes. If `body` is `file`, maximum size of the file. Default: 64 KiB. */
+  /** Maximum size of the body (or of the file, if `body` is `file`), in bytes. Default: 64 KiB. */
   readonly bodyLimitBytes?: number;
-  /** The answer's fields other than `result` and `msg`. */
+  /** The response fields other than `result` and `msg`. */
   readonly answer: Answer;
   /** Content type of a success that is not JSON, such as `text/html`. Such an answer is a {@link RawAnswer}. */
   readonly answerType?: string;
-  /** Whether the answer has an ETag. A matching `If-None-Match` then gets 304. */
+  /** Whether the response has an ETag. If so, a matching `If-None-Match` gets 304. */
   readonly isCacheable?: boolean;
   /** Error codes of `handle`, in addition to those of authentication and parameters. */
   readonly codes: readonly ErrorCode[];
@@ -154,17 +158,20 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
    * means no lane.
    */
   lane?(head: RequestHead): string | undefined;
-  /** Charges a rate limit before the body is received. @throws ProtocolError if the actor exceeds the limit. */
+  /**
+   * Counts the request toward a rate limit before the body is received. @throws ProtocolError if the actor exceeds the
+   * limit.
+   */
   charge?(context: Context, actor: Actor): void;
   /**
-   * Returns the answer's fields. Some may be encoded, or one may be a streamed list.
-   * @throws ProtocolError for an error answer
+   * Returns the response fields. Some may already be encoded, or one may be a streamed list.
+   * @throws ProtocolError for an error response
    */
   handle(
     context: Context,
     request: OperationRequest<z.output<Parameters>, Actor>,
   ): Promise<z.input<Answer> | RawAnswer | EncodedAnswer<z.input<Answer>> | ListOf<z.input<Answer>>>;
-  /** Never set. It exists only for type checking: a context that lacks a required part does not compile. */
+  /** Never set. Exists only for type checking, so that a context without a required part does not compile. */
   readonly needs?: (context: Context) => void;
 }
 

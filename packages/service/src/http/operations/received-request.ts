@@ -18,7 +18,7 @@ export abstract class ReceivedRequest implements RequestHead {
   abstract readonly nearestAddress: string | undefined;
   /** The decoded parameters of the path. */
   protected abstract readonly pathParameters: Readonly<Record<string, string>>;
-  /** The undecoded query string, with one character per byte. */
+  /** The raw query string, with one character per byte. */
   protected abstract readonly queryText: string;
   #body: ReceivedBody = { kind: 'none' };
   #raw: CollectedParameters | undefined;
@@ -37,7 +37,7 @@ export abstract class ReceivedRequest implements RequestHead {
   /**
    * Reads the operation's declared parameters from the path, query string and body.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING, REQUEST_CONFUSING_VAR or BAD_REQUEST for the first invalid
-   * parameter; UNSUPPORTED_MEDIA_TYPE for the wrong kind of body
+   * parameter; UNSUPPORTED_MEDIA_TYPE if the body is of the wrong kind
    */
   parameters({ declared, reader }: ServedOperation): unknown {
     if (this.#body.kind === 'refused') throw this.#body.error;
@@ -83,7 +83,7 @@ export abstract class ReceivedRequest implements RequestHead {
 
   #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
-      // Adds the query's parameters to the form's own map, because no other code reads that map.
+      // Adds the query parameters to the form's own map. This is safe, because no other code reads that map.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       addUrlEncoded(this.#raw, this.queryText);
     }

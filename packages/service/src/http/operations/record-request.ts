@@ -2,7 +2,10 @@ import type { Log } from '../../logging/create-logger.js';
 import type { Metrics } from '../../metrics/metrics.js';
 import type { RequestFacts } from './request-facts.js';
 
-/** Writes the log line and updates the metrics of a finished request, whether it was answered or the client disconnected. */
+/**
+ * Writes the log line and updates the metrics for a finished request, whether it was answered or the client
+ * disconnected.
+ */
 export function recordRequest(
   { address, code, refused, operation, received, beganAt }: RequestFacts,
   { log, metrics }: { readonly log: Log; readonly metrics: Metrics },

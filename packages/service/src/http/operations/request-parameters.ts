@@ -10,7 +10,7 @@ import type { z } from 'zod';
 import { type RawParameters, undecodable } from '../bodies/collected-parameters.js';
 import { type AnyOperation, pathParameters } from './operation.js';
 
-/** The text parameters of a request: the parameters of its path, and those of its form and query string combined. */
+/** The unparsed parameters of a request: those in its path, and those in its form and query string combined. */
 export interface RequestText {
   readonly path: Readonly<Record<string, string>>;
   readonly raw: RawParameters;
@@ -20,7 +20,7 @@ export interface RequestText {
 export class ParameterReader {
   readonly #shape: z.ZodObject;
   readonly #inPath: ReadonlySet<string>;
-  /** Each accepted name, including aliases, with the name of its parameter. */
+  /** Each accepted name, including aliases, with the parameter that it stands for. */
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
@@ -44,7 +44,7 @@ export class ParameterReader {
 
   /**
    * Checks presence and types in the order of the schema, and refuses the first invalid parameter. Some clients send
-   * the text `null` for an optional parameter. It means "not given", unless the parameter's schema accepts the text.
+   * the text `null` for an optional parameter. This means "not given", unless the parameter's schema accepts that text.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST
    */
   read({ path, raw }: RequestText): unknown {
@@ -75,8 +75,8 @@ export class ParameterReader {
 }
 
 /**
- * Validates a JSON body together with the parameters of the path, which take precedence over fields of the same names.
- * @throws ProtocolError BAD_REQUEST that names the first invalid field
+ * Validates a JSON body together with the path parameters, which take precedence over fields with the same names.
+ * @throws ProtocolError BAD_REQUEST with the name of the first invalid field
  */
 export function parseJsonParameters(
   schema: z.ZodObject,
@@ -96,7 +96,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
   try {
     return shape.safeParse(value).success;
   } catch (error) {
-    // Some schemas throw an error with a specific code instead of reporting an issue.
+    // Some schemas throw a ProtocolError with a specific code instead of reporting an issue.
     if (error instanceof ProtocolError) return false;
     throw error;
   }

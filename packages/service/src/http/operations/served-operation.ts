@@ -1,7 +1,7 @@
 import type { BoundOperation, Method } from './operation.js';
 import { ParameterReader } from './request-parameters.js';
 
-/** A bound operation with values that are derived from its declaration once. */
+/** A bound operation with values that are precomputed from its declaration. */
 export interface ServedOperation extends BoundOperation {
   /** The operation's name in log lines and metrics, such as `GET /api/v1/messages`. */
   readonly name: string;
@@ -18,13 +18,13 @@ export function serveOperations(operations: readonly BoundOperation[]): ServedOp
   });
 }
 
-/** Returns the operations of a path, with any method. */
+/** Returns the operations at a path, regardless of method. */
 export function operationsAt(operations: readonly ServedOperation[], path: string): ServedOperation[] {
   const parts = path.split('/');
   return operations.filter(({ declared }) => matches(declared.path.split('/'), parts));
 }
 
-/** Returns the HTTP methods of a path; empty for an unknown path. */
+/** Returns the HTTP methods that a path supports; empty for an unknown path. */
 export function allowedMethods(operations: readonly ServedOperation[], path: string): string[] {
   return methodsOf(operationsAt(operations, path));
 }

@@ -1,10 +1,10 @@
 import { type JsonValue, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
-// Schemas for parameters, which arrive as text. `openApi` in a schema's metadata describes its type for the OpenAPI
+// Schemas for parameters, which arrive as text. In a schema's metadata, `openApi` describes its type for the OpenAPI
 // document.
 
-/** An integer of at most 15 decimal digits, which a double represents exactly. */
+/** An integer of at most 15 decimal digits, so that a double represents it exactly. */
 export const integerParameter = z
   .string()
   .regex(/^-?\d{1,15}$/, 'must be an integer')
@@ -36,13 +36,13 @@ const jsonText = z.string().transform((text, context): unknown => {
       message: 'must not contain U+0000, an unpaired surrogate, or the name __proto__',
     });
   } catch {
-    // The error names the parameter. The JSON parser's message would add nothing.
+    // The error message already names the parameter. The JSON parser's message would add nothing.
     context.addIssue({ code: 'custom', message: 'must be JSON' });
   }
   return z.NEVER;
 });
 
-/** Whether every database can store all strings in a value, and no object key in it would set a prototype. */
+/** Whether every database can store all strings in a value, and no object key in the value would set a prototype. */
 function isStorable(value: JsonValue): boolean {
   if (typeof value === 'string') return !/[\0\p{Surrogate}]/u.test(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -3,21 +3,21 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 interface Slots {
   taken: number;
   /**
-   * Decaying maximum of the durations of the actor's pieces of work. Each shorter piece lowers it by an eighth of the
-   * difference.
+   * Decaying maximum of the durations of the actor's pieces of work. Each shorter piece lowers the maximum by an eighth
+   * of the difference.
    */
   milliseconds: number;
   readonly waiting: FifoQueue<() => void>;
 }
 
-/** An actor whose pieces of work take longer than this gets only one slot. */
+/** Actors whose pieces of work take longer than this get only one slot. */
 const longMilliseconds = 20;
 const decay = 1 / 8;
 
 /**
- * Limits the concurrent pieces of work of each actor. Further pieces of the same actor wait in a FIFO queue. While an
- * actor's pieces are slow, only one runs at a time: three writes of one actor would use all transactions of the
- * database, and the results of three long queries would fill every tick.
+ * Limits how many pieces of work run concurrently for each actor. Further pieces of the same actor wait in a FIFO
+ * queue. While an actor's pieces are slow, only one runs at a time. Otherwise three writes by one actor would use up
+ * all database transactions, and the results of three long queries would fill every tick.
  */
 export class ActorSlots {
   readonly #maximum: number;
@@ -51,8 +51,8 @@ export class ActorSlots {
   }
 
   /**
-   * Returns the function that releases a slot. The function is idempotent. It passes the slot to the piece of work that
-   * has waited longest.
+   * Returns a function that releases a slot and passes it to the piece of work that has waited longest. The function is
+   * idempotent.
    */
   #releaseOf(actor: string, slots: Slots): () => void {
     const since = performance.now();

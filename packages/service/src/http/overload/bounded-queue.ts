@@ -5,7 +5,7 @@ interface QueueLimits {
   readonly maximumConcurrency: number;
   readonly maximumPending: number;
   readonly maximumPendingPerClient: number;
-  /** Names the queued work in refusals, such as `sign-in`. */
+  /** Name of the queued work in error messages, such as `sign-in`. */
   readonly what: string;
 }
 
@@ -29,8 +29,8 @@ export class BoundedQueue {
   }
 
   /**
-   * Runs `work` as soon as a slot is free, and returns its result. If `signal` is aborted by then, throws the signal's
-   * reason instead.
+   * Runs `work` as soon as a slot is free, and returns its result. If `signal` has been aborted by then, throws the
+   * signal's reason instead.
    * @throws ProtocolError RATE_LIMIT_HIT if the queue or the client's share of it is full
    */
   async run<Result>({ client, signal }: Caller, work: () => Promise<Result>): Promise<Result> {

@@ -1,18 +1,18 @@
 /**
- * Shorter pieces of work cause no pause. The value is low, because a request that awaits several database answers needs
- * as many ticks: among pieces of 10 ms it would take a hundred milliseconds.
+ * Pieces of work shorter than this cause no pause. The value is low, because a request needs one tick per database
+ * result that it awaits. With a piece of 10 ms in each tick, ten results would take a hundred milliseconds.
  */
 const shortMilliseconds = 5;
 const longestPauseMilliseconds = 50;
-/** A client counts as alone if no other client has begun a task for this long. */
+/** A client counts as alone if no other client has started a task for this long. */
 const aloneMilliseconds = 1000;
 
 /**
- * Pauses a client whose task has blocked the event loop for a long time. A request of another client needs several
- * ticks, and without pauses it would wait for a long task in each of them. A client without competitors is not paused.
+ * Pauses a client whose task has blocked the event loop for a long time. A request from another client needs several
+ * ticks, and without pauses it would wait for a long task in each of them. A client that is alone is not paused.
  */
 export class ClientPauses {
-  /** The end of each client's pause, in the order in which the pauses began. */
+  /** When each client's pause ends, in the order in which the pauses began. */
   readonly #ends = new Map<string, number>();
   #lastClient: string | undefined;
   /** When a different client last began a task. */

@@ -8,8 +8,8 @@ import { FairShares } from './fair-shares.js';
 export interface ConcurrencyLimiterOptions {
   readonly limits: Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
   /**
-   * Whether answers wait for an external system, such as a vendor. If so, high latency counts only while the process is
-   * busy.
+   * Whether requests wait for an external system, such as a vendor. If so, high latency counts as overload only while
+   * the process is busy.
    */
   readonly waitsForOthers: boolean;
   /** Whether the event loop is saturated. */
@@ -20,20 +20,20 @@ export interface ConcurrencyLimiterOptions {
 
 const windowMilliseconds = 500;
 /**
- * Factor by which the measured throughput decays per window. A stall, such as a garbage collection, must not lower it
- * at once.
+ * Factor by which the measured throughput decays per window. A stall, such as a garbage collection, must not lower the
+ * value abruptly.
  */
 const throughputDecay = 0.8;
 
 /**
  * Adaptive concurrency limit for one operation (Little's law; overload detected as in CoDel, RFC 8289). There is no
- * limit while requests complete within `backlogMilliseconds`. The operation is overloaded when the oldest request is
- * older than that, and no request has completed in time for that long. Then the limiter admits only as many requests as
- * recent throughput can complete in that time, split evenly between clients.
+ * limit while requests complete within `backlogMilliseconds`. The operation is overloaded if the oldest request is
+ * older than that and no request has completed in time for just as long. The limiter then admits only as many requests
+ * as recent throughput can complete within that time, split evenly between clients.
  */
 export class ConcurrencyLimiter {
   readonly #options: ConcurrencyLimiterOptions;
-  /** Requests that this process works on, in the order in which they arrived or were resumed. */
+  /** Requests that this process is working on, in the order in which they arrived or were resumed. */
   readonly #working = new Set<Permit>();
   /** Number of unauthenticated requests, by address or connection. */
   readonly #unauthenticated = new FairShares();
@@ -50,9 +50,9 @@ export class ConcurrencyLimiter {
   }
 
   /**
-   * Counts a request before authentication, until its permit is released. Such requests have a separate limit, so that
-   * unauthenticated clients do not reduce the fair shares of known clients.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded, and the request's origin
+   * Counts a request before authentication, until its permit is released. Unauthenticated requests have a separate
+   * limit, so that they do not reduce the fair shares of known clients.
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded and the request's origin
    * already has its fair share.
    */
   acquire(exchange: Exchange): Permit {
@@ -69,7 +69,7 @@ export class ConcurrencyLimiter {
 
   /**
    * Counts a request for its client, once the client is known.
-   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded, and the client already
+   * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the operation is overloaded and the client already
    * has its fair share.
    */
   admit(permit: Permit, client: string): void {
@@ -107,14 +107,15 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // An approximation: a resumed request is last in the set although it may be older, because it keeps its start time.
+    // This is an approximation: a resumed request is last in the set even though it may be older, because it keeps its
+    // start time.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;
     return !waitsForOthers || isProcessBusy();
   }
 
-  /** Returns the number of requests that recent throughput can complete in time. */
+  /** Returns the number of requests that can be completed in time at recent throughput. */
   #limit(now: number): number {
     this.#updateThroughput(now);
     const { backlogMilliseconds, minimumBacklog } = this.#options.limits;
@@ -160,20 +161,20 @@ export class Permit {
   }
 
   /**
-   * Counts the request for its client. @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the client has its
-   * fair share.
+   * Counts the request for its client. @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After if the client already
+   * has its fair share.
    */
   admit(client: string): void {
     if (!this.#isOver) this.#limiter.admit(this, client);
   }
 
-  /** Stops the clock while the client still sends its body. */
+  /** Stops the clock while the client is still sending its body. */
   pause(): void {
     this.#pausedAt = performance.now();
     this.#limiter.pause(this);
   }
 
-  /** Marks the handler as started, and restarts the clock. */
+  /** Marks the handler as started and restarts the clock. */
   resume(): void {
     this.#hasBegun = true;
     if (this.#pausedAt === undefined || this.#isOver) return;
@@ -182,7 +183,10 @@ export class Permit {
     this.#limiter.resume(this);
   }
 
-  /** Releases the permit when the client disconnects, unless the handler has started, because a handler runs to its end. */
+  /**
+   * Releases the permit when the client disconnects, unless the handler has already started, because handlers always
+   * run to completion.
+   */
   disconnect(): void {
     if (!this.#hasBegun) this.release();
   }

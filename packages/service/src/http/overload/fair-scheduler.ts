@@ -7,21 +7,21 @@ import { ClientPauses } from './client-pauses.js';
 /** Node accepts one connection per event-loop tick, so ticks of this length bound the accept rate to 100 per second. */
 const maximumTickMilliseconds = 10;
 const maximumActsPerTick = 256;
-/** While other requests are queued, one of this many tasks is a poll. */
+/** While other requests are queued, one in this many tasks is a poll. */
 const actsPerPoll = 4;
 /**
  * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates. If
- * each event refuses a request, that can take more than a second. After this time, some tasks run between two events.
+ * a request is refused in each event, this can take more than a second. After this time, some tasks run between events.
  */
 const maximumPollMilliseconds = 20;
 /**
- * After that time, number of refusals per task. A task takes several times as long as a refusal. Without tasks, a retry
+ * Number of refusals per task after that time. A task takes several times as long as a refusal. Without tasks, a retry
  * storm would starve all requests.
  */
 const refusalsPerTask = 32;
 /**
- * Half-life with which the measured pace decays while ticks empty the queue, for example in a process that is
- * overloaded only at times.
+ * Half-life of the measured pace while ticks empty the queue, for example in a process that is only occasionally
+ * overloaded.
  */
 const paceHalfLifeMilliseconds = 100;
 /** Number of expired entries to refuse before each task. */
@@ -30,16 +30,16 @@ const expiredRefusalsPerAct = 8;
 export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
 interface ScheduleOptions {
-  /** Whether the request was pipelined behind another on its connection. */
+  /** Whether the request was pipelined behind another one on its connection. */
   readonly isPipelined: boolean;
   /** Whether the request is a long poll. */
   readonly isPoll?: boolean;
   /**
-   * Key by which clients share ticks. A client must not be able to choose its own keys, because with many keys it would
-   * get many shares.
+   * Key by which clients share ticks. Clients must not be able to choose their keys, because a client with many keys
+   * would get many shares.
    */
   readonly client: string;
-  /** Called instead of the task if the entry expires or is likely to expire. If absent, the entry never expires. */
+  /** Called instead of the task if the entry has expired or is likely to. If absent, the entry never expires. */
   readonly refuse?: (() => void) | undefined;
 }
 
@@ -47,27 +47,28 @@ interface Entry {
   readonly client: string;
   readonly task: () => void;
   readonly refuse: (() => void) | undefined;
-  /** When the entry was queued, by `performance.now()`. */
+  /** When the entry was queued, from `performance.now()`. */
   readonly since: number;
   isOver: boolean;
 }
 
 /**
  * Fair scheduler for request handlers: round-robin across clients, FIFO within one. Pipelined and first requests
- * alternate, so that one busy client cannot starve others. Long polls have lower priority: while other requests wait,
- * only one task in four is a poll. Yields to the event loop after 10 ms, and pauses a client whose task took more than 5
- * ms.
+ * alternate, so that one busy client cannot starve others. Long polls have lower priority: while other requests are
+ * waiting, only one task in four is a poll. Yields to the event loop after 10 ms, and pauses a client whose task took
+ * more than 5 ms.
  *
- * Refuses an entry at once if its client's own queue would delay it by more than half of `backlogMilliseconds`: the
- * client learns early, and the entry uses no memory. Refuses an entry that has been queued for longer than
- * `backlogMilliseconds`, if more than `minimumBacklog` are queued. Polls do not count as queued.
+ * Refuses an entry immediately if its client's own queue would delay the entry by more than half of
+ * `backlogMilliseconds`. The client then learns early, and the entry uses no memory. Also refuses entries that have
+ * been queued for longer than `backlogMilliseconds`, if more than `minimumBacklog` entries are queued. Polls do not
+ * count as queued.
  */
 export class FairScheduler {
   readonly #limits: SchedulerLimits;
   readonly #first = new RoundRobinQueue<Entry>();
   readonly #pipelined = new RoundRobinQueue<Entry>();
   readonly #polls = new RoundRobinQueue<Entry>();
-  /** Entries that can be refused, the oldest first. The first entry is never over. */
+  /** Entries that can be refused, oldest first. The first entry is never over. */
   readonly #refusable = new FifoQueue<Entry>();
   #isFirstNext = true;
   #actsSincePoll = 0;
@@ -88,9 +89,9 @@ export class FairScheduler {
   readonly #pauses = new ClientPauses();
   /** The last task and its start, until the task's microtasks have run. */
   #running: { readonly client: string; readonly since: number } | undefined;
-  /** Fires when the next pause ends. Set while all clients in the queue are paused. */
+  /** Fires when the next pause ends. Set only while all clients in the queue are paused. */
   #timer: NodeJS.Timeout | undefined;
-  /** Milliseconds per task, measured while ticks leave entries in the queue. Otherwise it decays. */
+  /** Milliseconds per task, measured while ticks leave entries in the queue. At other times, the value decays. */
   #pace = 0;
 
   constructor(limits: SchedulerLimits) {
@@ -123,8 +124,8 @@ export class FairScheduler {
   }
 
   /**
-   * Whether an entry of the client would probably be queued for too long. Half of the time is reserved for the work
-   * itself.
+   * Whether an entry from this client would probably be queued for too long. Half of the allowed time is reserved for
+   * the work itself.
    */
   #isLikelyToExpire(client: string): boolean {
     const { backlogMilliseconds, minimumBacklog } = this.#limits;
@@ -150,8 +151,8 @@ export class FairScheduler {
 
   /**
    * Uses two immediates per entry, because Node runs the microtasks of one immediate before the next. The second
-   * measures how long the task took. Work that runs later, such as a batch at the end of the tick or other clients'
-   * results, is not attributed to this client.
+   * immediate measures how long the task took. Work that runs later, such as a batch at the end of the tick or other
+   * clients' results, is not charged to this client.
    */
   #requestImmediate(): void {
     if (this.#immediates >= Math.min(this.#pending, maximumActsPerTick)) return;
@@ -170,7 +171,7 @@ export class FairScheduler {
         this.#tickEndsAt = undefined;
       });
     }
-    // If all clients in the queue are paused, a timer continues when the next pause ends.
+    // If all clients in the queue are paused, a timer resumes work when the next pause ends.
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
@@ -201,7 +202,7 @@ export class FairScheduler {
     endTick();
   }
 
-  /** Begins the next entry. Returns false if no entry may begin. */
+  /** Begins the next entry. Returns false if no entry can begin. */
   #beginNext(now: number): boolean {
     this.#refuseExpired(now);
     const next = this.#take(now);
@@ -235,7 +236,7 @@ export class FairScheduler {
     entry.isOver = true;
     this.#pending -= 1;
     while (this.#refusable.first?.isOver) this.#refusable.take();
-    // Only refused entries are left, so this drops them.
+    // Only refused entries are left. This drops them.
     if (this.#pending === 0) this.#take(Number.POSITIVE_INFINITY);
     return entry;
   }

@@ -15,8 +15,8 @@ export class FairShares {
   }
 
   /**
-   * Whether a client may use one more unit: the total is below `limit`, or the client is below its fair share of the
-   * limit.
+   * Whether a client may use one more unit. It may if the total is below `limit` or if the client is below its fair
+   * share of the limit.
    */
   hasRoom(client: string, limit: number): boolean {
     const own = this.of(client);

@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 
-/** The limit that refused a request or connection. It is a label of the metric. */
+/** The limit because of which a request or connection was refused. Used as a metric label. */
 export type RefusalReason =
   | 'requests'
   | 'overload'
@@ -32,7 +32,7 @@ export interface SlotRequest {
   readonly lane?: string | undefined;
   /** 0 for an unauthenticated client that has not yet sent its whole body. */
   readonly requests: 0 | 1;
-  /** Upper bound of the body's size. */
+  /** Upper bound for the body's size, in bytes. */
   readonly bodyBytes: number;
 }
 
@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** A usage that a slot increases, and the fraction of the body-byte limit that this usage may reach. */
+/** A usage counter to which a slot adds, and the fraction of the body-byte limit that it may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -83,7 +83,8 @@ export class InFlightCaps {
   }
 
   /**
-   * Acquires a slot until the exchange ends. First aborts an older request in the same lane, which releases its slot.
+   * Acquires a slot until the exchange ends. First aborts any older request in the same lane, which releases that
+   * request's slot.
    * @throws ProtocolError SERVICE_UNAVAILABLE or RATE_LIMIT_HIT, both with Retry-After
    */
   acquire(exchange: Exchange, wanted: SlotRequest): void {
@@ -102,7 +103,10 @@ export class InFlightCaps {
     exchange.onEnd(() => this.#release(slot));
   }
 
-  /** Returns the usages that a request increases. An unauthenticated request without a body increases only the total. */
+  /**
+   * Returns the usage counters to which a request adds. An unauthenticated request without a body adds only to the
+   * total.
+   */
   #accountsOf({ clientKey }: Exchange, { actor, bodyBytes }: SlotRequest): readonly Account[] {
     if (actor !== undefined) return [{ usage: this.#usageOf(actor), partOfBytes: actorPartOfBytes }];
     if (bodyBytes === 0) return [];
@@ -128,7 +132,10 @@ export class InFlightCaps {
     if (isTooMuch(this.#total, bodyBytes, maximumBodyBytesInFlight)) throw this.#refuse('body-bytes');
   }
 
-  /** Returns an actor's usage. The entry stays after the actor's last request, because most actors soon send another one. */
+  /**
+   * Returns an actor's usage. The entry is kept after the actor's last request, because most actors soon send another
+   * one.
+   */
   #usageOf(actor: string): Usage {
     const known = this.#actors.get(actor);
     if (known !== undefined) return known;
@@ -140,7 +147,7 @@ export class InFlightCaps {
 
   #evictIdle(): void {
     for (const [actor, usage] of this.#actors) if (usage.requests === 0) this.#actors.delete(actor);
-    // Twice the number of busy actors, to amortize the cost of eviction.
+    // Twice the number of busy actors, so that the cost of eviction is amortized.
     this.#evictAtSize = Math.max(fewActors, this.#actors.size * 2);
   }
 
@@ -155,7 +162,7 @@ export class InFlightCaps {
     this.#total.requests += sign * requests;
     this.#total.bodyBytes += sign * bodyBytes;
     for (const { usage } of accounts) {
-      // Also counts an unauthenticated body as a request, which protects its address from eviction.
+      // An unauthenticated body also counts as a request, which protects its address from eviction.
       usage.requests += sign;
       usage.bodyBytes += sign * bodyBytes;
     }
@@ -181,7 +188,10 @@ export class InFlightCaps {
   }
 }
 
-/** Whether a body exceeds the limit. A body that is larger than the whole limit is accepted if no other body is counted. */
+/**
+ * Whether a body would exceed the limit. A body that is larger than the whole limit is still accepted if there is no
+ * other body.
+ */
 function isTooMuch({ bodyBytes: taken }: Usage, bodyBytes: number, limit: number): boolean {
   return bodyBytes > 0 && taken > 0 && taken + bodyBytes > limit;
 }

@@ -13,7 +13,10 @@ export interface LoadShedderOptions {
 const logIntervalMilliseconds = 1000;
 const refuseAsUnavailable = refuseAlways(unavailable('overload'));
 
-/** Sheds load: answers requests with 503 before doing any work for them. Writes at most one log line per second. */
+/**
+ * Sheds load by responding to requests with 503 before any work is done for them. Writes at most one log line per
+ * second.
+ */
 export class LoadShedder {
   readonly #options: LoadShedderOptions;
   #unlogged = 0;
@@ -22,7 +25,7 @@ export class LoadShedder {
     this.#options = options;
   }
 
-  /** Answers with 503 and Retry-After; does nothing if the client has disconnected. */
+  /** Responds with 503 and Retry-After. Does nothing if the client has disconnected. */
   refuse({ isOver, response }: Exchange): void {
     if (isOver) return;
     this.count();

@@ -8,12 +8,13 @@ const maximumPerConnection = 100;
  */
 const pipelinedPart = 1 / 10;
 /**
- * Number of bytes that Node reads from a connection at once. Node reads no more of a body until the request is handled.
+ * Maximum number of bytes that Node reads from a connection at once. Node does not read more of a body until the
+ * request is handled.
  */
 const maximumReadAhead = 64 * 1024;
 
 /**
- * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies use
+ * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies take up
  * memory.
  */
 export class PipeliningCaps {
@@ -25,12 +26,15 @@ export class PipeliningCaps {
     this.#limits = limits;
   }
 
-  /** Upper bound of the memory that bodies of pipelined requests use, in bytes. */
+  /** Upper bound for the memory used by bodies of pipelined requests, in bytes. */
   get bodyBytes(): number {
     return this.#bodyBytes;
   }
 
-  /** Whether one more request fits, behind `onItsConnection` others. A single body always fits, regardless of its size. */
+  /**
+   * Whether there is room for one more request, behind `onItsConnection` others on its connection. A single body always
+   * fits, regardless of its size.
+   */
   hasRoom(request: IncomingMessage, onItsConnection: number): boolean {
     const bytes = bytesReadAhead(request);
     const { maximumBodyBytesInFlight, maximumRequestsInFlight } = this.#limits;

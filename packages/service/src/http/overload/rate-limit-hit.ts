@@ -1,8 +1,8 @@
 import { errorCodes, ProtocolError } from '@waxwing/protocol';
 
 /**
- * Returns a RATE_LIMIT_HIT error that says when to retry. `next` names the limited action, such as `sign-in`. It also
- * appears in the log.
+ * Returns a RATE_LIMIT_HIT error that says when to retry. `next` is the name of the limited action, such as `sign-in`,
+ * which also appears in the log.
  */
 export function rateLimitHit(next: string, seconds: number): ProtocolError {
   return new ProtocolError('RATE_LIMIT_HIT', {

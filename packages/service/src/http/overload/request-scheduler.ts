@@ -17,8 +17,8 @@ interface RequestSchedulerOptions extends LoadShedderOptions {
 const nothing = (): void => undefined;
 
 /**
- * Assigns event-loop ticks to requests, fairly across clients: one tick to begin a request, and one for each further
- * piece of work.
+ * Assigns event-loop ticks to requests, fairly across clients. A request gets one tick to begin and one for each
+ * further piece of work.
  */
 export class RequestScheduler {
   readonly #scheduler: FairScheduler;
@@ -36,7 +36,10 @@ export class RequestScheduler {
     this.#slots = new ActorSlots(maximum ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Begins a request, or answers it with 503 if it is queued for too long. Never refuses health requests and long polls. */
+  /**
+   * Begins a request, or refuses it with 503 if it is queued for too long. Health requests and long polls are never
+   * refused.
+   */
   begin(exchange: Exchange, task: () => void, isPipelined: boolean): void {
     const { request, isSurplus, clientKey } = exchange;
     const kind = this.#kindOf(request);
@@ -50,16 +53,16 @@ export class RequestScheduler {
   }
 
   /**
-   * Begins a piece of work at once if its actor has a free slot; otherwise returns `undefined`. Call the returned
-   * function at its end.
+   * Begins a piece of work immediately if its actor has a free slot; otherwise returns `undefined`. Call the returned
+   * function when the work ends.
    */
   tryPiece({ actor }: Exchange): (() => void) | undefined {
     return actor === undefined || !this.#isLimited ? nothing : this.#slots.take(actor);
   }
 
   /**
-   * Begins a piece of work in its client's next tick, once its actor has a free slot. Call the returned function at its end.
-   * Rejects as {@link nextTick} does.
+   * Begins a piece of work in its client's next tick, once its actor has a free slot. Call the returned function when
+   * the work ends. Rejects like {@link nextTick}.
    */
   async beginPiece(exchange: Exchange, isRefusable: boolean): Promise<() => void> {
     const { actor } = exchange;
@@ -74,8 +77,8 @@ export class RequestScheduler {
   }
 
   /**
-   * Waits for a slot. Rejects when the exchange ends: a waiting request would keep its body in memory, which no cap
-   * would count any more.
+   * Waits for a slot. Rejects when the exchange ends. Otherwise a waiting request would keep its body in memory
+   * although the caps no longer count it.
    */
   #waitForSlot(exchange: Exchange, actor: string): Promise<() => void> {
     return new Promise((resolve, reject) => {

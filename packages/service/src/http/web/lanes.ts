@@ -1,4 +1,4 @@
-/** Long polls by lane. A newer request of a lane replaces the older one, whose handler then answers at once. */
+/** Long polls by lane. A new request in a lane replaces the older one, whose handler then returns immediately. */
 export class Lanes {
   readonly #closing: AbortSignal | undefined;
   readonly #running = new Map<string, AbortController>();

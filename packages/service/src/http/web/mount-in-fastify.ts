@@ -3,12 +3,12 @@ import type { BoundOperation } from '../operations/operation.js';
 import { serveOperations } from '../operations/served-operation.js';
 import type { NodeListener } from './node-listener.js';
 
-/** A Fastify app, or a scope of one. */
+/** A Fastify app, or a scope within one. */
 export type FastifyApp = FastifyInstance;
 
 /**
  * Adds the paths of operations to a host's Fastify app. Each request is taken over before its body is parsed, so the
- * host's parsers and later hooks do not run. Its `onRequest` and `onResponse` hooks do run.
+ * host's parsers and later hooks do not run. The host's `onRequest` and `onResponse` hooks do run.
  */
 export function mountInFastify(
   app: FastifyApp,

@@ -7,7 +7,7 @@ import type { Log } from '../../logging/create-logger.js';
 import { refuseUnrouted } from '../error-answer.js';
 import type { WebClient, WebHandler } from './web-handler.js';
 
-/** A `node:http` listener that is also middleware for Express and Connect. */
+/** A `node:http` listener that can also be used as middleware in Express and Connect. */
 export type NodeListener = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -15,8 +15,8 @@ export type NodeListener = (
 ) => void;
 
 /**
- * Serves a {@link WebHandler} in a `node:http` server. For a path that the handler does not serve, calls `next` if it
- * is given, and otherwise answers 404. Mount it before middleware that reads bodies.
+ * Serves a {@link WebHandler} in a `node:http` server. For a path that the handler does not serve, calls `next` if
+ * given, and otherwise responds with 404. Mount it before middleware that reads bodies.
  * @param clientOf returns the client of a request, if the host knows it
  */
 export function toNodeListener(
@@ -69,10 +69,7 @@ function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request | 
   return new Request(url, { method, headers, signal, body: bodyOf(request), duplex: 'half' });
 }
 
-/**
- * Escapes the non-ASCII bytes of a URL. Node returns each byte as one character, so the URL parser would misread the
- * bytes of UTF-8.
- */
+/** Escapes the non-ASCII bytes in a URL. Node returns each byte as one character, so the URL parser would misread UTF-8. */
 function escapeBytes(url: string): string {
   return url.replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`);
 }
@@ -83,8 +80,8 @@ function isForbidden(method: string): boolean {
 }
 
 /**
- * Returns the body as a stream that is read on demand. Cancelling the stream discards the rest, as Node does with
- * unread bodies.
+ * Returns the body as a stream that is read on demand. Canceling the stream discards the rest, as Node does with unread
+ * bodies.
  */
 function bodyOf(request: IncomingMessage): ReadableStream<Uint8Array> {
   let chunks: AsyncIterableIterator<Uint8Array> | undefined;

@@ -10,7 +10,7 @@ import type { ReceivedRequest } from '../operations/received-request.js';
 import type { ServedOperation } from '../operations/served-operation.js';
 import { ignoredParameters, successBody } from '../operations/success-answer.js';
 
-/** Returns the response for a success. The response to HEAD is that to GET without the body. */
+/** Returns the response for a success. The response to HEAD is the same as to GET, but without the body. */
 export function successResponse(
   request: Request,
   { declared, reader }: ServedOperation,
@@ -60,7 +60,7 @@ interface Head {
   readonly isHead: boolean;
 }
 
-// With these statuses, the Fetch API allows no body, not even an empty one.
+// For these statuses, the Fetch API does not allow a body, not even an empty one.
 const statusesWithoutBody = [204, 205, 304];
 
 function respond(body: string | Readable | undefined, { status, headers, isHead }: Head): Response {
@@ -76,7 +76,7 @@ function respond(body: string | Readable | undefined, { status, headers, isHead 
   return new Response(isHead ? null : body, { status, headers: { ...headers, ...length } });
 }
 
-// Node's own type of a web stream and the type in `Response` are declared separately, but are the same class.
+// Node's web stream type and the type used by `Response` are declared separately, but they are the same class.
 function asWebStream(body: Readable): ReadableStream {
   return Readable.toWeb(body) as WebStream as unknown as ReadableStream;
 }

@@ -21,8 +21,8 @@ import { errorResponse, successResponse } from './web-answer.js';
 import { WebOperationRequest } from './web-operation-request.js';
 
 /**
- * Answers a request to one of its operations. Resolves to `undefined` if no operation has the request's path. The Fetch
- * API has no client address, so a host that knows the address passes it in `client`.
+ * Handles a request to one of its operations. Resolves to `undefined` if no operation has the request's path. The Fetch
+ * API does not provide the client address, so a host that knows the address passes it in `client`.
  */
 export type WebHandler = (request: Request, client?: WebClient) => Promise<Response | undefined>;
 
@@ -32,16 +32,16 @@ export interface WebClient {
 
 export interface WebHandlerOptions {
   readonly operations: readonly BoundOperation[];
-  /** Logs unexpected errors. The host logs requests. */
+  /** Logs unexpected errors. Requests are logged by the host. */
   readonly log: Pick<Log, 'error'>;
   /** Aborts long polls when the host closes. */
   readonly closing?: AbortSignal;
 }
 
 /**
- * Serves operations with the Fetch API's `Request` and `Response`, without a separate HTTP app. Authenticates a request
- * by its head, before its body is read, and limits the size of bodies. The host must limit connections and request
- * rates.
+ * Serves operations with the Fetch API's `Request` and `Response`, without a separate HTTP app. Authenticates each
+ * request by its head, before the body is read, and limits the size of bodies. Limiting connections and request rates
+ * is up to the host.
  *
  * @throws Error if an operation accepts a file
  */
@@ -74,7 +74,7 @@ export function createWebHandler({ closing, log, ...options }: WebHandlerOptions
       return successResponse(request, operation, { answer, received });
     } catch (thrown) {
       const error = toProtocolError(thrown);
-      // An aborted request also fails, because its body ends early. That is not an error of this server.
+      // An aborted request also fails, because its body ends early. That is not an error in this server.
       if (error.httpStatus === 500 && !request.signal.aborted) {
         log.error({ err: error.cause, request: id }, 'unexpected error');
       }

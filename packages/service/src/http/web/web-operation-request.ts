@@ -25,7 +25,7 @@ export class WebOperationRequest extends ReceivedRequest {
   protected readonly queryText: string;
   readonly #headers: Headers;
 
-  /** @throws ProtocolError BAD_REQUEST if a parameter in the path is not UTF-8 */
+  /** @throws ProtocolError BAD_REQUEST if a path parameter is not valid UTF-8 */
   constructor({ headers }: Request, { id, pattern, path, query, address }: Source) {
     super();
     this.id = id;
@@ -35,7 +35,7 @@ export class WebOperationRequest extends ReceivedRequest {
     this.pathParameters = parametersIn(pattern, path);
   }
 
-  /** The host passes the only address that is known. */
+  /** The address that the host passes is the only one known. */
   get nearestAddress(): string | undefined {
     return this.address;
   }

@@ -3,10 +3,10 @@ import { code, sentence } from './html.js';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** A parameter, or a field of a body or an answer. */
+/** A parameter, or a field in a request or response body. */
 export interface Field {
   readonly name: string;
-  /** `path`, `query` or the kind of body; `undefined` for a field of an answer. */
+  /** `path`, `query` or the kind of body; `undefined` for a response field. */
   readonly place?: string;
   readonly isRequired: boolean;
   readonly schema: Schema | undefined;
@@ -14,9 +14,9 @@ export interface Field {
   readonly since?: number | undefined;
 }
 
-/** JavaScript's maximum safe integer. As a maximum, it means "no limit". */
+/** JavaScript's maximum safe integer. As a schema's maximum, it means "no limit". */
 const anyInteger = 9_007_199_254_740_991;
-/** Name of the schema whose fields every successful answer has. */
+/** Name of the schema with the fields that every successful response has. */
 const commonAnswer = 'Success';
 
 /** Returns the id of a shape's section on the page. */
@@ -24,7 +24,7 @@ export function shapeId(name: string): string {
   return `shape-${name}`;
 }
 
-/** Returns the fields of an object. Omits the fields that every successful answer has. */
+/** Returns the fields of an object. Omits the fields that every successful response has. */
 export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] {
   if (schema === undefined) return [];
   if (schema.$ref !== undefined) {
@@ -41,7 +41,10 @@ export function fieldsOf(schema: Schema | undefined, schemas: Schemas): Field[] 
   return [...own, ...(schema.allOf ?? []).flatMap((part) => fieldsOf(part, schemas))];
 }
 
-/** Returns an HTML list of fields, with nested lists for the fields of objects. Empty if there are no fields. */
+/**
+ * Returns an HTML list of fields, with nested lists for the fields of objects. Returns an empty string if there are no
+ * fields.
+ */
 export function listFields(fields: readonly Field[]): string {
   return fields.length === 0 ? '' : `<ul class="fields">${fields.map(describeField).join('')}</ul>`;
 }
@@ -61,15 +64,18 @@ function describeField({ name, place, isRequired, schema = {}, description, sinc
 }
 
 /**
- * Says whether a field is optional or required, but only if that differs from the default: parameters are usually
- * optional, and fields of answers usually present.
+ * Says whether a field is optional or required, but only if this differs from the usual case. Parameters are usually
+ * optional, and response fields are usually present.
  */
 function describeNeed(place: string | undefined, isRequired: boolean): string[] {
   if (place === undefined) return isRequired ? [] : ['may be absent'];
   return isRequired ? ['<strong>required</strong>'] : [];
 }
 
-/** Lists the fields of objects inside a schema. A shape that is referenced has its own section on the page. */
+/**
+ * Lists the fields of objects nested in a schema. Referenced shapes are omitted, because they have their own section on
+ * the page.
+ */
 function nestedFields(schema: Schema): string {
   if (schema.$ref !== undefined) return '';
   const { additionalProperties, anyOf = [], items, oneOf = [] } = schema;

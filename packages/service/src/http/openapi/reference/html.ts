@@ -6,12 +6,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Escapes text for HTML, also within attributes. */
+/** Escapes text for HTML, including in attributes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? character);
 }
 
-/** Escapes a sentence for HTML. Text between backquotes becomes code. */
+/** Escapes a sentence for HTML. Text between backticks becomes code. */
 export function sentence(text: string): string {
   return escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>');
 }

@@ -22,7 +22,10 @@ const headers = {
   'cache-control': 'public, max-age=300',
 };
 
-/** `GET /docs`: returns the reference of an app's operations as a page for people. Needs no credentials and no script. */
+/**
+ * `GET /docs`: returns the API reference for an app's operations as an HTML page. Requires no credentials and no
+ * scripts.
+ */
 export function referenceOperation(info: OpenApiInfo, operations: readonly AnyOperation[]) {
   let text: string | undefined;
   return operation({

@@ -20,7 +20,7 @@ interface Listed {
 /** Whether a shape is a form. Forms have no section, because their fields are listed with their operation. */
 const isForm = (name: string) => name.endsWith('_form');
 
-/** Renders an OpenAPI document as an HTML page without scripts, for people. */
+/** Renders an OpenAPI document as an HTML page without scripts. */
 export function renderReference({ info, paths, components }: ReferenceDocument): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(

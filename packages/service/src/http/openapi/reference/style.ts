@@ -1,4 +1,7 @@
-/** The page's only style sheet, which is embedded in the page. The content security policy contains its digest. */
+/**
+ * The page's only style sheet, which is embedded in the page. The content security policy contains the style sheet's
+ * digest.
+ */
 export const style = `
 :root { color-scheme: light dark; --ink: light-dark(#1b1c20, #e7e8ec); --quiet: light-dark(#55575f, #a9abb4);
   --paper: light-dark(#fff, #15161a); --tint: light-dark(#f2f3f6, #22242a); --link: light-dark(#2450b2, #9db8ff); }
