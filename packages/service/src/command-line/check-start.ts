@@ -4,8 +4,8 @@ import { CommandError } from './command-error.js';
 import type { Terminal } from './terminal.js';
 
 /**
- * Runs the start checks in sequence, and prints each result.
- * @param hide replaces secrets in a text
+ * Runs the startup checks one after another and prints each result.
+ * @param hide hides secrets in a message
  * @throws CommandError if a check failed
  */
 export async function checkStart(

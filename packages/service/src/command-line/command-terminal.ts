@@ -7,11 +7,11 @@ import { completionName } from './completion.js';
 import { refuseSecrets } from './refuse-secrets.js';
 import type { Terminal } from './terminal.js';
 
-/** Where a program's settings come from besides the environment. */
+/** Where a program's settings come from, other than the environment. */
 export interface ProgramSettings {
-  /** Prefix of the settings' names, such as `RELAY_`. */
+  /** Prefix of the setting names, such as `RELAY_`. */
   readonly prefix: string;
-  /** Settings file that is read if it exists and the environment has no settings of the program. */
+  /** Settings file that is read if it exists and the environment contains none of the program's settings. */
   readonly defaultFile: string;
 }
 
@@ -20,22 +20,20 @@ interface SettingsFile extends ParsedEnvironment {
   readonly path: string;
 }
 
-/** Variables that the PostgreSQL driver reads from the process's environment, such as PGPASSWORD and PGPASSFILE. */
+/** Variables that the PostgreSQL driver reads from the process environment, such as PGPASSWORD and PGPASSFILE. */
 const driverVariable = /^PG[A-Z]+$/;
 
 /** The terminal of one command. */
 export interface CommandTerminal extends Terminal {
-  /**
-   * Reads the environment file before the command runs. Variables of the environment take precedence over the file.
-   */
+  /** Reads the environment file before the command runs. Environment variables take precedence over the file. */
   begin(command: Command, settings: ProgramSettings): Promise<void>;
-  /** Adds file and line to problems with settings from the environment file. Returns other errors unchanged. */
+  /** Adds the file and line to problems with settings from the environment file. Returns other errors unchanged. */
   located(error: unknown): unknown;
-  /** Prints which database the command has changed, unless its output is JSON. */
+  /** Prints which database the command has changed, unless the output is JSON. */
   printDatabase(): void;
 }
 
-/** Extends a program's terminal for the command that runs. */
+/** Extends a program's terminal for the command being run. */
 export function commandTerminal(terminal: Terminal): CommandTerminal {
   let environment = terminal.environment;
   let file: SettingsFile | undefined;
@@ -82,9 +80,9 @@ export function commandTerminal(terminal: Terminal): CommandTerminal {
 }
 
 /**
- * Reads the file that `--env-file` names.
- * @throws ConfigurationError if neither the file nor the environment has a setting of the program: with its defaults,
- * the program would use the wrong database.
+ * Reads the file given by `--env-file`.
+ * @throws ConfigurationError if neither the file nor the environment contains any of the program's settings, because
+ * the program would then use its default database.
  */
 async function readNamed(
   { environment }: Terminal,
@@ -92,7 +90,7 @@ async function readNamed(
   path: string,
 ): Promise<SettingsFile> {
   const file = await readSettings(path);
-  // `/dev/null` means an empty file, so it needs no setting of this program.
+  // `/dev/null` stands for an empty file, so it need not contain any of the program's settings.
   if (path === '/dev/null') return file;
   const names = Object.keys({ ...file.values, ...environment });
   if (names.some((name) => name.startsWith(prefix))) return file;

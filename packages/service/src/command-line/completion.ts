@@ -10,10 +10,7 @@ interface Completed {
   readonly description: string;
 }
 
-/**
- * The words that can follow a sequence of commands, such as ` keys rotate`. The empty sequence stands for the program
- * itself.
- */
+/** The words that can follow a command path, such as ` keys rotate`. The empty path stands for the program itself. */
 interface Candidates {
   readonly path: string;
   readonly words: readonly Completed[];
@@ -60,7 +57,7 @@ function quoted(text: string): string {
 
 /**
  * Returns shell code that collects the commands before the cursor in the variable `place`. The variable cannot be named
- * `path`, because zsh's `path` is the list in `PATH`.
+ * `path`, because in zsh `path` mirrors `PATH`.
  */
 function findPath(candidates: readonly Candidates[], words: string): string {
   const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
@@ -114,7 +111,7 @@ if [ "$funcstack[1]" = ${quoted(own)} ]; then ${own} "$@"; else compdef ${own} $
 function fishScript(name: string, candidates: readonly Candidates[]): string {
   const own = `_${functionName(name)}_at`;
   const paths = candidates.filter(({ path }) => path !== '').map(({ path }) => quoted(path));
-  // Within single quotes, fish escapes a quote or a backslash with a backslash.
+  // Within single quotes, fish escapes quotes and backslashes with a backslash.
   const text = (plain: string) => `'${plain.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
   const lines = candidates.flatMap(({ path, words }) =>
     words.map(({ word, description }) => {

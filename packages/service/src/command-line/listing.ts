@@ -14,14 +14,14 @@ export interface Listing<Row> {
   readonly name: string;
   /** The rows, read page by page while printing, so that they are never all in memory. */
   readonly pages: AsyncIterable<readonly Row[]>;
-  /** Returns a row as it appears in the JSON. */
+  /** Returns a row as it appears in the JSON output. */
   machines(row: Row): object;
-  /** Further fields of the JSON. */
+  /** Additional fields in the JSON output. */
   readonly more?: Readonly<Record<string, unknown>>;
   readonly head: readonly string[];
   /** Returns a row's cells in the table. */
   people(row: Row): TableRow;
-  /** Printed instead of an empty table. Default: only the table's head. */
+  /** Printed instead of an empty table. Default: only the table header. */
   readonly none?: string;
 }
 
@@ -59,8 +59,8 @@ async function* mapped<Row, Written>(
 }
 
 /**
- * Yields the JSON in pieces. Delays each row until the next one is read, because a comma may follow only if there is
- * another row.
+ * Yields the JSON in pieces. Holds back each row until the next one is read, because a comma may follow only if there
+ * is another row.
  */
 async function* jsonPieces(
   name: string,
@@ -92,8 +92,8 @@ interface TakesListOptions<Self> {
 }
 
 /**
- * Adds the argument `[text]` and the options `--limit` and `--json`, which all commands that list rows take. `searched`
- * names the searched texts of a row. `limit` is the default limit; without it, the command lists all rows.
+ * Adds the argument `[text]` and the options `--limit` and `--json`, which all list commands take. `searched` describes
+ * the fields that are searched. `limit` is the default limit; without it, the command lists all rows.
  */
 export function withListing<Command extends TakesListOptions<Command>>(
   command: Command,

@@ -4,7 +4,7 @@ export interface OutputFlags {
   readonly json?: true | undefined;
 }
 
-/** Flags of a command that asks for confirmation. */
+/** Flags of commands that ask for confirmation. */
 export interface ConsentFlags extends OutputFlags {
   /** Skips the question. */
   readonly yes?: true | undefined;

@@ -6,7 +6,7 @@ export interface Progress {
    * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "running".
    */
   begin(what: string, doing?: string): void;
-  /** Waits for the user's answer to a question, and returns it. The timer is stopped meanwhile. */
+  /** Waits for the user's answer to a question and returns it. The timer is paused during that time. */
   asking<Answer>(answer: Promise<Answer>): Promise<Answer>;
   end(): void;
 }

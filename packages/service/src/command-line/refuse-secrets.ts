@@ -9,27 +9,27 @@ import {
 } from '../config/misplaced-secret.js';
 import { CommandError } from './command-error.js';
 
-/** The value of an option or argument, and its expected kind, such as `path`. */
+/** The value of an option or argument, with its expected kind, such as `path`. */
 interface Given {
-  /** The name as a person types it, such as `--to` or `<file>`. */
+  /** The name as shown in the help, such as `--to` or `<file>`. */
   readonly name: string;
   readonly kind: string;
   readonly value: string;
 }
 
-/** Kind of value that is `database` or `file:PATH`. */
+/** The kind of value that is either `database` or `file:PATH`. */
 const placeKind = 'place';
 const pathKinds: readonly string[] = ['file', 'path', placeKind];
 const textKinds: readonly string[] = ['name', 'text', 'value'];
 /** Matches a name with an extension, such as `relay.ndjson`. */
 const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
-/** Kinds of value that are paths at which nothing may exist yet. */
+/** The kinds of values that are paths to something that must not exist yet. */
 const outputKinds: readonly string[] = ['dir', 'new-file'];
-/** Kind of value that is a secret. */
+/** The kind of value that is a secret. */
 const codeKind = 'code';
 
 /**
- * Refuses secrets that were passed as another kind of value, before a message can show them.
+ * Refuses secrets that were passed as another kind of value, so that no message can reveal them.
  * @throws CommandError
  */
 export function refuseSecrets(command: Command): void {

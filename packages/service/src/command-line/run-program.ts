@@ -13,7 +13,10 @@ import { printUsageErrors } from './usage-errors.js';
 export interface CommandGroup {
   readonly name: string;
   readonly description: string;
-  /** Adds the subcommands. Called only if the arguments name the group, so other commands do not load the group's code. */
+  /**
+   * Adds the subcommands. Called only if the arguments contain the group's name, so that other commands do not load its
+   * code.
+   */
   add(group: Command): Promise<void>;
 }
 
@@ -23,14 +26,14 @@ export interface Program {
   readonly description: string;
   /** Returns the output of `--version`. */
   version(): string;
-  /** `run` resolves once the service listens. */
+  /** `run` resolves once the service is listening. */
   readonly serve?: {
     readonly description: string;
     run(terminal: Terminal): Promise<void>;
     /** Returns the checks that `serve --check` runs. @throws ConfigurationError that lists wrong settings. */
     checks(terminal: Terminal): Promise<readonly StartCheck[]>;
   };
-  /** Adds commands that belong to no group. Called for every command, so load a command's code only when it runs. */
+  /** Adds commands that do not belong to a group. Called on every run, so load the code of a command only when it runs. */
   addCommands?(program: Command, terminal: Terminal): void;
   groups(terminal: Terminal): readonly CommandGroup[];
   readonly settings: ProgramSettings;
@@ -39,7 +42,7 @@ export interface Program {
 const usageErrorStatus = 2;
 
 /**
- * Runs one command. Command groups get a terminal whose environment includes the settings of the environment file.
+ * Runs one command. Command groups get a terminal whose environment includes the settings from the environment file.
  * Returns the exit status: 0 on success, 1 if the command failed, 2 for a usage error.
  */
 export async function runProgram(
@@ -82,7 +85,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Also wraps lines in narrow terminals, where lines would otherwise break within words.
+    // Also wraps lines in narrow terminals, where they would otherwise break in the middle of words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

@@ -34,7 +34,7 @@ export async function formatTable(terminal: TableTerminal, { head, rows }: Table
   return pieces.join('\n');
 }
 
-/** A table whose rows are formatted while they are read. */
+/** A table whose rows are formatted as they are read. */
 export interface StreamedTable {
   readonly head: readonly string[];
   readonly pages: AsyncIterable<readonly TableRow[]>;
@@ -43,9 +43,9 @@ export interface StreamedTable {
 }
 
 /**
- * Like {@link formatTable}, but yields pieces of whole lines, one for each page. The first page determines the column
- * widths. On a terminal, a wider cell on a later page is wrapped. Elsewhere it widens its column, so that `grep` finds
- * the cell in one line.
+ * Like {@link formatTable}, but yields one piece of whole lines per page. The first page determines the column widths.
+ * On a terminal, wider cells on later pages are wrapped. Otherwise they widen their column, so that `grep` finds each
+ * cell on one line.
  */
 export async function* tablePieces(
   { columns, isColoured = false }: TableTerminal,
@@ -144,7 +144,7 @@ function fittingWidths(room: number, { head, rows }: TableContent): number[] {
   }
 }
 
-/** Returns the width of a text in terminal columns: two for each wide character. */
+/** Returns the width of a string in terminal columns. Wide characters take two columns. */
 function widthOf(text: string): number {
   return text.length + (text.match(wideCharacter)?.length ?? 0);
 }

@@ -12,7 +12,7 @@ export interface Terminal {
   readonly environment: Environment;
   /**
    * Sets variables of this process, for libraries that read the process's environment. Absent if `environment` is not
-   * that of this process.
+   * the environment of this process.
    */
   readonly setVariables?: ((variables: Environment) => void) | undefined;
   readonly clock: Clock;
@@ -22,17 +22,17 @@ export interface Terminal {
   readonly isColoured?: boolean;
   /** Shows that a command is still running. Absent if there is no terminal. */
   readonly progress?: Progress;
-  /** Prints the command's result to standard output. Nothing else goes there. */
+  /** Prints the command's result to standard output. Nothing else is printed there. */
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;
-  /** Called with the location of a database that a command has changed. It is printed after the result. */
+  /** Called with the location of a database that a command has changed. The location is printed after the result. */
   readonly noteChange?: ((location: string) => void) | undefined;
   /** Asks a yes/no question. Resolves to `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;
   /**
-   * Prints `prompt` and reads a line without echo, or reads the first line of piped input. The result is empty if there
-   * is no input.
+   * Prints `prompt` and reads a line without echo. If input is piped, reads its first line instead. The result is empty
+   * if there is no input.
    */
   readSecret(prompt: string): Promise<Secret<string>>;
 }
@@ -46,8 +46,7 @@ export function processTerminal(environment: NodeJS.ProcessEnv): Terminal {
     setVariables: (variables) => void Object.assign(environment, variables),
     clock: systemClock,
     columns: process.stdout.isTTY ? process.stdout.columns : undefined,
-    // `styleText` follows Node's rules for colors, which depend on NO_COLOR, FORCE_COLOR and whether the stream is a
-    // terminal.
+    // `styleText` follows Node's color rules, which depend on NO_COLOR, FORCE_COLOR and whether the stream is a terminal.
     isColoured: styleText('red', 'x', { stream: process.stdout }) !== 'x',
     print: (text) => void process.stdout.write(`${text}\n`),
     say,

@@ -27,8 +27,8 @@ const sentences: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Rewords the usage errors of a program and its commands to one sentence that points to `--help`. Hides each argument
- * in `argv` that may be a secret.
+ * Rewrites usage errors of a program and its commands as one sentence that points to `--help`. Hides every argument in
+ * `argv` that may be a secret.
  */
 export function printUsageErrors(command: Command, argv: readonly string[], path = command.name()): void {
   command.configureOutput({

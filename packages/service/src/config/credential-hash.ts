@@ -6,7 +6,7 @@ export function generateCredential(): Secret<string> {
   return new Secret(randomBytes(32).toString('hex'));
 }
 
-/** Returns a credential's SHA-256 in hexadecimal, to be stored. It needs no salt, because the credential is random. */
+/** Returns the SHA-256 of a credential in hexadecimal, for storage. No salt is needed, because credentials are random. */
 export function hashCredential(credential: string): string {
   return hash('sha256', credential, 'hex');
 }
@@ -14,8 +14,8 @@ export function hashCredential(credential: string): string {
 const unknownNameHash = hashCredential('the hash that is compared with when there is no such name');
 
 /**
- * Compares a credential with a stored hash in constant time. For an unknown name, pass `undefined`: that takes as long
- * as a wrong credential.
+ * Compares a credential with a stored hash in constant time. If the name is unknown, pass `undefined`, so that the call
+ * takes as long as for a wrong credential.
  */
 export function matchesCredential(credential: string, storedHash: string | undefined): boolean {
   const given = Buffer.from(hashCredential(credential), 'hex');

@@ -4,20 +4,21 @@ const authorityPattern = /^postgres(?:ql)?:\/\/([^/?#]*)([^?#]*)(.*)$/s;
 /** Driver parameters whose values may contain an `@`. */
 const parameterWithAt = /[?&](?:user|password)=[^@&#]*@[^@&#]*/g;
 
-/** What to do about a PostgreSQL URL that cannot be parsed, as a clause. */
+/** How to fix a PostgreSQL URL that cannot be parsed, as a clause. */
 export const databaseUrlRemedy =
   'write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25';
 
 /**
  * Explains in one sentence why a database URL cannot be used and what to do, without showing the URL. Also detects URLs
- * in which a driver would mistake part of the password for a host, port, database or file. Returns `undefined` if there
- * is no mistake.
+ * in which a driver would mistake part of the password for a host, port, database or file. Returns `undefined` for a
+ * valid URL.
  */
 export function describeDatabaseUrlMistake(url: string): string | undefined {
   const [, scheme] = /^([a-z]*):/.exec(url) ?? [];
   if (scheme === undefined) return 'The database URL has no scheme: write sqlite:<file> or postgres://….';
   if (scheme === 'sqlite') {
-    // `sqlite://user:password@host` is a PostgreSQL URL with the wrong scheme: its password must not be shown.
+    // `sqlite://user:password@host` is a PostgreSQL URL with the wrong scheme, so it may contain a password, which must
+    // not be shown.
     const path = url.slice('sqlite:'.length).replace(/^\/{2,}/, 'file://');
     if (!holdsPassword(path) && !isSecretText(path)) return undefined;
     return 'The database URL begins with sqlite:, but no file path follows. It is not shown, because it may contain a password: write sqlite:<file>, or postgres://… without sqlite:.';

@@ -8,14 +8,14 @@ import { type ParsedEnvironment, parseEnvironment } from './parse-environment.js
 import { readPrivateFile } from './private-file.js';
 
 const maximumBytes = 64 * 1024;
-// O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
+// O_NONBLOCK: if the file was replaced with a named pipe, opening it must not wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const secretName = /(?:PASSWORD|PASSPHRASE|SECRET|TOKEN|_KEY)$/;
 
 /**
  * Reads an environment file of at most 64 KiB as systemd's `EnvironmentFile=` does. If the file contains a secret, such
- * as a database URL with a password, the file must be private, as {@link readPrivateFile} requires.
- * @throws ConfigurationError. If the file cannot be read, its cause is the operating system's error.
+ * as a database URL with a password, it must be private as defined by {@link readPrivateFile}.
+ * @throws ConfigurationError. If the file cannot be read, the error's cause is the operating system's error.
  */
 export async function readEnvironmentFile(path: string): Promise<ParsedEnvironment> {
   const subject = `The environment file ${path}`;
@@ -36,7 +36,7 @@ export async function readEnvironmentFile(path: string): Promise<ParsedEnvironme
 }
 
 /**
- * Reads at most one byte more than is allowed. The path must lead to a regular file, or to `/dev/null`, which means no
+ * Reads at most one byte more than is allowed. The path must refer to a regular file, or to `/dev/null`, which means no
  * settings.
  */
 async function readStart(path: string, subject: string): Promise<string> {

@@ -12,8 +12,8 @@ export interface IntegerRange {
 }
 
 /**
- * Reads the environment variables with one prefix. Collects problems, so that all are reported at once. An empty
- * variable counts as unset. Call {@link finish} last.
+ * Reads the environment variables that have a given prefix. Collects problems, so that they can all be reported
+ * together. An empty variable counts as unset. Call {@link finish} last.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -27,8 +27,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * Returns the variable's text, or `undefined` if it is unset. A secret is reported as a problem, because secrets
-   * belong in files that settings name.
+   * Returns the variable's value, or `undefined` if it is unset. A secret is reported as a problem, because secrets
+   * belong in files, and settings contain the paths of those files.
    */
   optional(name: string): string | undefined {
     const isNew = !this.#known.has(name);
@@ -88,7 +88,10 @@ export class EnvironmentReader {
     return text.replace(/\/+$/, '');
   }
 
-  /** Reads a database URL. It is a secret, because a PostgreSQL URL contains a password. Problems do not show it. */
+  /**
+   * Reads a database URL. It is a secret, because a PostgreSQL URL contains a password. Problem messages do not show
+   * it.
+   */
   databaseUrl(name: string, fallback: string): Secret<string> {
     const text = this.optional(name) ?? fallback;
     const mistake = text === '' ? undefined : describeDatabaseUrlMistake(text);
@@ -101,7 +104,7 @@ export class EnvironmentReader {
     return this.#prefix + name;
   }
 
-  /** Adds a problem, for example one that concerns several variables. Hides values that may be secrets. */
+  /** Adds a problem, for example one that involves several variables. Hides values that may be secrets. */
   problem(sentence: string): void {
     const given = Object.entries(this.#environment).filter(([name]) => name.startsWith(this.#prefix));
     const values = given.map(([, value = '']) => value);
@@ -115,7 +118,7 @@ export class EnvironmentReader {
   }
 
   /**
-   * Alternative to {@link finish} for a command that needs few settings. Ignores problems with known settings.
+   * Alternative to {@link finish} for commands that need only a few settings. Ignores problems with known settings.
    * @throws ConfigurationError that lists all unknown variables
    */
   refuseUnknown(): void {

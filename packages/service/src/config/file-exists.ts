@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 
-/** Whether `path` is a file or folder. @throws the operating system's error, unless it is ENOENT. */
+/** Whether `path` exists, as a file or folder. @throws the operating system's error, unless it is ENOENT. */
 export async function fileExists(path: string): Promise<boolean> {
   try {
     await stat(path);

@@ -9,14 +9,14 @@ const plainWords: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full; free some space',
 };
 
-/** Whether {@link fileTrouble} has its own description of a file system error. */
+/** Whether {@link fileTrouble} has a custom description for a file system error. */
 export function isFileTrouble(error: unknown): boolean {
   return Object.hasOwn(plainWords, (error as NodeJS.ErrnoException).code ?? '');
 }
 
 /**
- * Describes a file system error and what to do, as the end of a sentence. For unknown errors, returns the system's
- * message.
+ * Describes a file system error and what to do about it, as the end of a sentence. For unknown errors, returns the
+ * system's message.
  */
 export function fileTrouble(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;

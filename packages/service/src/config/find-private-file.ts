@@ -5,13 +5,13 @@ import { type FileFacts, isTrustedOwner, ownUid } from './trusted-owner.js';
 /** Requirements for a private file. */
 export interface PrivateFileRule {
   /**
-   * Whether the program writes the file itself. Then its group must have no permission, even if root owns the file.
-   * Default: false.
+   * Whether the program itself writes the file. If so, the file's group must have no permissions, even if root owns the
+   * file. Default: false.
    */
   readonly isWrittenByProgram?: boolean;
-  /** The path as the operator wrote it, without a folder that was prepended later. Default: the path. */
+  /** The path as the operator wrote it, without any folder that was prepended later. Default: the path. */
   readonly given?: string;
-  /** Id of the user who may own the file besides root. Default: the effective user of this process. */
+  /** Id of the user who may own the file, in addition to root. Default: the effective user of this process. */
   readonly own?: number;
 }
 
@@ -21,7 +21,7 @@ export type FoundPrivateFile =
   | { readonly problem: string; readonly path?: undefined };
 
 /**
- * Checks a private file and the links that lead to it, without opening the file.
+ * Checks a private file, and the links that lead to it, without opening the file.
  * @throws the operating system's error, such as ENOENT
  */
 export function findPrivateFile(path: string, rule: PrivateFileRule = {}): FoundPrivateFile {
@@ -40,10 +40,10 @@ interface FileKind {
 
 /**
  * Explains why a file must not be used as a private file, as the end of a sentence. It must be a regular file. Either
- * the process's user owns it and others have no permission, or root owns it and at most its group may read it. That is
- * PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It admits secrets that
- * Kubernetes mounts with an fsGroup (root's, mode 0440) and credentials of systemd, where the group's bits are the mask
- * of an access control list (https://github.com/systemd/systemd/issues/29435).
+ * the process's user owns it and others have no permissions, or root owns it and at most its group may read it. This is
+ * PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It allows secrets that
+ * Kubernetes mounts with an fsGroup (owned by root, mode 0440) and systemd credentials, where the group bits are the
+ * mask of an access control list (https://github.com/systemd/systemd/issues/29435).
  */
 export function describeUntrustedFile(
   path: string,
@@ -57,12 +57,12 @@ export function describeUntrustedFile(
   }
   const mayBeReadByGroup = file.uid === 0 && !isWrittenByProgram;
   if ((file.mode & (mayBeReadByGroup ? 0o037 : 0o077)) === 0) return undefined;
-  // With mode 0600, a program that does not run as root could not read a file that root owns.
+  // With mode 0600, a program that does not run as root could not read a file owned by root.
   const remedy = mayBeReadByGroup && own !== 0 ? `chmod 440 ${path}` : `chmod 600 ${path}`;
   return `has mode ${shownMode(file)}, which lets others use it: run ${remedy}`;
 }
 
-/** Explains why a path does not lead to a regular file, as the end of a sentence. */
+/** Explains why something is not a regular file, as the end of a sentence. */
 export function describeWrongKind(file: FileKind): string | undefined {
   if (file.isDirectory()) return 'is a folder: name a file';
   return file.isFile() ? undefined : `is a ${kindOf(file)}: name a regular file`;

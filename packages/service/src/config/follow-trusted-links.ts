@@ -13,7 +13,7 @@ export type FollowedPath =
   | (PathPosition<Stats> & { readonly problem?: undefined })
   | { readonly problem: string };
 
-// The kernel's own limit for a path (path_resolution(7)).
+// The kernel's limit for path resolution (path_resolution(7)).
 const maximumLinks = 40;
 
 /**
@@ -22,7 +22,8 @@ const maximumLinks = 40;
  * @throws the operating system's error, such as ENOENT or ELOOP
  */
 export function followTrustedLinks(path: string, own: number): FollowedPath {
-  // The path is not normalized first: what `..` means after a link is known only once the link has been followed.
+  // The path is not normalized first, because the meaning of `..` after a link is known only once the link has been
+  // followed.
   const names = (isAbsolute(path) ? path : `${process.cwd()}/${path}`).split('/');
   let here = placeAt('/');
   let links = 0;

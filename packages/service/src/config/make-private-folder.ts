@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { ConfigurationError } from './configuration-error.js';
 
 /**
- * Creates a folder and its missing parents, with mode 0700. Node's recursive `mkdir` loops forever on a file system
- * that answers ENOENT to every `mkdir`, such as /proc.
+ * Creates a folder and its missing parents, with mode 0700. Does not use Node's recursive `mkdir`, which loops forever
+ * on file systems where every `mkdir` fails with ENOENT, such as /proc.
  * @throws ConfigurationError on such a file system; otherwise the system's error, such as EEXIST or ENOTDIR if a file
  * is in the way.
  */
@@ -12,7 +12,7 @@ export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Checked after any error, because for an existing folder a read-only file system answers EROFS instead of EEXIST.
+    // Checked after any error, because for an existing folder, a read-only file system reports EROFS instead of EEXIST.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const above = dirname(path);

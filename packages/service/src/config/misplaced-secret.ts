@@ -3,18 +3,21 @@ import { dirname } from 'node:path';
 
 // Matches private keys in PEM, age identities, JSON key files, and 32 bytes in hexadecimal, such as server keys.
 const secretShape = /-----BEGIN|AGE-SECRET-KEY-|^\s*\{|\n|^[0-9a-f]{64}$/i;
-/** Matches those secrets of {@link secretShape} that are recognizable within a longer text, such as a name or a message. */
+/**
+ * Matches the secrets from {@link secretShape} that can be recognized within a longer text, such as a name or a
+ * message.
+ */
 const secretInText = /-----BEGIN [A-Z ]*PRIVATE KEY|AGE-SECRET-KEY-|"private_key"|\b[0-9a-f]{64}\b/i;
 /**
- * Matches a password in a URL (before the host or in a parameter), in libpq's keywords, or in a URL with a mistyped
- * start.
+ * Matches a password in a URL (before the host or in a parameter), in a libpq keyword string, or in a URL with a
+ * mistyped beginning.
  */
 const passwordShape = /^[\w+.-]+:\S+@|^[\w+.-]+:\/.*:.*@|password\s*=/is;
 /** Matches API keys, and keys in base64, base64url or hexadecimal. */
 const keyShape = /^(?=.*[a-zA-Z])(?=.*\d|.*[a-z].*[A-Z]|.*[A-Z].*[a-z])[\w+/=-]{20,}$/;
 /**
- * Matches words and short numbers, such as `Organization-Settings-2026`. In a random key, one part mixes digits and
- * both cases.
+ * Matches words and short numbers, such as `Organization-Settings-2026`. A random key does not match, because some part
+ * of it mixes digits and both cases.
  */
 const nameShape = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4})(?:[-_](?:[A-Z]?[a-z]+|[A-Z]+|\d{1,4}))+$/;
 /** Matches four or more words, such as a diceware passphrase. */
@@ -23,23 +26,23 @@ const passphraseShape = /^[^\s:@/.-]+(?:[\s-]+[^\s:@/.-]+){3,}$/;
 const uuidShape = /^[0-9a-f]*(?:-[0-9a-f]*){3,5}$/i;
 const knownExtension = /\.(?:age|env|jsonl?|key|p8|pem|txt)$/i;
 
-/** Whether a text looks like a secret. If so, it is not a path and must not be printed. */
+/** Whether a string looks like a secret. If so, it is not a path and must not be printed. */
 export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
-/** Whether a text contains a private key or a server key, which does not belong in a name or a message. */
+/** Whether a string contains a private key or a server key, neither of which belongs in a name or a message. */
 export function holdsSecret(text: string): boolean {
   return secretInText.test(text);
 }
 
-/** Whether a text is a URL or connection string with a password, even a mistyped one. */
+/** Whether a string is a URL or connection string with a password, even if mistyped. */
 export function holdsPassword(text: string): boolean {
   return passwordShape.test(text);
 }
 
 /**
- * Whether a text may be a secret: a private key, a URL with a password, an API key, or a passphrase of four words.
+ * Whether a string may be a secret: a private key, a URL with a password, an API key, or a passphrase of four words.
  * Error messages must not repeat it. UUIDs, e-mail addresses, host names, paths, and names made of words and short
  * numbers are not treated as secrets.
  */
@@ -51,8 +54,9 @@ export function mayBeSecret(text: string): boolean {
 }
 
 /**
- * Whether a text that names no existing file can be printed as a path: it has an extension of such a file, or begins
- * with an existing folder. Any other text may be the secret that the file should contain, such as a passphrase.
+ * Whether a string that is not the path of an existing file can still be printed as a path, because it has a known
+ * extension or begins with an existing folder. Any other string may be the secret that the file should contain, such as
+ * a passphrase.
  */
 export function isPrintablePath(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return false;
@@ -61,7 +65,7 @@ export function isPrintablePath(text: string): boolean {
   return firstFolder !== undefined && dirname(text) !== '/' && existsSync(firstFolder);
 }
 
-/** Replaces each of `words` that may be a secret in a message. A word may begin with the name of its option. */
+/** Replaces in a message those `words` that may be secrets. A word may begin with the name of its option. */
 export function hideSecrets(message: string, words: readonly string[]): string {
   const secrets = words
     .flatMap((word) => [

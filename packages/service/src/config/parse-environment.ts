@@ -3,7 +3,7 @@ import { ConfigurationError } from './configuration-error.js';
 /** The variables in a file. */
 export interface ParsedEnvironment {
   readonly values: Readonly<Record<string, string>>;
-  /** The line of each variable, from 1. */
+  /** The line number of each variable, starting at 1. */
   readonly lines: ReadonlyMap<string, number>;
 }
 
@@ -22,12 +22,12 @@ const doubleQuoted = /^"((?:[^"\\]|\\[\s\S])*)"[ \t]*/;
 const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
 
 /**
- * Parses a text as systemd parses an `EnvironmentFile=`: one `NAME=value` per line, comments after `#` or `;`, quotes, and a
- * backslash at the end of a continued line. Also accepts `export` before a name. Unlike systemd, a line without
- * an assignment is an error.
+ * Parses a file as systemd parses an `EnvironmentFile=`: one `NAME=value` per line, comments after `#` or `;`, quotes,
+ * and a backslash at the end of a continued line. Also accepts `export` before a name. Unlike in systemd, a line
+ * without an assignment is an error.
  *
- * @param subject names the file in errors, which never show its content.
- * @throws ConfigurationError that names the line.
+ * @param subject describes the file in error messages, which never show its content.
+ * @throws ConfigurationError that contains the line number.
  */
 export function parseEnvironment(text: string, subject: string): ParsedEnvironment {
   const values: Record<string, string> = {};
@@ -71,7 +71,7 @@ function readValue(text: string): Assignment | undefined {
   if (/^["']/.test(rest)) return undefined;
   const [line = ''] = unquoted.exec(rest) ?? [];
   const trimmed = line.trimEnd();
-  // White space at the end is trimmed, except for a space after a backslash, which belongs to the value.
+  // Trailing whitespace is trimmed, except for a space after a backslash, which belongs to the value.
   const kept = /(?<!\\)(?:\\\\)*\\$/.test(trimmed) ? line.slice(0, trimmed.length + 1) : trimmed;
   return { value: value + kept.replace(/\\([\s\S])/g, unescapeOne), rest: rest.slice(line.length) };
 }
@@ -80,7 +80,7 @@ function unescapeOne(_escape: string, character: string): string {
   return character === '\n' ? '' : character;
 }
 
-/** Removes backslashes: within double quotes, a backslash escapes only these characters, and joins lines. */
+/** Removes backslashes. Within double quotes, a backslash escapes only these characters and joins lines. */
 function unescapeQuoted(text: string): string {
   return text.replace(/\\(["\\$`\n])/g, unescapeOne);
 }

@@ -9,18 +9,21 @@ import { makePrivateFolder } from './make-private-folder.js';
 import { isPrintablePath } from './misplaced-secret.js';
 import { syncFolder } from './sync-folder.js';
 
-// O_NONBLOCK: if a named pipe has replaced the file, opening it must not wait for a writer.
+// O_NONBLOCK: if the file was replaced with a named pipe, opening it must not wait for a writer.
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
-/** Far larger than any key, credential or key ring. Reading a huge file would block the program for seconds. */
+/**
+ * Far larger than any key, credential or key ring. Without a limit, reading a huge file would block the program for
+ * seconds.
+ */
 const maximumMebibytes = 16;
 const maximumBytes = maximumMebibytes * 1024 * 1024;
 
 /**
- * Reads a file that contains a secret. It must be a regular file that belongs to root or this process's user, and
- * others must not be able to read or write it. If root owns it, its group may read it, unless the program writes it.
- * Links to it must be equally safe. Returns its text without a byte-order mark.
- * @throws ConfigurationError if the file cannot be read, has more than 16 MiB, or can be read or replaced by other
+ * Reads a file that contains a secret. It must be a regular file that belongs to root or to this process's user, and
+ * other users must not be able to read or write it. If root owns the file, its group may read it, unless the program
+ * writes it. Links to the file must be equally safe. Returns its text without a byte-order mark.
+ * @throws ConfigurationError if the file cannot be read, is larger than 16 MiB, or can be read or replaced by other
  * users
  */
 export async function readPrivateFile(
@@ -34,7 +37,7 @@ export async function readPrivateFile(
     if (found.problem !== undefined) throw new ConfigurationError([`${subject} ${found.problem}.`]);
     const file = await open(found.path, openFlags);
     try {
-      // Checks the open file, because the path may have been replaced since the first check (TOCTOU race).
+      // Checks the open file again, because the path may have been replaced since the first check (TOCTOU race).
       const facts = await file.stat();
       const problem = describeUntrustedFile(found.path, facts, rule) ?? describeSize(facts);
       if (problem !== undefined) throw new ConfigurationError([`${subject} ${problem}.`]);
@@ -47,7 +50,7 @@ export async function readPrivateFile(
     if (!isPrintablePath(rule.given ?? path)) {
       const hidden = `The path given for a file (${purpose}) is not that of a readable file. It is not shown, because it may be the secret itself`;
       const remedy = 'write the secret to a file of mode 0600, and give the path of that file';
-      // Keeps only the code, because the error's message and path contain the secret.
+      // Keeps only the code, because the message and path in the error contain the secret.
       const cause = { code: (error as NodeJS.ErrnoException).code };
       throw new ConfigurationError([`${hidden}: ${remedy}.`], { cause });
     }
@@ -61,8 +64,8 @@ function describeSize({ size }: { readonly size: number }): string | undefined {
 }
 
 /**
- * Decodes UTF-8, or UTF-16 as PowerShell and editors on Windows write it. Drops the byte-order mark that Windows
- * programs write first.
+ * Decodes UTF-8, or UTF-16 as written by PowerShell and Windows editors. Drops the byte-order mark that Windows
+ * programs put first.
  */
 function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;
@@ -89,9 +92,9 @@ export async function writePrivateFile(path: string, content: string | Uint8Arra
 }
 
 /**
- * Creates a file with mode 0600. When the promise resolves, the file is synced to disk. Returns false if the name is
- * taken. Writes under the final name, so that a crash leaves no secret in a forgotten temporary file. Creates missing
- * folders with mode 0700.
+ * Creates a file with mode 0600. When the promise resolves, the file is synced to disk. Returns false if the file
+ * already exists. Writes directly under the final name, so that a crash does not leave the secret behind in a temporary
+ * file. Creates missing folders with mode 0700.
  */
 export async function createPrivateFile(path: string, content: string): Promise<boolean> {
   makePrivateFolder(dirname(path));

@@ -7,8 +7,8 @@ import { isPrintablePath } from './misplaced-secret.js';
 const pemCertificate = /-----BEGIN CERTIFICATE-----([\s\S]*?)-----END CERTIFICATE-----/g;
 
 /**
- * Reads CA certificates in PEM from `file`, the value of `setting`. Returns them as one PEM text with normalized line
- * breaks.
+ * Reads CA certificates in PEM format from `file`, the value of `setting`. Returns them as one PEM string with
+ * normalized line breaks.
  * @throws ConfigurationError if the file cannot be read or contains no certificate.
  */
 export async function readAuthorities(file: string, setting: string): Promise<string> {

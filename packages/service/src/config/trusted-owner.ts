@@ -6,7 +6,7 @@ export interface FileFacts {
 
 const stickyBit = 0o1000;
 
-/** The effective user of this process; 0 (root) on an operating system without users. */
+/** The effective user of this process; 0 (root) on operating systems without users. */
 export const ownUid = process.geteuid?.() ?? 0;
 
 /** Whether a file belongs to the user `own` or to root, who can read every file anyway. */

@@ -4,7 +4,7 @@ import type { Clock } from '../lifecycle/index.js';
 import type { Log } from '../logging/index.js';
 import type { AdminToken } from './admin-token.js';
 
-/** A session of the dashboard. */
+/** A dashboard session. */
 export interface AdminSession {
   /** SHA-256 of the session id. */
   readonly hash: string;
@@ -28,8 +28,8 @@ interface Options {
 }
 
 /**
- * The dashboard's sessions, in memory: at most 16, each for 8 hours. A session above the maximum evicts the oldest. If
- * the token file changes or becomes unusable, all sessions end.
+ * The dashboard's sessions, in memory: at most 16, each for 8 hours. A new session beyond the maximum evicts the oldest
+ * one. All sessions end if the token file changes or becomes unusable.
  */
 export class AdminSessions {
   readonly #options: Options;
@@ -41,8 +41,8 @@ export class AdminSessions {
   }
 
   /**
-   * Starts a session if the token is correct, and resolves to its id: 256 random bits in hexadecimal. Resolves to
-   * `undefined` if the token is wrong.
+   * Starts a session if the token is correct. Resolves to the session id, which is 256 random bits in hexadecimal, or
+   * to `undefined` if the token is wrong.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the token file cannot be used
    */
   async start(token: string): Promise<Secret<string> | undefined> {
@@ -87,7 +87,7 @@ export class AdminSessions {
     for (const session of [...this.#sessions.values()]) session.end();
   }
 
-  /** Ends all sessions if the token file has changed. Resolves to whether the file can be used. */
+  /** Ends all sessions if the token file has changed. Resolves to whether the file is usable. */
   async #followToken(): Promise<boolean> {
     const { log, token } = this.#options;
     try {
@@ -98,7 +98,7 @@ export class AdminSessions {
       this.endAll();
       return true;
     } catch (error) {
-      // Logged once, because each attempt to sign in reads the file.
+      // Logged only once, because each sign-in attempt reads the file.
       if (!this.#isTokenLost) {
         log.warn({ err: error }, 'the admin token cannot be read: all sessions of the dashboard end');
       }

@@ -3,7 +3,7 @@ import { ConfigurationError, hashCredential, readPrivateFile } from '../config/i
 
 const minimumTokenCharacters = 24;
 
-/** The admin token in its file. Memory holds only its SHA-256. */
+/** The admin token in its file. Only the SHA-256 of the token is kept in memory. */
 export class AdminToken {
   readonly #path: string;
   #hash: string;
@@ -23,7 +23,7 @@ export class AdminToken {
 
   /**
    * Reads the file again. Resolves to whether its token is unchanged.
-   * @throws ConfigurationError as {@link open} does
+   * @throws ConfigurationError like {@link open}
    */
   async isUnchanged(): Promise<boolean> {
     const before = this.#hash;

@@ -11,7 +11,7 @@ interface Context {
 const description =
   'The session cookie of the dashboard, which is set by signing in with the admin token. A request that changes something must be JSON and come from the page itself.';
 
-/** Actor kind of operations that only read: a signed-in operator. */
+/** Actor kind for read-only operations: a signed-in operator. */
 export const administrator: ActorKind<Context, AdminSession> = {
   name: 'administrator',
   description,
@@ -20,7 +20,7 @@ export const administrator: ActorKind<Context, AdminSession> = {
   authenticate: requireSession,
 };
 
-/** Actor kind of operations that anyone may call, signed in or not. */
+/** Actor kind for operations that anyone may call, signed in or not. */
 export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
   name: 'administrator',
   description,
@@ -30,7 +30,7 @@ export const anyVisitor: ActorKind<Context, AdminSession | undefined> = {
   authenticate: findSession,
 };
 
-/** Actor kind of operations that change something: a signed-in operator who uses the dashboard's own page. */
+/** Actor kind for operations that change something: a signed-in operator who uses the dashboard page. */
 export const writingAdministrator: ActorKind<Context, AdminSession> = {
   name: 'administrator',
   description,
@@ -42,7 +42,10 @@ export const writingAdministrator: ActorKind<Context, AdminSession> = {
   },
 };
 
-/** Refuses a request that a page of another site could have sent (CSRF). @throws ProtocolError ADMIN_REQUEST_FOREIGN. */
+/**
+ * Refuses a request that could have been sent by a page on another site (CSRF). @throws ProtocolError
+ * ADMIN_REQUEST_FOREIGN.
+ */
 export function requireOwnPage(head: RequestHead): void {
   const [type = ''] = (head.header('content-type') ?? '').split(';', 1);
   if (type.trim().toLowerCase() !== 'application/json' || !isFromOwnPage(head)) {
@@ -51,8 +54,8 @@ export function requireOwnPage(head: RequestHead): void {
 }
 
 /**
- * Whether the request comes from the dashboard's page. Browsers send `Sec-Fetch-Site` over TLS and to this machine, and
- * send `Origin` with every request that is not a GET.
+ * Whether the request comes from the dashboard page. Browsers send `Sec-Fetch-Site` over TLS and to localhost, and send
+ * `Origin` with every request that is not a GET.
  */
 function isFromOwnPage(head: RequestHead): boolean {
   const site = head.header('sec-fetch-site');

@@ -16,8 +16,8 @@ export function failedCheck(name: string, cause: string, remedy: string): Dashbo
 }
 
 /**
- * Converts readiness checks to dashboard checks. `remedies` contains a sentence for each check that needs more advice
- * than to read the log.
+ * Converts readiness checks to dashboard checks. `remedies` contains a sentence for each check for which reading the
+ * log is not enough.
  */
 export function readinessChecks(
   states: ReadinessStates,

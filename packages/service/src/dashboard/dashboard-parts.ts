@@ -18,11 +18,11 @@ export interface DashboardParts {
 export interface DashboardPartsOptions {
   readonly clock: Clock;
   readonly log: Log;
-  /** File with the token for signing in. */
+  /** File with the sign-in token. */
   readonly tokenFile: string;
   /** Folder with the built page. */
   readonly pageFolder: string;
-  /** Reads the overview, the data of the next event. */
+  /** Reads the overview, which is the data of the next event. */
   read(): Promise<unknown>;
 }
 

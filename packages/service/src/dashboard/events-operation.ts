@@ -5,11 +5,11 @@ import type { DashboardParts } from './dashboard-parts.js';
 const headers = {
   'content-type': 'text/event-stream',
   'cache-control': 'no-store',
-  // Keeps nginx from buffering the events.
+  // Prevents nginx from buffering the events.
   'x-accel-buffering': 'no',
 };
 
-/** Sends the overview as server-sent events: at once, and then every five seconds until the session ends. */
+/** Sends the overview as server-sent events: immediately, and then every five seconds until the session ends. */
 export const followEvents = operation({
   method: 'GET',
   path: '/admin/api/events',
@@ -19,7 +19,7 @@ export const followEvents = operation({
   answer: noAnswer,
   answerType: 'text/event-stream',
   codes: ['SERVICE_UNAVAILABLE'],
-  // A separate lane for each request: in a shared lane, a new stream would end the previous one.
+  // Each request gets a separate lane, because in a shared lane a new stream would end the previous one.
   lane: (head) => `events ${head.id}`,
   handle: async ({ streams }: DashboardParts, { actor, signal }) =>
     new RawAnswer(200, headers, streams.open(actor, signal)),

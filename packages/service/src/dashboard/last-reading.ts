@@ -4,18 +4,18 @@ import { answerWithin } from '../lifecycle/answer-within.js';
 // Long, because counting the rows of a large database takes seconds.
 const patienceMilliseconds = 10_000;
 
-/** Caches the last data that an overview read from the database, to show while the database fails. */
+/** Caches the data that the overview last read from the database, to show it while the database is unavailable. */
 export class LastReading<Reading> {
   #last: Reading;
 
-  /** `beforeFirst` is returned until the database has been read. */
+  /** `beforeFirst` is returned until the database has been read for the first time. */
   constructor(beforeFirst: Reading) {
     this.#last = beforeFirst;
   }
 
   /**
-   * Calls `read` and returns its result. Returns the last reading instead if the readiness check `database` fails, or
-   * if reading fails or takes longer than ten seconds. A reading that finishes late is kept for the next call.
+   * Calls `read` and returns its result. If the `database` readiness check fails, or if `read` fails or takes longer
+   * than ten seconds, returns the last reading instead. A result that arrives late is kept for the next call.
    */
   async read(states: ReadinessStates, read: () => Promise<Reading>): Promise<Reading> {
     if (typeof states.database === 'string') return this.#last;

@@ -24,8 +24,8 @@ const maximumFiles = 200;
 const maximumFileBytes = 4 * 1024 * 1024;
 
 /**
- * Reads the built page into memory, so that a request cannot name any other file. Skips files of unknown types and
- * files above 4 MiB. Returns an empty map if the folder does not exist.
+ * Reads the built page into memory, so that requests cannot reach any other file. Skips files of unknown types and
+ * files larger than 4 MiB. Returns an empty map if the folder does not exist.
  */
 export async function loadPageFiles(folder: string): Promise<PageFiles> {
   const files = new Map<string, PageFile>();

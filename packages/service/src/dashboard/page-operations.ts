@@ -28,7 +28,7 @@ const securityHeaders = {
 
 const notBuilt =
   'The page of the dashboard is not built: run "npm run page" in the checkout, then restart this program.\n';
-// A cached file never becomes stale, because Vite puts a hash of the content into the file's name.
+// A cached file never becomes stale, because Vite puts a hash of the content into the file name.
 const forAYear = 'public, max-age=31536000, immutable';
 const fileName = z.string().max(200);
 
@@ -63,7 +63,7 @@ export const showPage = operation({
   },
 });
 
-/** Returns a file next to the page, such as its icon. */
+/** Returns a file that is stored next to the page, such as its icon. */
 export const showPageFile = operation({
   method: 'GET',
   path: '/admin/{file}',

@@ -3,8 +3,8 @@ import { CommandError } from '../command-line/index.js';
 import { ConfigurationError } from '../config/index.js';
 
 /**
- * Runs the code of a command and converts its error to an answer that the page can show.
- * @throws ProtocolError BAD_REQUEST with HTTP status 409 and the command's sentence
+ * Runs the code of a command and converts its error to a response that the page can show.
+ * @throws ProtocolError BAD_REQUEST with HTTP status 409 and the command's error message
  */
 export async function refuseAct<Result>(act: () => Promise<Result>): Promise<Result> {
   try {

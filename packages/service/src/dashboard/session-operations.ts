@@ -17,14 +17,14 @@ const path = '/admin/api/session';
 const maximumTokenCharacters = 1000;
 
 interface Visitor {
-  /** Client address; `undefined` behind a proxy that no setting names. */
+  /** Client address; `undefined` behind a proxy that is not configured as trusted. */
   readonly address: string | undefined;
 }
 
 /** Rate limit key of requests without a known client address. */
 const unknownAddress = 'unknown';
 
-/** Actor kind of the sign-in: a client whose request comes from the dashboard's own page. */
+/** Actor kind for the sign-in operation: a client whose request comes from the dashboard page. */
 const visitor: ActorKind<unknown, Visitor> = {
   name: 'visitor',
   description: 'No credentials are needed, but the request must be JSON and come from the page itself.',
@@ -37,9 +37,9 @@ const visitor: ActorKind<unknown, Visitor> = {
 };
 
 /**
- * Starts a session and sets its cookie. Limits attempts per client address. All clients behind a proxy that no setting
- * names share one limit. The shared limit counts only wrong tokens, because otherwise those clients could lock the
- * operator out. Compares the token in constant time.
+ * Starts a session and sets its cookie. Limits attempts per client address. All clients behind a proxy that is not
+ * configured as trusted share one limit. The shared limit counts only wrong tokens, because otherwise those clients
+ * could lock out the operator. Compares the token in constant time.
  */
 export const signIn = operation({
   method: 'POST',
@@ -74,7 +74,10 @@ export const signIn = operation({
   },
 });
 
-/** Returns when the session expires. Without a session returns `null`, because browsers would log a 401 as an error. */
+/**
+ * Returns when the session expires, or `null` if there is no session. It does not return 401, because browsers would
+ * log that as an error.
+ */
 export const showSession = operation({
   method: 'GET',
   path,
@@ -103,9 +106,9 @@ export const signOut = operation({
 });
 
 /**
- * Whether the browser's connection uses TLS, according to the first proxy. The header is trusted from any peer: a
- * forged header affects only the sender's own cookie, but without this trust the cookie would lose its protection
- * behind a proxy that no setting names.
+ * Whether the browser's connection uses TLS, according to the first proxy. The header is trusted from any peer, because
+ * a forged header affects only the sender's own cookie. If it were trusted only from configured proxies, the cookie
+ * would lose its protection behind any other proxy.
  */
 function arrivedOverTls(head: RequestHead): boolean {
   const [first = ''] = head.header('x-forwarded-proto')?.split(',') ?? [];

@@ -14,8 +14,8 @@ const minuteMilliseconds = 60_000;
 const maximumAddresses = 10_000;
 
 /**
- * Limits sign-in attempts by client address (token bucket). Remembers at most 10,000 addresses. Evicts the address
- * whose last attempt is the oldest, so it starts again with a full bucket.
+ * Limits sign-in attempts by client address (token bucket). Tracks at most 10,000 addresses. Evicts the address whose
+ * last attempt is the oldest; an evicted address starts over with a full bucket.
  */
 export class SignInLimit {
   readonly #clock: Clock;

@@ -12,7 +12,7 @@ const privateRanges = [
   'fe80::/10',
 ];
 
-/** Longer than an address with a zone, a port, brackets and quotes can be. */
+/** Longer than any address, even with a zone, a port, brackets and quotes. */
 const maximumElementCharacters = 200;
 
 /** A set of IP addresses and ranges, IPv4 and IPv6. */
@@ -20,7 +20,7 @@ export class AddressRanges {
   readonly isEmpty: boolean;
   readonly #list = new BlockList();
 
-  /** @throws RangeError that names an entry which is neither an address nor a range such as `10.0.0.0/8` */
+  /** @throws RangeError that contains the first entry that is neither an address nor a range such as `10.0.0.0/8` */
   constructor(ranges: readonly string[]) {
     this.isEmpty = ranges.length === 0;
     for (const range of ranges) this.#add(range);
@@ -34,7 +34,7 @@ export class AddressRanges {
   #add(range: string): void {
     const [address = '', prefix, ...rest] = range.split('/');
     const canonical = canonicalAddress(address);
-    // The prefix of an IPv4-mapped range includes 96 bits that its IPv4 form omits.
+    // The prefix length of an IPv4-mapped range includes 96 bits that are not part of the IPv4 form.
     const left = canonical !== undefined && isIPv4(canonical) && !isIPv4(address) ? 96 : 0;
     const longest = canonical !== undefined && isIPv4(canonical) ? 32 : 128;
     const bits = prefix === undefined ? longest : Number(prefix) - left;
@@ -46,12 +46,12 @@ export class AddressRanges {
   }
 }
 
-/** Loopback, private, link-local and carrier-grade NAT addresses, which are typical of reverse proxies. */
+/** Loopback, private, link-local and carrier-grade NAT addresses, which reverse proxies typically have. */
 export const privateAddresses = new AddressRanges(privateRanges);
 
 /**
- * Returns the address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, which is one
- * customer's network.
+ * Returns the address range that counts as one client: an IPv4 address, or the /64 of an IPv6 address, because a /64
+ * usually belongs to one customer.
  */
 export function addressGroup(address: string): string {
   const canonical = canonicalAddress(address) ?? address;
@@ -61,9 +61,9 @@ export function addressGroup(address: string): string {
 }
 
 /**
- * Finds the client's element in `X-Forwarded-For`: the last one that is not a trusted proxy, or the first one if all
+ * Finds the client's element in `X-Forwarded-For`: the last element that is not a trusted proxy, or the first if all
  * are trusted. Returns `undefined` if there are no elements. Ignores empty elements (RFC 9110 section 5.6.1). Does not
- * skip an unreadable element, because the client may have invented the elements before it.
+ * skip unreadable elements, because the client may have made up the elements before them.
  */
 export function forwardedElement(header: string, trusted: AddressRanges): string | undefined {
   const elements = header
@@ -78,7 +78,7 @@ export function forwardedElement(header: string, trusted: AddressRanges): string
  * Returns `undefined` for anything else, such as `unknown`, `_hidden` and names.
  */
 export function readForwardedAddress(element: string): string | undefined {
-  // Long elements are not read, because matching the patterns below takes quadratic time.
+  // Rejects long elements, because matching the patterns below takes quadratic time.
   if (element.length > maximumElementCharacters) return undefined;
   const text = /^"(.*)"$/.exec(element)?.[1] ?? element;
   const [, bracketed, bracketedPort = '0'] = /^\[([^\]]*:[^\]]*)\](?::(\d{1,5}))?$/.exec(text) ?? [];
@@ -93,7 +93,7 @@ function isPort(digits: string): boolean {
   return Number(digits) <= 65_535;
 }
 
-/** Returns the canonical form of an address: IPv6 compressed, in lower case, without a zone; IPv4-mapped IPv6 as IPv4. */
+/** Returns the canonical form of an address: IPv6 compressed, in lowercase, without a zone; IPv4-mapped IPv6 as IPv4. */
 function canonicalAddress(text: string): string | undefined {
   if (isIPv4(text)) return text;
   const [, address = text] = /^([^%]*:[^%]*)%.+$/.exec(text) ?? [];

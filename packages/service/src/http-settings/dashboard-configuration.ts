@@ -1,6 +1,6 @@
 import type { EnvironmentReader } from '../config/index.js';
 
-/** The dashboard's configuration: off, or the file with its token and the port that serves it. */
+/** The dashboard's configuration: off, or on with a token file and the port that serves the dashboard. */
 export type DashboardConfiguration =
   | { readonly kind: 'off' }
   | { readonly kind: 'on'; readonly tokenFile: string; readonly port: 'main' | 'metrics' };

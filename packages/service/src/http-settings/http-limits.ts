@@ -1,21 +1,24 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 import { AddressRanges } from './client-address.js';
 
-/** Limits of a process's HTTP side, in total and per client. A request above a limit is refused. */
+/** HTTP limits of a process, in total and per client. Requests that exceed a limit are refused. */
 export interface HttpLimits {
-  /** Maximum open connections. Above the limit, the connection that has been idle the longest is closed. */
+  /** Maximum open connections. Beyond this limit, the connection that has been idle the longest is closed. */
   readonly maximumConnections: number;
   /** Maximum open connections per address. An IPv6 /64 counts as one address. */
   readonly maximumConnectionsPerAddress: number;
   /** Proxies whose `X-Forwarded-For` header is trusted. */
   readonly trustedProxies: AddressRanges;
-  /** Maximum in-flight requests in total. Requests of unauthenticated clients count once they are completely received. */
+  /**
+   * Maximum in-flight requests in total. Requests from unauthenticated clients count only once they have been
+   * completely received.
+   */
   readonly maximumRequestsInFlight: number;
   /** Maximum in-flight requests per actor. */
   readonly maximumRequestsPerActor: number;
   /**
-   * Latency target, in milliseconds. An operation that misses it admits only as many requests as it can complete in
-   * this time.
+   * Latency target, in milliseconds. An operation that misses the target admits only as many requests as it can
+   * complete within this time.
    */
   readonly backlogMilliseconds: number;
   /** Number of in-flight requests per operation that are always admitted. */
@@ -23,7 +26,7 @@ export interface HttpLimits {
   /** Maximum body bytes in memory, in total. One actor may use a quarter of them. */
   readonly maximumBodyBytesInFlight: number;
   /**
-   * Maximum bytes of a request's path, query string and header fields. The header fields may have at most 16 KiB of
+   * Maximum bytes of a request's path, query string and header fields. Header fields may take up at most 16 KiB of
    * that.
    */
   readonly maximumHeadBytes: number;
@@ -33,9 +36,9 @@ export interface HttpLimits {
   readonly requestTimeoutMilliseconds: number;
   /** How long an idle connection stays open. */
   readonly idleTimeoutMilliseconds: number;
-  /** Time limit for the client to receive the whole answer. */
+  /** Time limit for the client to receive the whole response. */
   readonly answerTimeoutMilliseconds: number;
-  /** Time limit for the rest of a body after its request was answered. */
+  /** Time limit for receiving the rest of a body after its request was answered. */
   readonly unreadBodyTimeoutMilliseconds: number;
   /** Interval at which the timeouts are checked. */
   readonly checkEveryMilliseconds: number;
@@ -59,7 +62,7 @@ export const defaultHttpLimits: HttpLimits = {
   checkEveryMilliseconds: 1000,
 };
 
-/** The name of actors in a program's settings, and the default limit of in-flight requests per actor. */
+/** What actors are called in a program's settings, and the default limit of in-flight requests per actor. */
 export interface ActorSetting {
   readonly actor: 'SERVER' | 'USER';
   readonly maximumRequests: number;
@@ -69,7 +72,7 @@ const counts = { minimum: 1, maximum: 1_000_000 } as const;
 const bytes = { minimum: 1, maximum: 1024 ** 4 } as const;
 const seconds = { minimum: 1, maximum: 3600 } as const;
 
-/** Reads the HTTP limits from the environment. Reports contradictory limits as problems. */
+/** Reads the HTTP limits from the environment. Reports conflicting limits as problems. */
 export function readHttpLimits(
   reader: EnvironmentReader,
   { actor, maximumRequests }: ActorSetting,

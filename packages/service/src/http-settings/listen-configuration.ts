@@ -5,9 +5,9 @@ export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */
   readonly port: number;
-  /** How long a draining process continues to serve requests while it reports that it is not ready. */
+  /** How long a draining process keeps serving requests while reporting that it is not ready. */
   readonly drainMilliseconds: number;
-  /** A second listener, which serves /metrics. Intended only for the operator's network. */
+  /** A second listener, which serves /metrics and is intended only for the operator's network. */
   readonly metrics:
     | { readonly kind: 'configured'; readonly host: string; readonly port: number }
     | { readonly kind: 'not-configured' };
@@ -48,7 +48,10 @@ interface Address {
   readonly port: number;
 }
 
-/** Whether two listeners of one process cannot both listen. An address that listens on all interfaces includes others. */
+/**
+ * Whether two listeners of one process conflict. An address that listens on all interfaces overlaps with every other
+ * address.
+ */
 function collide(one: Address, other: Address): boolean {
   const hosts = [one.host, other.host];
   const overlap = one.host === other.host || hosts.includes('0.0.0.0') || hosts.includes('::');

@@ -7,8 +7,8 @@ import { describeListenTrouble } from '../lifecycle/listen-trouble.js';
 import type { ListenConfiguration } from './listen-configuration.js';
 
 /**
- * Checks that this machine has the addresses on which a service will listen, and that this user may use its ports. Does
- * not check whether the ports are free, because a running process of the same service may use them.
+ * Checks that this machine has the addresses on which a service will listen, and that this user may use the ports. Does
+ * not check whether the ports are free, because another process of the same service may be using them.
  */
 export function listeningStartCheck({ host, port, metrics }: ListenConfiguration): StartCheck {
   return {
@@ -21,7 +21,7 @@ export function listeningStartCheck({ host, port, metrics }: ListenConfiguration
   };
 }
 
-/** Binds a UDP socket for a moment: the same rules apply to it, but it cannot collide with a TCP listener. */
+/** Briefly binds a UDP socket. The same rules apply to it, but it cannot conflict with a TCP listener. */
 async function requireUsable(host: string, port: number): Promise<void> {
   try {
     const { address, family } = await lookup(host);
@@ -34,7 +34,7 @@ async function requireUsable(host: string, port: number): Promise<void> {
       socket.close();
     }
   } catch (error) {
-    // The UDP port is in use, which does not matter.
+    // Only the UDP port is in use, which does not matter because the service listens on TCP.
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return;
     const trouble = describeListenTrouble(error);
     throw trouble === undefined ? error : new ConfigurationError([trouble]);

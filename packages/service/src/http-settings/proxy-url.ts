@@ -1,7 +1,10 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 import { Secret } from '../config/secret.js';
 
-/** Reads the URL of an HTTP proxy. It is secret, because it may contain a password, so problems do not show it. */
+/**
+ * Reads the URL of an HTTP proxy. The URL is a secret, because it may contain a password, so problem messages do not
+ * show it.
+ */
 export function readProxyUrl(reader: EnvironmentReader, name: string): Secret<string> | undefined {
   const text = reader.optional(name);
   if (text === undefined) return undefined;
