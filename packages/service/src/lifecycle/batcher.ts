@@ -12,23 +12,23 @@ export interface BatcherOptions<Item> {
    *
    * - `end-of-tick` (default): runs the items of one event-loop tick as a batch, even if earlier batches are still
    *   running.
-   * - `when-idle`: runs one batch at a time. Items that are added meanwhile form the next batch.
+   * - `when-idle`: runs one batch at a time. Items that are added while a batch runs form the next batch.
    */
   readonly dispatch?: 'end-of-tick' | 'when-idle';
   /** Maximum items per batch. Default: no limit. */
   readonly maximumItems?: number;
-  /** Returns how many of the first items fit into one batch, at least 1. Default: all, up to `maximumItems`. */
+  /** Returns how many items, counted from the first, fit into one batch; at least 1. Default: all, up to `maximumItems`. */
   readonly countFitting?: (items: readonly Item[]) => number;
   /**
-   * Whether a single item may have made a batch fail. The items then run one by one, in order, so that only the bad
-   * item is rejected. Default: never.
+   * Whether a single item may have caused a batch to fail. If so, the items are run one by one, in order, so that only
+   * the bad item is rejected. Default: never.
    */
   readonly isolates?: (error: unknown) => boolean;
 }
 
 /**
  * Batches items that are added at about the same time (a DataLoader without the cache). `run` returns one result per
- * item, in order. If it rejects, all items of the batch are rejected with the same reason, unless failures are
+ * item, in order. If `run` rejects, all items in the batch are rejected with the same reason, unless failures are
  * isolated.
  */
 export class Batcher<Item, Result> {
@@ -45,7 +45,7 @@ export class Batcher<Item, Result> {
     this.#options = options;
   }
 
-  /** Whether a `when-idle` batcher currently runs no batch. */
+  /** Whether a `when-idle` batcher is currently not running a batch. */
   get isIdle(): boolean {
     return !this.#isRunning;
   }

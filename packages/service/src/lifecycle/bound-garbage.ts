@@ -2,13 +2,13 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
 /** Keeps the memory of an overloaded process below twice that of an idle process. */
 const garbagePercent = 150;
-/** V8 itself collects smaller heaps earlier. */
+/** V8 collects smaller heaps earlier on its own. */
 const largeHeapBytes = 2 ** 31;
 
 /**
- * Limits garbage to 1.5 times the memory in use (a heap growing factor of 2.5). On machines with much memory, V8 allows
- * 3 times (a factor of 4). Requests that are queued or wait for a commit survive young-generation collections, so an
- * overloaded process would reach V8's limit in seconds.
+ * Limits garbage to 1.5 times the memory in use (a heap growing factor of 2.5). On machines with a lot of memory, V8
+ * allows 3 times the memory in use (a factor of 4). Requests that are queued or waiting for a commit survive
+ * young-generation collections, so an overloaded process would reach V8's limit within seconds.
  */
 export function boundGarbage(): void {
   if (getHeapStatistics().heap_size_limit < largeHeapBytes) return;

@@ -1,4 +1,7 @@
-/** Returns the time in milliseconds since the Unix epoch. It is passed in everywhere, so that tests can control the time. */
+/**
+ * Returns the time in milliseconds since the Unix epoch. Always passed in as a parameter, so that tests can control the
+ * time.
+ */
 export type Clock = () => number;
 
 export const systemClock: Clock = () => Date.now();

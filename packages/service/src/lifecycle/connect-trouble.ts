@@ -71,7 +71,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** For certificates from an untrusted certificate authority. Many error codes report this. */
+/** For certificates from an untrusted certificate authority, which many error codes report. */
 const untrusted: Trouble = {
   step: 'tls',
   what: 'its certificate is not from a certificate authority that this machine trusts',
@@ -94,8 +94,9 @@ export interface ConnectTrouble {
 }
 
 /**
- * Determines why a connection failed. Returns `undefined` if the error is not a connection error. `authoritiesSetting`
- * names the program's setting for certificates of additional certificate authorities, if it has one.
+ * Determines the reason for a failed connection. Returns `undefined` if the error is not a connection error.
+ * `authoritiesSetting` is the name of the program's setting for certificates of additional certificate authorities, if
+ * there is one.
  */
 export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
@@ -105,7 +106,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
     (certificateCodes.test(code) ? untrusted : undefined) ??
     (/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/.test(code) ? noHandshake : undefined);
   if (trouble === undefined) return undefined;
-  // Apple's and Google's hosts refuse a handshake with an alert that only the message names.
+  // Apple's and Google's hosts refuse a handshake with an alert that appears only in the error message.
   const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
   const remedy =
     trouble === untrusted && authoritiesSetting !== undefined

@@ -19,7 +19,10 @@ export function onEarlyTickEnd(listener: () => void): () => void {
   return () => void earlyEndListeners.delete(listener);
 }
 
-/** Ends this tick early: runs everything that {@link atEndOfTick} has scheduled. Call this in a tick that lasts too long. */
+/**
+ * Ends this tick early: runs everything scheduled with {@link atEndOfTick}. Call this in a tick that has lasted too
+ * long.
+ */
 export function endTick(): void {
   for (const listener of earlyEndListeners) listener();
   for (const once of [...scheduled]) once();

@@ -1,6 +1,6 @@
 import { RoundRobinQueue } from './round-robin-queue.js';
 
-/** Limits concurrency and queues further calls: round-robin across clients, FIFO within one client. */
+/** Limits concurrency and queues further calls, round-robin across clients and FIFO within a client. */
 export class FairQueue {
   readonly #maximumConcurrency: number;
   readonly #pending = new RoundRobinQueue<() => void>();
@@ -10,7 +10,7 @@ export class FairQueue {
     this.#maximumConcurrency = maximumConcurrency;
   }
 
-  /** Number of queued calls of all clients. Running calls do not count. */
+  /** Number of queued calls across all clients. Running calls do not count. */
   get pending(): number {
     return this.#pending.count;
   }

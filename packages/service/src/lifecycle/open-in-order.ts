@@ -4,9 +4,9 @@ import type { RunningService } from './run-process.js';
 export type Closers = (() => Promise<void>)[];
 
 /**
- * Opens resources that depend on each other. `open` pushes a close function for each. The resources are closed in
- * reverse order, even if `open` fails halfway.
- * @throws the error of `open`
+ * Opens resources that depend on each other. `open` pushes a close function for each resource. The resources are closed
+ * in reverse order, even if `open` fails partway through.
+ * @throws the error from `open`
  */
 export async function openInOrder<Opened extends object>(
   open: (closers: Closers) => Promise<Opened>,

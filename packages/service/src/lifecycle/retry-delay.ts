@@ -1,5 +1,5 @@
 export interface BackOff {
-  /** Number of attempts made so far. It is 1 after the first failure. */
+  /** Number of attempts made so far; 1 after the first failure. */
   readonly attempt: number;
   readonly firstMilliseconds: number;
   readonly capMilliseconds: number;
@@ -10,7 +10,7 @@ export interface RetryDelayOptions extends BackOff {
   readonly random: () => number;
 }
 
-/** Returns the exponential backoff in milliseconds. It doubles with each attempt, from the first delay up to the cap. */
+/** Returns the exponential backoff in milliseconds, which doubles with each attempt, from the first delay up to the cap. */
 export function backOffMilliseconds({ attempt, firstMilliseconds, capMilliseconds }: BackOff): number {
   return Math.min(capMilliseconds, firstMilliseconds * 2 ** Math.min(attempt - 1, 40));
 }

@@ -5,13 +5,16 @@ interface Client<Item> {
   readonly items: FifoQueue<Item>;
 }
 
-/** Round-robin queue over clients, FIFO within one client. Each operation takes O(1). */
+/** Queue that is round-robin across clients and FIFO within a client. Each operation takes O(1). */
 export class RoundRobinQueue<Item> {
   /** Clients with at least one item. */
   readonly #clients = new Map<string, Client<Item>>();
   readonly #rotation = new FifoQueue<Client<Item>>();
   #count = 0;
-  /** The client whose queue was emptied last. It is reused, because that client is usually the next to add an item. */
+  /**
+   * The client whose queue was emptied last. The object is reused, because that client is usually the next to add an
+   * item.
+   */
   #last: Client<Item> | undefined;
 
   /** Number of items of all clients. */
@@ -42,7 +45,7 @@ export class RoundRobinQueue<Item> {
   /**
    * Removes and returns the oldest item of the next client in the rotation. Returns `undefined` if the queue is empty.
    * Drops items for which `isOver` is true; a dropped item does not use up its client's turn. Skips clients for which
-   * `isPaused` is true, and returns `undefined` if all clients are paused.
+   * `isPaused` is true, and returns `undefined` if this applies to all clients.
    */
   take(
     isOver: (item: Item) => boolean = () => false,

@@ -8,7 +8,10 @@ import { boundGarbage } from './bound-garbage.js';
 import { describeListenTrouble } from './listen-trouble.js';
 import { notifySystemd } from './notify-systemd.js';
 
-/** A running service. Closing it is a graceful shutdown: it stops accepting requests, drains, and frees all resources. */
+/**
+ * A running service. Closing it is a graceful shutdown: the service stops accepting requests, drains, and frees all
+ * resources.
+ */
 export interface RunningService {
   close(): Promise<void>;
   /** Makes a later `close` skip draining. */
@@ -20,12 +23,12 @@ export interface ProcessOptions<Service extends RunningService> {
   readonly log: Log;
   /** The environment of this process, for {@link notifySystemd}. */
   readonly environment?: Environment;
-  /** Time in addition to ten seconds that closing may take before the process exits anyway. Default 0. */
+  /** How long closing may take, in addition to ten seconds, before the process exits anyway. Default 0. */
   readonly drainMilliseconds?: number;
   start(): Promise<Service>;
   /**
    * Reloads credentials on SIGHUP. If absent, SIGHUP shuts the service down, as it does when a terminal closes.
-   * @throws ConfigurationError if the new credentials cannot be used; the previous ones then stay in use
+   * @throws ConfigurationError if the new credentials cannot be used, in which case the previous ones stay in use
    */
   reload?(service: Service): Promise<void>;
 }
@@ -34,8 +37,8 @@ const closeDeadlineMilliseconds = 10_000;
 
 /**
  * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP. A
- * signal during the start takes effect after the start, so that everything is closed. If the start fails, exits with 1.
- * If the operator can fix the failure, prints it in plain sentences without a stack trace.
+ * signal during startup takes effect after startup, so that everything is closed. If startup fails, exits with 1. If
+ * the operator can fix the failure, prints it in plain sentences without a stack trace.
  */
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,
@@ -46,13 +49,14 @@ export async function runProcess<Service extends RunningService>(
   const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
-  // A listener exists if Node's option for heap snapshots uses SIGUSR2. Otherwise this signal shuts down like the others.
+  // A listener exists if SIGUSR2 is used by Node's heap snapshot option. Otherwise this signal shuts the process down
+  // like the others.
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');
     let reloading: Promise<void> = Promise.resolve();
     process.on('SIGHUP', () => {
-      // Reloads are serialized: an earlier, slower reload must not restore former credentials.
+      // Reloads are serialized, because an earlier, slower reload must not restore old credentials.
       reloading = reloading.then(() => reload(options, started));
     });
   }
@@ -89,14 +93,14 @@ async function reload<Service extends RunningService>(
   }
 }
 
-/** Describes a startup error: one line per problem. An unexpected error keeps its stack. */
+/** Describes a startup error: one line per problem. Unexpected errors keep their stack trace. */
 export function describeBootError(error: unknown): string {
   const { code, message, path, stack, syscall } = error as NodeJS.ErrnoException;
   if (error instanceof ConfigurationError) return error.problems.join('\n  ');
   const listenTrouble = describeListenTrouble(error);
   if (listenTrouble !== undefined) return listenTrouble;
   if (code === 'DATABASE_UNUSABLE' || code === 'DATABASE_UNAVAILABLE' || syscall === 'listen') return message;
-  // EEXIST: there is a file where a folder should be.
+  // EEXIST means that there is a file where a folder should be.
   const cause = code === 'EEXIST' ? { code: 'ENOTDIR' } : error;
   if (path !== undefined && isFileTrouble(cause)) return `${path} cannot be used: ${fileTrouble(cause)}.`;
   return stack ?? String(error);

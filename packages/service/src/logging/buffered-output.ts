@@ -4,7 +4,7 @@ const flushMilliseconds = 100;
 const bufferedCharacters = 8192;
 const errorLevel = 50;
 
-/** A destination. Before each line, pino sets its `lastLevel`. */
+/** A log destination. Before each line, pino sets its `lastLevel`. */
 interface LeveledDestination extends DestinationStream {
   readonly [needsMetadata]: true;
   lastLevel: number;
@@ -15,9 +15,9 @@ const needsMetadata: typeof pino.symbols.needsMetadataGsym = pino.symbols.needsM
 let output: LeveledDestination | undefined;
 
 /**
- * Returns standard output with a buffer that the process shares, because a system call per line costs more than
- * formatting the line. Flushes at 8 Ki characters, after 100 ms, at a line of level `error` or above, and at exit, even
- * after an uncaught error. SIGKILL loses the last 100 ms.
+ * Returns standard output with a process-wide buffer, because a system call per line would cost more than formatting
+ * the line. Flushes at 8 Ki characters, after 100 ms, after a line of level `error` or higher, and at exit, even after
+ * an uncaught error. On SIGKILL, the last 100 ms are lost.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();
@@ -26,7 +26,7 @@ export function bufferedOutput(): DestinationStream {
 
 function openOutput(): LeveledDestination {
   const stream = pino.destination({ dest: 1, sync: true });
-  // Buffered here: the stream would copy its whole buffer at each line to count bytes.
+  // Buffered here, because the stream would copy its whole buffer for each line to count bytes.
   let buffered = '';
   const flush = (): void => {
     if (buffered === '') return;

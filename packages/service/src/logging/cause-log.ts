@@ -1,6 +1,6 @@
 import type { Log } from './create-logger.js';
 
-/** The messages for the first line about a cause, and for the lines with counts. */
+/** The messages for the first line about a cause and for the lines with counts. */
 interface CauseWords {
   readonly first: string;
   readonly more: string;
@@ -10,7 +10,7 @@ export interface CauseLogOptions<Cause extends object> {
   readonly log: Log;
   readonly words: CauseWords;
   levelOf(cause: Cause): 'error' | 'info';
-  /** Returns the cause under which `cause` is counted once too many different causes have occurred. */
+  /** Returns the more general cause under which `cause` is counted once too many different causes have occurred. */
   other(cause: Cause): Cause;
 }
 
@@ -21,12 +21,12 @@ interface Noted<Cause> {
 }
 
 const intervalMilliseconds = 60_000;
-// Bounded, because the texts may come from other systems, which can send any number of different texts.
+// Bounded, because the causes may contain text from other systems, which can send any number of different texts.
 const maximumCauses = 100;
 
 /**
- * Logs frequent events without flooding the log. The first occurrence of each cause is logged at once with its details,
- * and further occurrences as one line per minute with their count.
+ * Logs frequent events without flooding the log. The first occurrence of each cause is logged immediately with its
+ * details. Further occurrences are logged as a count, in one line per minute.
  */
 export class CauseLog<Cause extends object> {
   readonly #options: CauseLogOptions<Cause>;
@@ -38,8 +38,8 @@ export class CauseLog<Cause extends object> {
   }
 
   /**
-   * Returns whether the occurrence was logged at once. `details` describe only this occurrence, and replace fields of
-   * the cause.
+   * Returns whether the occurrence was logged immediately. `details` describe only this occurrence, and override fields
+   * of the cause.
    */
   note(exact: Cause, details: object): boolean {
     const { log, words, levelOf, other } = this.#options;
@@ -58,8 +58,8 @@ export class CauseLog<Cause extends object> {
   }
 
   /**
-   * Logs the count of each cause since the last flush. A cause that did not occur since then is logged at once the next
-   * time it occurs.
+   * Logs the count of each cause since the last flush. A cause that has not occurred since then will be logged
+   * immediately the next time it occurs.
    */
   flush(): void {
     const { log, words, levelOf } = this.#options;

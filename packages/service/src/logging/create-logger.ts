@@ -5,8 +5,8 @@ import { bufferedOutput } from './buffered-output.js';
 export type Log = Logger;
 
 /**
- * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. It deliberately has no serializers for
- * requests and responses, so that code cannot log their content by accident.
+ * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. The logger deliberately has no
+ * serializers for requests and responses, so that their content cannot be logged by accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
   const options = {
@@ -21,7 +21,7 @@ export function createLogger(name: string, level: LogLevel, destination?: Destin
 }
 
 /**
- * Returns a function that formats the current time. It caches the text, because many lines fall into the same
+ * Returns a function that formats the current time. The text is cached, because many lines fall into the same
  * millisecond.
  */
 function writtenTime(): () => string {

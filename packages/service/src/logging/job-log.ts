@@ -11,11 +11,11 @@ interface LoggedJob {
 interface JobLog {
   /** Called with an unexpected error. `job.kind` is `none` if the error does not concern a particular job. */
   onJobError(error: unknown, job: LoggedJob): void;
-  /** Called when a job was given up and has become a dead letter with this reason. */
+  /** Called when a job has been given up and has become a dead letter, with the reason. */
   onJobGivenUp(job: LoggedJob, reason: string): void;
   /** Called when the database is reachable. */
   onAnswer(): void;
-  /** Logs the counts that are not logged yet. */
+  /** Logs all counts that have not been logged yet. */
   flush(): void;
 }
 
@@ -33,8 +33,8 @@ interface GivenUp {
 }
 
 /**
- * Logs unexpected errors of jobs, and jobs that were given up: one line per minute, kind and reason. Logs a database
- * outage once when it starts and once when it ends. `program` is the program whose command `queue` manages the jobs.
+ * Logs unexpected job errors, and jobs that were given up: one line per minute, kind and reason. Logs a database outage
+ * once when it starts and once when it ends. `program` is the program whose `queue` command manages the jobs.
  */
 export function createJobLog(log: Log, program: string): JobLog {
   const troubleLog = new TroubleLog();
@@ -85,8 +85,8 @@ export function createJobLog(log: Log, program: string): JobLog {
 }
 
 /**
- * Returns the kind under which a job's errors are counted. All scheduled work is one group, because a process that was
- * stopped for a long time gives up all of it at once.
+ * Returns the kind under which a job's errors are counted. All scheduled work forms one group, because a process that
+ * was stopped for a long time gives up all scheduled jobs at once.
  */
 function kindGroup(kind: string): string {
   return kind.startsWith('schedule/') ? 'schedule/*' : kind;

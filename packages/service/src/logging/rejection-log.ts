@@ -2,7 +2,7 @@ import type { DeliveryFault } from '@waxwing/protocol';
 import { CauseLog } from './cause-log.js';
 import type { Log } from './create-logger.js';
 
-/** Why a notification is not sent. */
+/** Why a notification was not sent. */
 export interface Rejection {
   readonly reason: string;
   readonly fault: DeliveryFault;
@@ -16,8 +16,8 @@ const rejected = {
 };
 
 /**
- * Logs rejected notifications. The first rejection for each reason is logged at once with its device, and further
- * rejections as one line per minute with their count. Faults for which `isError` is true are logged as errors.
+ * Logs rejected notifications. The first rejection for each reason is logged immediately with its device. Further
+ * rejections are logged as a count, in one line per minute. Faults for which `isError` is true are logged as errors.
  */
 export class RejectionLog {
   readonly #causes: CauseLog<Rejection>;
@@ -31,14 +31,14 @@ export class RejectionLog {
     });
   }
 
-  /** Returns whether the rejection was logged at once. `device` identifies the device. */
+  /** Returns whether the rejection was logged immediately. `device` identifies the device. */
   note({ reason, fault, app }: Rejection, device: unknown): boolean {
     return this.#causes.note({ reason, fault, app }, { device });
   }
 
   /**
-   * Logs the count of each reason since the last flush. A reason that did not occur since then is logged at once the
-   * next time it occurs.
+   * Logs the count of each reason since the last flush. A reason that has not occurred since then will be logged
+   * immediately the next time it occurs.
    */
   flush(): void {
     this.#causes.flush();

@@ -27,11 +27,11 @@ export class Metrics {
   readonly #beforeText: (() => Promise<void>)[] = [];
   readonly #httpSides: (() => HttpCounts)[] = [];
   readonly requestSeconds: Histogram<'operation' | 'status'>;
-  /** Valid connections and requests that a limit refused or ended. */
+  /** Valid connections and requests that were refused or ended because of a limit. */
   readonly httpRefusals: Counter<'reason'>;
-  /** Requests whose client disconnected before the answer. */
+  /** Requests whose client disconnected before the response was sent. */
   readonly httpAborted: Counter;
-  /** Rows that a cleanup removed. `kind` names the kind of rows. */
+  /** Rows removed by cleanups. `kind` is the kind of rows. */
   readonly rowsRemoved: Counter<'kind'>;
 
   constructor() {
@@ -56,8 +56,8 @@ export class Metrics {
   }
 
   /**
-   * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. If the count fails or takes longer
-   * than three seconds, the metric is missing; the readiness checks then report the reason.
+   * Counts jobs at each scrape. Single-flight: concurrent scrapes share one count. If counting fails or takes longer
+   * than three seconds, the metric is missing from that scrape, and the readiness checks report the reason.
    */
   watchJobs(count: () => Promise<readonly JobCounts[]>): void {
     const gauge = this.gauge(
@@ -80,14 +80,14 @@ export class Metrics {
     });
   }
 
-  /** Reads the size of SQLite's write-ahead log at each scrape. Without such a log, the metric does not exist. */
+  /** Reads the size of SQLite's write-ahead log at each scrape. If there is no such log, the metric is not registered. */
   watchDatabaseLog(bytes: () => number | undefined): void {
     if (bytes() === undefined) return;
     const gauge = this.gauge('waxwing_database_log_bytes', "Bytes of SQLite's write-ahead log");
     this.beforeScrape(async () => gauge.set(bytes() ?? 0));
   }
 
-  /** Reads an HTTP app's load at each scrape. The loads of several apps in the process are added up. */
+  /** Reads an HTTP app's load at each scrape. If the process has several apps, their loads are added up. */
   watchHttp(count: () => HttpCounts): void {
     this.#httpSides.push(count);
     if (this.#httpSides.length > 1) return;
@@ -108,8 +108,8 @@ export class Metrics {
   }
 
   /**
-   * Runs the readiness checks at each scrape, and sets a gauge to 1 if a check passes and to 0 if it fails. Another
-   * gauge shows whether it passes with a warning.
+   * Runs the readiness checks at each scrape, and sets a gauge for each check: 1 if it passes, 0 if it fails. A second
+   * gauge shows whether the check passes with a warning.
    */
   watchReadiness(look: () => Promise<Readonly<Record<string, CheckResult>>>): void {
     const passes = this.gauge('waxwing_readiness_check', 'Readiness checks: passes (1) or fails (0)', [
@@ -128,7 +128,7 @@ export class Metrics {
     });
   }
 
-  /** Registers a function that each scrape calls first and waits for. It must not reject. */
+  /** Registers a function that is called and awaited at the start of each scrape. The function must not reject. */
   beforeScrape(look: () => Promise<void>): void {
     this.#beforeText.push(look);
   }

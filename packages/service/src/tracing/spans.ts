@@ -18,7 +18,7 @@ export interface SpanOptions {
 
 /**
  * Runs the work of an HTTP request in a span. The span continues the trace of the request's `traceparent`, or starts a
- * new trace. Without a tracer provider, only runs the work.
+ * new trace. If there is no tracer provider, just runs the work.
  * @param isFault whether an error is a fault of this program rather than of the request
  */
 export function inRequestSpan<Result>(
@@ -34,8 +34,8 @@ export function inRequestSpan<Result>(
 }
 
 /**
- * Runs work in a span of the trace that `traceparent` names. If it is `undefined`, runs the work outside any trace, so
- * that work on a timer does not join the trace of the code that started the timer.
+ * Runs work in a span of the trace given by `traceparent`. If it is `undefined`, runs the work outside any trace, so
+ * that work started by a timer does not join the trace of the code that set the timer.
  */
 export function inSpanOf<Result>(
   traceparent: string | undefined,
@@ -82,7 +82,7 @@ function record<Result>(
   });
 }
 
-/** Returns the tracer of the provider that this program or its host has registered; `undefined` if there is no provider. */
+/** Returns the tracer of the provider that was registered by this program or its host; `undefined` if there is none. */
 function findTracer(): Tracer | undefined {
   const provider = trace.getTracerProvider();
   return provider instanceof ProxyTracerProvider

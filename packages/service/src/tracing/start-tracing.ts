@@ -6,14 +6,14 @@ import type { RunningService } from '../lifecycle/run-process.js';
 
 /** Where spans are sent. */
 export interface TracingConfiguration {
-  /** OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`. `undefined`: no spans are sent. */
+  /** OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`. If `undefined`, no spans are sent. */
   readonly url: string | undefined;
   /**
    * Sampling rate of new traces, in percent. Traces that another program started follow that program's sampling
    * decision.
    */
   readonly percent: number;
-  /** Name of the URL's setting. */
+  /** Name of the setting that contains the URL. */
   readonly setting: string;
 }
 
@@ -34,8 +34,8 @@ export function readTracingConfiguration(reader: EnvironmentReader): TracingConf
 }
 
 /**
- * Checks that the packages that tracing needs are installed. Returns `undefined` if no URL is configured: there is
- * nothing to check.
+ * Checks that the packages required for tracing are installed. Returns `undefined` if no URL is configured, because
+ * there is nothing to check then.
  */
 export function tracingStartCheck({ url, setting }: TracingConfiguration): StartCheck | undefined {
   if (url === undefined) return undefined;
@@ -49,7 +49,7 @@ export function tracingStartCheck({ url, setting }: TracingConfiguration): Start
 }
 
 /**
- * Starts to send spans, if a URL is configured. Closing sends the last ones, within two seconds.
+ * Starts sending spans, if a URL is configured. Closing sends the remaining spans, within two seconds.
  * @throws ConfigurationError if the optional packages of OpenTelemetry's SDK are not installed.
  */
 export async function startTracing(

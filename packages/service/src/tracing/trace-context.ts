@@ -1,9 +1,9 @@
 import { context, isSpanContextValid, type SpanContext, TraceFlags, trace } from '@opentelemetry/api';
 
-/** `00-<trace id>-<parent id>-<flags>` in lower case. https://www.w3.org/TR/trace-context/#traceparent-header */
+/** `00-<trace id>-<parent id>-<flags>` in lowercase. https://www.w3.org/TR/trace-context/#traceparent-header */
 const form = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Returns the W3C `traceparent` of the current span; `undefined` outside of a trace or without a tracer provider. */
+/** Returns the W3C `traceparent` of the current span; `undefined` outside a trace or without a tracer provider. */
 export function currentTraceparent(): string | undefined {
   const span = trace.getSpanContext(context.active());
   if (span === undefined || !isSpanContextValid(span)) return undefined;
@@ -19,7 +19,7 @@ export function parseTraceparent(text: string): SpanContext | undefined {
   return isSpanContextValid(span) ? span : undefined;
 }
 
-/** Binds `work` to the current trace, for work that other code calls later, such as a shared commit. */
+/** Binds `work` to the current trace. For work that is called later by other code, such as a shared commit. */
 export function boundToTrace<Arguments extends unknown[], Result>(
   work: (...given: Arguments) => Result,
 ): (...given: Arguments) => Result {
