@@ -41,7 +41,7 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** RFC 8030 specifies no delays. These match the delays after FCM's 503 and for a device that APNs throttles. */
+  /** RFC 8030 specifies no delays. The first delays match FCM's 503 and a device that APNs throttles. */
   webPushUnavailable: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 15 * minute,
