@@ -92,7 +92,7 @@ const refused: Record<string, Refusal> = {
       ];
     }),
   ),
-  'a folder': [(path) => mkdirSync(path, { mode: 0o700 }), 'is a folder: name a file'],
+  'a folder': [(path) => mkdirSync(path, { mode: 0o700 }), 'is a folder: '],
   'a named pipe': [
     (path) => void execFileSync('mkfifo', ['-m', '600', path]),
     'is a named pipe: name a regular file',
@@ -136,7 +136,7 @@ const refusedOfForeigners: Record<string, Refusal> = {
       put(path, content);
       chownSync(path, foreigner, 0);
     },
-    `belongs to user ${foreigner}, who is neither root nor the user of this program (0): run this as the owner`,
+    `belongs to user ${foreigner}, who is neither root nor the user of this program (0): run this program as the owner`,
   ],
 };
 const refusedLinksOfForeigners: Record<string, Refusal> = {
