@@ -6,7 +6,7 @@ import {
 } from '#server-push/push-devices/accept-registration.js';
 import type { PushTransaction } from '#server-push/tables.js';
 
-/** Accepts one registration, without the user's rate limits. */
+/** Accepts one registration, bypassing the user's rate limits. */
 export async function acceptRegistration(
   transaction: PushTransaction,
   userId: UserId,

@@ -4,7 +4,7 @@ import { roles } from '#server/platform/authentication/roles.js';
 import { type ServerTables, serverMigrations } from '#server/tables.js';
 import type { Constellation, ConstellationUser } from './constellation.js';
 
-/** Adds members like the command, but without a process for each. */
+/** Adds members as the CLI command does, but without spawning a process for each. */
 export async function addUsers(
   { serverEnv }: Pick<Constellation, 'serverEnv'>,
   names: readonly string[],

@@ -3,7 +3,7 @@ import type { Fetch } from '@waxwing/client';
 /** The last feature level at which phones register in the older generation. */
 export const olderLevel = 431;
 
-/** A phone's `fetch` whose servers announce another feature level; `undefined` keeps their own. */
+/** A `fetch` for phones that replaces the feature level in the server's answers. `undefined` keeps the server's own. */
 export function announcing(level: () => number | undefined, inner: Fetch = fetch): Fetch {
   return async (url, init) => {
     const answer = await inner(url, init);

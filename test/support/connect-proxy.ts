@@ -2,13 +2,13 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 
-/** Target of a CONNECT request to the proxy, and its credentials. */
+/** Target and credentials of a CONNECT request to the proxy. */
 interface Tunnel {
   readonly to: string;
   readonly credentials: string | undefined;
 }
 
-/** A proxy on loopback that tunnels for clients with any credentials, and refuses others with 407. */
+/** A loopback proxy that tunnels for clients that send any credentials, and refuses all others with 407. */
 export async function startConnectProxy() {
   const tunnels: Tunnel[] = [];
   const sockets = new Set<Socket>();

@@ -30,13 +30,13 @@ export interface Delivery {
   readonly vendor: 'fcm' | 'apns';
   readonly headers: Record<string, string>;
   readonly body: unknown;
-  /** The exact text of the body within the answer, in which 64-bit numbers are not rounded. */
+  /** The body's exact text. In `body`, 64-bit numbers are rounded. */
   readonly text: string;
 }
 
 /**
- * Relay and server as real processes with their own databases, and the vendors' stand-ins within the test. Each can be
- * ended and restarted on the same data and ports.
+ * Relay and server as real processes with their own databases, and the vendors' stand-ins in the test's process. Relay
+ * and server can each be stopped and restarted on the same data and port.
  */
 export class Constellation {
   readonly dir: string;
@@ -61,7 +61,7 @@ export class Constellation {
     this.bouncerPublicKey = parts.bouncerPublicKey;
   }
 
-  /** Provisions everything with the commands of operators and admins. Starts no relay and no server. */
+  /** Provisions everything with the CLI commands of operators and admins. Does not start the relay or the server. */
   static async create(
     extra: { relay?: Record<string, string>; server?: Record<string, string> } = {},
   ): Promise<Constellation> {
@@ -72,7 +72,7 @@ export class Constellation {
     const own = { ...serverEnvironment(dir, relayPort + 1), ...extra.server };
     const relayCommand = <Answer>(args: readonly string[]) =>
       runJsonCommand<Answer>('waxwing-relay', args, { env: relayEnv });
-    // Each command is a process, so independent commands run concurrently to save time.
+    // Each command is a separate process, so independent commands run concurrently to save time.
     const [, { bouncer_public_key: bouncerPublicKey }] = await Promise.all([
       runJsonCommand('waxwing-server', ['db', 'migrate'], { env: own }),
       relayCommand<{ bouncer_public_key: string }>(['keys', 'init']),
@@ -132,7 +132,7 @@ export class Constellation {
     return spawned;
   }
 
-  /** Adds another server to the relay, which must not be running. It has no process: a test acts for it. */
+  /** Adds another server to the relay, which must not be running. The test plays the server: no process runs. */
   async addRelayServer(): Promise<{ readonly realmUuid: string; readonly authorization: string }> {
     const realmUuid = randomUUID();
     const args = ['servers', 'add', '--realm', realmUuid];
@@ -149,7 +149,9 @@ export class Constellation {
     return runJsonCommand('waxwing-server', args, { env: this.serverEnv });
   }
 
-  /** A phone of a user. It registers in the generation that the server announces, or in the one of `featureLevel`. */
+  /**
+   * A user's phone. It uses the protocol generation that the server announces, or the one that matches `featureLevel`.
+   */
   async phone(
     user: ConstellationUser,
     token: PushToken,
@@ -196,7 +198,7 @@ export class Constellation {
     }
   }
 
-  /** Kills all relays and servers; others can be started on the same data. */
+  /** Kills all relays and servers. New ones can be started on the same data. */
   async endProcesses(): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.end('SIGKILL')));
   }

@@ -25,7 +25,7 @@ export class CuttableProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Silently drops all data on the open connections; new ones work. */
+  /** Silently drops all data on open connections. New connections work. */
   silence(): void {
     for (const socket of this.#sockets) {
       socket.unpipe();

@@ -16,7 +16,7 @@ interface Injected {
 /** Headers of a request that the page itself sends. */
 export const pageHeaders = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
-/** Sends the requests of a dashboard's page to a program. */
+/** Sends a program the requests that its dashboard page sends. */
 export function dashboardRequestsTo(
   app: { inject(request: Injected): Promise<LightMyRequestResponse> },
   adminToken: string,

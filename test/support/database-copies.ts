@@ -5,7 +5,7 @@ import pg from 'pg';
 /** Copies databases that no process has open. */
 export interface DatabaseCopies {
   url(name: string): string;
-  /** Creates an empty one. */
+  /** Creates an empty database. */
   make(name: string): Promise<void>;
   copy(from: string, to: string): Promise<void>;
   close(): Promise<void>;
@@ -26,7 +26,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
   };
 }
 
-/** Databases of a PostgreSQL server. `serverUrl` names any of its databases. */
+/** Databases on a PostgreSQL server. `serverUrl` may name any database on it. */
 export function postgresCopies(serverUrl: string): DatabaseCopies {
   const prefix = `waxwing_test_${process.pid}_${Date.now()}`;
   const made = new Set<string>();

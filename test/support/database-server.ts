@@ -1,6 +1,6 @@
 /**
- * Interprets `--backend` of this repository's commands: `undefined` for SQLite, otherwise the PostgreSQL server on
- * which it creates databases. `refuse` prints the problem and ends the process.
+ * Interprets the `--backend` option of this repository's commands. Returns `undefined` for SQLite, otherwise the URL of
+ * the PostgreSQL server to create databases on. `refuse` prints the problem and exits.
  */
 export function databaseServer(backend: string, refuse: (why: string) => never): string | undefined {
   if (backend === 'sqlite') return undefined;

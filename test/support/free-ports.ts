@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the system's ephemeral ports. The system could give such a port to another program before a tested process
+// Below the ephemeral port range: the system could assign an ephemeral port to another program before a tested process
 // listens on it, or while the process restarts.
 const [lowestPort, highestPort] = [20_000, 32_000];
 

@@ -1,6 +1,6 @@
 import type { SignalListener } from '@waxwing/storage';
 
-/** A listener that records the signals it got, and can be awaited. */
+/** A listener that records the signals it receives, and can be awaited. */
 export class Heard {
   readonly all: (string | undefined)[] = [];
   #told: () => void = () => undefined;

@@ -1,6 +1,9 @@
 import type { Answered } from '@waxwing/service/http';
 
-/** The result for an answer: the provoked code as `METHOD path CODE`, and a sentence if it violates its declaration. */
+/**
+ * Result of checking an answer: its error code as `METHOD path CODE`, and a sentence if the answer violates its
+ * operation's declaration.
+ */
 export interface HeldAnswer {
   readonly provoked?: string;
   readonly wrong?: string;

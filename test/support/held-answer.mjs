@@ -2,7 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 
 /**
  * Checks an answer against its operation's declaration. Tests load this in their own process and, through
- * `hold-answers.mjs`, in the programs that they spawn. It loads no module of the product that is not loaded already.
+ * `hold-answers.mjs`, in the programs that they spawn. It imports product modules only if the process has already
+ * loaded them.
  */
 export async function holdAnswer({ declared, code, fields }) {
   const name = `${declared.method} ${declared.path}`;
@@ -21,7 +22,7 @@ export async function holdAnswer({ declared, code, fields }) {
   return { wrong: `${name} answered fields that it does not declare: ${written(fields)}` };
 }
 
-/** The JSON on the wire, with sorted names. */
+/** Serializes a value as on the wire, but with sorted names. */
 function written(value) {
   return JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return `${inner}`;

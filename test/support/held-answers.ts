@@ -1,6 +1,6 @@
 import type { PushServer } from './push-server.js';
 
-/** Holds the relay's answers to registrations. */
+/** Delays the relay's answers to registrations until the test releases them. */
 export class HeldAnswers {
   isHolding = false;
   #release: (() => void)[] = [];

@@ -3,8 +3,8 @@ export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 
   /**
-   * Resolves once `work` stays open: it calls `stay`, which resolves on {@link release}. @throws the earlier errors of
-   * `work`.
+   * Starts `work` and resolves once it calls `stay`, which blocks until {@link release}. @throws any error that `work`
+   * throws before that.
    */
   hold(work: (stay: () => Promise<void>) => Promise<unknown>): Promise<void> {
     return new Promise((held, failed) => {
@@ -22,7 +22,7 @@ export class HeldOpen {
     });
   }
 
-  /** Lets the work end, and waits for its end. */
+  /** Lets the work finish, and waits until it has. */
   async release(): Promise<void> {
     await this.#release();
   }

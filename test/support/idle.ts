@@ -8,13 +8,13 @@ export async function idle<Tables>(jobs: JobQueue<Tables>): Promise<void> {
   const { leases, runner } = jobs;
   await runner.renewal.renew();
   await leases.takeOver();
-  // Waits twice, because a check of the schedules in progress may have read the clock too early.
+  // Waits twice: a schedule check that was already in progress may have read the clock too early.
   await ended(runner);
   runner.wake();
   await ended(runner);
 }
 
-/** A job that ends may enqueue another one. */
+/** Waits until no job is in flight. Repeats, because a finished job may have started another. */
 async function ended(runner: Pick<JobRunner, 'inFlight'>): Promise<void> {
   while (runner.inFlight.length > 0) await Promise.all(runner.inFlight);
 }

@@ -8,7 +8,7 @@ import type {
 } from '@waxwing/protocol';
 import type { RealmId } from '#relay/servers/server-tables.js';
 
-/** Casts of made-up numbers and texts to branded ids. */
+/** Casts made-up numbers and strings to branded ids. */
 export const userId = (number: number): UserId => number as UserId;
 export const groupId = (number: number): GroupId => number as GroupId;
 export const channelId = (number: number): ChannelId => number as ChannelId;

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 
 /**
  * Holds a transaction open on PostgreSQL while `meanwhile` makes a request that must wait for it. Resolves to the
- * request's answer after the transaction is committed. `finish` runs when the request waits, or was answered without
- * waiting.
+ * request's answer after the transaction is committed. `finish` runs once the request is waiting, or has been answered
+ * without waiting.
  */
 export async function whileLocked<Tables, Result>(
   db: Kysely<Tables>,

@@ -11,7 +11,7 @@ import { blake2b } from '@noble/hashes/blake2.js';
 const publicKeyBytes = 32;
 const authenticatorBytes = 16;
 
-/** The X25519 public key of a private one. */
+/** The X25519 public key of a private key. */
 export function publicKeyOf(privateKey: Uint8Array): Uint8Array {
   return x25519.getPublicKey(privateKey);
 }
@@ -27,7 +27,7 @@ export function seal(
   return sealWithSharedSecret(plaintext, publicKey, ephemeralPublicKey, shared);
 }
 
-/** A sealed box for a given X25519 result, with which a test can claim an ephemeral key that must be refused. */
+/** A sealed box for a given X25519 shared secret. Lets a test claim an ephemeral key that must be refused. */
 export function sealWithSharedSecret(
   plaintext: Uint8Array,
   publicKey: Uint8Array,
@@ -120,7 +120,7 @@ function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   return whole;
 }
 
-// @noble reports a refused point, authenticator or signature only by a plain Error.
+// @noble throws a plain Error for a refused point, authenticator or signature, so the cause cannot be checked here.
 function undefinedIfRefused<T>(attempt: () => T): T | undefined {
   try {
     return attempt();

@@ -5,10 +5,10 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
 
-// Every test file loads this. It checks each answer against its operation's declaration, in this process and in spawned
-// programs. It imports no module of the product, which would slow down test files that need none.
+// Every test file loads this module. It checks each answer against its operation's declaration, in this process and in
+// spawned programs. It does not import product modules, because that would slow down test files that do not need them.
 
-// Test files of the same worker share one watch, which the first of them starts.
+// Test files in the same worker share one check, which the first file starts.
 
 interface Watch {
   readonly wrong: string[];

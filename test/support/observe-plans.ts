@@ -15,7 +15,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement that PostgreSQL ran, reads and writes alike. */
+/** A statement that PostgreSQL ran, whether it reads or writes. */
 export interface ObservedPlan {
   readonly sql: string;
   readonly plan: PlanNode;
@@ -32,8 +32,9 @@ const settings = {
 };
 
 /**
- * Makes connections that open later send the plan of each statement. The user of the URL must be a superuser.
- * `usesIndexes` keeps PostgreSQL from scanning small tables, which would count more rows than a large table's index.
+ * Makes connections that are opened from now on report the plan of each statement. The user of the URL must be a
+ * superuser. `usesIndexes` keeps PostgreSQL from scanning small tables, which would count more rows than a large
+ * table's index.
  */
 export async function sendPlans(
   url: string,
@@ -51,8 +52,8 @@ export async function sendPlans(
 }
 
 /**
- * Calls back with the plan of every statement of this process on databases that were given to `sendPlans`. The returned
- * function stops that.
+ * Calls `tell` with the plan of every statement that this process runs on databases passed to `sendPlans`, until the
+ * returned function is called.
  */
 export function observePlans(tell: (plan: ObservedPlan) => void): () => void {
   const { emit } = pg.Client.prototype;
@@ -72,7 +73,7 @@ export function observePlans(tell: (plan: ObservedPlan) => void): () => void {
   return () => spy.mockRestore();
 }
 
-/** A plan's nodes. */
+/** The node and all nodes below it. */
 export function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }

@@ -11,8 +11,8 @@ export interface ObservedQuery {
 }
 
 /**
- * Calls back for every successful query of this thread on any database of the same kind, except begin and commit. The
- * returned function stops that.
+ * Calls `tell` for every successful query that this thread runs on any database of the same kind, except begin and
+ * commit, until the returned function is called.
  */
 export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {
   const spy = isPostgres(db) ? spyOnExecutors(db, tell) : spyOnStatements(tell);

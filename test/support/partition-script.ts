@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 const page = join(import.meta.dirname, '../../docs/scaling.md');
 
-/** The statements to partition `relay_devices` from the page on scaling, including those that the page abbreviates. */
+/** The scaling page's statements to partition `relay_devices`, including those that the page abbreviates. */
 export function partitionScript(): string {
   const script = /```sql\n(alter table relay_devices [\s\S]*?)```/.exec(readFileSync(page, 'utf8'))?.[1];
   const first = script?.split('\n').find((line) => line.startsWith('create table relay_devices_0 '));

@@ -15,14 +15,14 @@ const programs = existsSync(versions)
       .at(-1)
   : undefined;
 
-/** Whether this machine has the programs of Debian's PostgreSQL. */
+/** Whether Debian's PostgreSQL programs are installed. */
 export const hasPostgresPrograms = programs !== undefined;
 
-/** A PostgreSQL server of the test's own. */
+/** A PostgreSQL server that the test starts and stops. */
 export interface ClusterMember {
   readonly port: number;
   promote(): Promise<void>;
-  /** Ends it without a shutdown checkpoint, as a crash does. */
+  /** Stops it without a shutdown checkpoint, as a crash does. */
   crash(): Promise<void>;
 }
 

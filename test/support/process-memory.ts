@@ -47,7 +47,7 @@ function readMemory(memory: number, position: number, length: number): Buffer {
 function occurrences(chunk: Buffer, needle: Uint8Array, overlap: number): number {
   let count = 0;
   for (let at = chunk.indexOf(needle); at >= 0; at = chunk.indexOf(needle, at + 1)) {
-    // Skips matches that lie wholly in the overlap: the previous chunk has counted them.
+    // Skips matches that lie entirely in the overlap, because they were counted in the previous chunk.
     if (at + needle.length > overlap) count += 1;
   }
   return count;

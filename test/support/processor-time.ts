@@ -1,8 +1,8 @@
 const maxRuns = 8;
 
 /**
- * CPU time of the fastest of some runs, in milliseconds, without other processes. Repeats the run until it takes
- * `enough` or less: the first one may include compilation or garbage collection.
+ * CPU time of the fastest of several runs, in milliseconds, excluding other processes. Stops early once a run takes
+ * `enough` or less. The first run may include compilation or garbage collection.
  */
 export function processorMilliseconds(run: () => unknown, enough = 0): number {
   let fastest = Number.POSITIVE_INFINITY;
@@ -15,17 +15,15 @@ export function processorMilliseconds(run: () => unknown, enough = 0): number {
   return fastest;
 }
 
-/** The time of {@link tidyWords} on the reference machine. */
+/** Time that {@link tidyWords} takes on the reference machine. */
 const usualMilliseconds = 10;
 
-/**
- * How many times slower this machine is now than the reference machine, for the same work; at least 1.
- */
+/** How many times slower this machine currently is than the reference machine; at least 1. */
 export function slownessOfMachine(): number {
   return Math.max(1, processorMilliseconds(tidyWords) / usualMilliseconds);
 }
 
-/** Splits, searches and joins texts like rendering, without the product's code. */
+/** Splits, searches and joins strings as rendering does, but without product code. */
 function tidyWords(): number {
   const text = 'Words *with* `marks`, https://example.com/a?b=c and #12 between them. '.repeat(400);
   let length = 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
-// The programs that this test worker spawns write wrong answers to this file.
+// Programs spawned by this test worker write wrong answers to this file.
 const file = join(tmpdir(), `waxwing-wrong-answers-${process.pid}-${threadId}`);
 
 const holding = pathToFileURL(join(import.meta.dirname, 'hold-answers.mjs')).href;
@@ -15,7 +15,7 @@ export const answersHeld = {
   WAXWING_TEST_WRONG_ANSWERS: file,
 } as const;
 
-/** The wrong answers of spawned programs since the last call, a sentence each; usually none. */
+/** Wrong answers of spawned programs since the last call, one sentence each. Usually empty. */
 export function takeWrongAnswers(): string[] {
   let text: string;
   try {

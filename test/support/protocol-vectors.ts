@@ -73,7 +73,7 @@ export interface RegistrationVector {
 
 const vectorsDirectory = new URL('../vectors/', import.meta.url);
 
-// Each file is parsed once: the larger one has 310 kB, and every test of the relay uses it several times.
+// Each file is parsed once: the larger one is 310 kB, and every relay test uses it several times.
 let relayProtocol: RelayProtocolVectors | undefined;
 let registrations: RegistrationVectors | undefined;
 

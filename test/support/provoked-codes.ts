@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Global setup: some test must provoke each error code that an operation declares. Checks nothing if only some test
- * files ran.
+ * Global setup that fails the run if no test provokes some error code that an operation declares. Does nothing if only
+ * some test files ran.
  */
 export default function watchProvokedCodes(): () => void {
   // Each vitest project calls this function. Only the first call starts the check.
@@ -28,7 +28,7 @@ export default function watchProvokedCodes(): () => void {
 
 const declaration = 'declared ';
 
-/** Records the codes that an operation declares, for the test that knows all operations. */
+/** Lines that record an operation's declared codes. The test that lists all operations writes them. */
 export function declaredLines(
   { method, path }: { readonly method: string; readonly path: string },
   codes: readonly string[],
@@ -36,7 +36,7 @@ export function declaredLines(
   return codes.map((code) => `${declaration}${method} ${path} ${code}`);
 }
 
-/** Declared codes that no test provoked; an empty list of declarations is an error too. */
+/** Declared codes that no test provoked. Having no declarations counts as an error too. */
 export function missingCodes(lines: readonly string[]): string[] {
   const seen = new Set(lines);
   const declared = lines.filter((line) => line.startsWith(declaration));

@@ -135,7 +135,7 @@ export class PushServer {
   async close(): Promise<void> {
     await this.database.jobs.stop(0);
     await this.push.close();
-    // Closes the database now and not after the test, because one test can start many servers.
+    // Closes the database now instead of after the test, because one test can start many servers.
     await this.database.close();
     await this.relay.stand.close();
   }
@@ -145,20 +145,20 @@ export class PushServer {
     return idle(this.database.jobs);
   }
 
-  /** Lets time pass while the server runs, so that no schedule misses a period. */
+  /** Advances the clock in steps, as if the server kept running, so that no schedule misses a period. */
   async pass(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= weekMilliseconds) {
       await this.jump(Math.min(left, weekMilliseconds));
     }
   }
 
-  /** Lets time pass at once, as if the server had been off or the clock was set. */
+  /** Advances the clock in one jump, as if the server had been off or its clock had been set. */
   async jump(milliseconds: number): Promise<void> {
     this.now += milliseconds;
     await this.settle();
   }
 
-  /** Calls an operation as a user. Returns its answer, or the message of its refusal. */
+  /** Calls an operation as a user. Returns the answer, or the error message of a refusal. */
   async ask(userId: UserId, path: string, fields: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const found = this.push.operations.find(
       ({ declared }) => declared.method === 'POST' && declared.path === `/api/v1/${path}`,
@@ -209,13 +209,13 @@ export class PushServer {
     });
   }
 
-  /** Sends a notification that is given up after a minute. */
+  /** Sends a notification that expires after a minute. */
   async notify(userId: UserId, content: NotificationContent = { type: 'test', time: 1 }): Promise<void> {
     await this.push.notify([userId], { content, giveUpAt: this.now + 60_000 });
     await this.settle();
   }
 
-  /** Events to a user, without those of the older generation. */
+  /** A user's events, except those of the older generation. */
   eventsOf(userId: UserId): JsonObject[] {
     return this.events
       .filter(({ audience, event }) => audience.includes(userId) && event.type === 'device')

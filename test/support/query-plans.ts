@@ -1,7 +1,7 @@
 import { isPostgres } from '@waxwing/storage';
 import { type Kysely, type KyselyPlugin, type RootOperationNode, sql } from 'kysely';
 
-/** The query plans of the statements of some work. */
+/** Query plans of all statements that `work` runs. */
 export async function plansOf<Tables>(
   db: Kysely<Tables>,
   work: (db: Kysely<Tables>) => Promise<unknown>,

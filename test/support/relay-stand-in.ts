@@ -52,8 +52,8 @@ export function registeredMany(results: readonly object[]): RelayReaction {
 }
 
 /**
- * A relay's HTTP interface with scripted reactions that records its requests. It accepts registrations one by one: a
- * batch is answered 404 and not recorded, unless the test enables batches.
+ * A relay's HTTP interface that records requests and reacts as scripted. Unless the test enables batches, it answers a
+ * batch registration with 404 and does not record it.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];

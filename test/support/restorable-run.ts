@@ -20,7 +20,7 @@ import {
 export interface Arrived {
   /** Deliveries to each phone of the user, by its current token. */
   readonly perToken: ReadonlyMap<string, number>;
-  /** Tokens of the other user that got a delivery. */
+  /** The other user's tokens that got a delivery. */
   readonly ofOthers: readonly string[];
 }
 
@@ -200,7 +200,7 @@ async function primaryKeyOf(world: RestorableWorld): Promise<string> {
   return world.ring.keeper.look((ring) => primaryKey(ring).publicKey);
 }
 
-/** The server as phones reach it. */
+/** A `fetch` that reaches the server as phones do. */
 function fetchFrom(world: RestorableWorld): Fetch {
   return async (url, { method = 'GET', headers = {}, body }) => {
     const { pathname, search } = new URL(url);

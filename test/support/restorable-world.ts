@@ -114,8 +114,8 @@ export class RestorableWorld {
   }
 
   /**
-   * Installs new databases. Returns the name of the relay's copy. `isAhead`: the relay's counter of ids is ahead of the
-   * time.
+   * Installs fresh databases. Returns the name of the relay's copy. `isAhead`: the relay's id counter is ahead of the
+   * clock.
    */
   async reset({ isAhead }: { readonly isAhead: boolean }): Promise<string> {
     const relayCopy = isAhead ? 'relay-ahead' : 'relay-new';
@@ -136,7 +136,7 @@ export class RestorableWorld {
 
   #relayAccount: Record<string, string> = {};
 
-  /** Adds users, and adds the server to the relay, before any backup. */
+  /** Adds users and adds the server to the relay. Runs before any backup. */
   async #provision(): Promise<void> {
     for (const side of ['relay', 'server'] as const) await this.copies.make(side);
     const server = await this.server();

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 
 /**
- * Starts to measure by how much a process is slowed down by waiting for cores that others use. The returned function
- * ends the measurement and gives the factor; 1 if the system does not report it.
+ * Starts measuring how much a process is slowed down by waiting for a CPU core. The returned function ends the
+ * measurement and returns the slowdown factor, or 1 if the system does not report waiting times.
  */
 export function measureSlowdown(pid: number | undefined): () => number {
   const start = scheduled(pid);

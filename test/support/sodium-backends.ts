@@ -1,7 +1,10 @@
 import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import { loadNativeSodium } from '@waxwing/sodium/native';
 
-/** The two backends for Node. Fails with the reason if sodium-native does not load: half of the tests would be void. */
+/**
+ * The two backends for Node. Fails with the reason if sodium-native does not load, because half of the tests would
+ * prove nothing.
+ */
 export async function sodiumBackends(): Promise<{ readonly wasm: Sodium; readonly native: Sodium }> {
   let reason = '';
   const native = await loadNativeSodium((text) => {

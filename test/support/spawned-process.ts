@@ -18,13 +18,13 @@ export type CommandName = keyof typeof commands;
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Descriptor of an open file for all output; without it, `output` gets it. */
+  /** File descriptor that receives all output. Default: output is collected in `output`. */
   readonly outputFile?: number;
 }
 
 /**
- * A real process of one of our commands. Gets only PATH and HOME of the caller's environment. The test fails if one of
- * its answers violates its operation's declaration.
+ * A real process that runs one of our commands. Inherits only PATH and HOME from the caller's environment. The test
+ * fails if one of the process's answers violates its operation's declaration.
  */
 export class SpawnedProcess {
   readonly child: ChildProcess;
@@ -45,7 +45,7 @@ export class SpawnedProcess {
     }
   }
 
-  /** The output so far, of both streams. */
+  /** Output of both streams so far. */
   get output(): string {
     return this.#output;
   }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 
 /**
  * Makes another process request an exclusive lock on the database, as SQLite before 3.51 does at each close. A process
- * that gets the lock removes the log, even if another process uses it whose locks were lost.
+ * that gets the lock removes the log, even if another process still uses it but has lost its locks.
  */
 export async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
   const program = `

@@ -4,9 +4,9 @@ import pg from 'pg';
 /** A temporary database on a PostgreSQL server. */
 export interface TemporaryPostgres {
   readonly url: string;
-  /** Removes all its content. */
+  /** Empties the database. */
   empty(): Promise<void>;
-  /** Removes it, even if clients are still connected. */
+  /** Drops the database, even if clients are still connected. */
   drop(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { createTemporaryPostgres, type TemporaryPostgres } from './temporary-pos
 
 export interface TestBackend {
   readonly name: 'sqlite' | 'postgres';
-  /** The URL of an unused database; it is removed after the tests of this backend. */
+  /** The URL of an unused database, which is removed after this backend's tests. */
   freshUrl(): Promise<string>;
   /**
    * Opens a database; without a URL, a new one. Closes it after the test if the test leaves it open. Errors of job
@@ -58,7 +58,7 @@ export function sqliteBackend(): TestBackend {
 
 interface DatabaseSource {
   make(): Promise<string>;
-  /** Empties a database for reuse: these tests spend most of their time creating and removing databases. */
+  /** Empties a database for reuse, because creating and removing databases takes most of these tests' time. */
   recycle(url: string): Promise<void>;
   removeAll(): Promise<void>;
 }

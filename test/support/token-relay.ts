@@ -31,8 +31,8 @@ interface NotifyEntry {
 const success = { result: 'success', msg: '' };
 
 /**
- * A relay's HTTP interface that stores the tokens of the newer generation: a registration lives until it is removed or
- * dies. It also accepts devices of the older generation, and numbers them.
+ * A relay's HTTP interface that stores tokens of the newer generation. A registration is kept until it is removed or
+ * its token is dead. It also accepts devices of the older generation, and assigns them ids.
  */
 export class TokenRelay {
   readonly stand: RelayStandIn;
@@ -40,16 +40,16 @@ export class TokenRelay {
   readonly deliveries: Delivery[] = [];
   /** Token ids in removal requests, in order. */
   readonly removed: string[] = [];
-  /** Keys in requests to end them, as a token id and a key id, in order. */
+  /** Keys in requests to end keys, each as a token id and a key id, in order. */
   readonly ended: string[] = [];
-  /** Accounts of the older generation by the id of their token, for comparison with those that the server names. */
+  /** Older-generation accounts by token id, for comparison with the accounts that the server names. */
   readonly accountsOfToken = new Map<string, readonly number[]>();
-  /** Lists of ids that belong to one token in different spellings. */
+  /** Groups of token ids for different spellings of the same token. */
   readonly spellings: (readonly string[])[] = [];
   isDown = false;
-  /** Refuses registrations for good by their sealed text. */
+  /** Sealed texts of registrations that are permanently refused. */
   readonly refusedTexts = new Set<string>();
-  /** Refuses registrations with this code. */
+  /** If set, registrations are refused with this code. */
   refusal: string | undefined;
   /** Wraps the relay's reaction to a request; `react` calls the relay. */
   around: (request: RelayRequest, react: () => RelayReaction) => RelayReaction | Promise<RelayReaction> = (
