@@ -11,13 +11,13 @@ const warmUpMilliseconds = 1000;
 /** Creates relays and servers as operators run them, on new databases. */
 export async function createBenchWorld(postgresUrl: string | undefined, users = 0): Promise<CrashWorld> {
   const world = await createCrashWorld({ postgresUrl, users });
-  // Turns off the check of answers that spawned programs run in tests, because it would be measured too.
+  // Turns off the answer checks that spawned programs run in tests, because their cost would be measured too.
   const { relayEnv, serverEnv } = world.constellation;
   for (const env of [relayEnv, serverEnv]) Object.assign(env, { NODE_OPTIONS: '' });
   return world;
 }
 
-/** Makes requests that register new phones as the server of this world. */
+/** Returns a function that builds requests from this world's server, each registering a new phone. */
 export function registrationMaker({ constellation }: CrashWorld): Promise<() => Buffer> {
   const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: file = '' } = serverEnv;
@@ -26,7 +26,8 @@ export function registrationMaker({ constellation }: CrashWorld): Promise<() => 
 }
 
 /**
- * Opens a load that registers new phones with the relay at `port` as fast as it answers, over this many connections.
+ * Opens a load generator that registers new phones with the relay at `port` as fast as it answers, over this many
+ * connections.
  */
 export async function openRegistrationLoad(
   world: CrashWorld,
@@ -36,7 +37,9 @@ export async function openRegistrationLoad(
   return HttpLoad.open({ port, connections, nextRequest: await registrationMaker(world) });
 }
 
-/** Starts a relay that logs each request to a file, as by default, and a load that registers phones with it. */
+/**
+ * Starts a relay that logs each request to a file, as by default, and a load generator that registers phones with it.
+ */
 export async function openWholeRelay(
   postgresUrl: string | undefined,
   connections: number,

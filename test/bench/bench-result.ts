@@ -12,11 +12,11 @@ export interface BenchResult {
 }
 
 export interface BenchOptions {
-  /** Whether to run benchmarks that take longer than the default set's two minutes, too. */
+  /** Whether to run the long benchmarks too. The default set takes two minutes. */
   readonly full: boolean;
 }
 
-/** The medians of the measured rate, of its peer's, and of their ratio per round. */
+/** Medians of the measured rate, the peer's rate, and their ratio per round. */
 export interface Rates {
   readonly value: number;
   readonly against: number;

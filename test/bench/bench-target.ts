@@ -53,7 +53,7 @@ export async function withBenchTarget<Target, Result>(
   }
 }
 
-/** Requests per second that each of the two answers over this many connections, alternately. */
+/** Requests per second that each of the two answers over this many connections, measured alternately. */
 export function durableAgainstMemory<Target extends DurableAndMemory>(
   program: URL,
   connections: number,

@@ -16,13 +16,13 @@ export interface Comparison {
   readonly better: BenchResult['better'];
   readonly here: number;
   readonly there: number;
-  /** The median ratio of the figures here and there, per round. */
+  /** Median over all rounds of this checkout's figure divided by the other's. */
   readonly quotient: number;
-  /** The same ratio of the figures relative to the limit or peer of their own run. */
+  /** The same, with each figure divided by the limit or peer of its own run. */
   readonly quotientOfRatios: number;
 }
 
-/** Measures this checkout and another one alternately, each with its own benchmarks and build. */
+/** Measures this checkout and another checkout alternately, each with its own benchmarks and build. */
 export async function measureBeside({ folder, turns, flags }: BesideOptions): Promise<Comparison[]> {
   const here: BenchResult[][] = [];
   const there: BenchResult[][] = [];
@@ -32,13 +32,13 @@ export async function measureBeside({ folder, turns, flags }: BesideOptions): Pr
       async () => here.push(await runBench(process.cwd(), flags)),
       async () => there.push(await runBench(folder, flags)),
     ];
-    // The order alternates, because the first run of a pair may find the machine in another state.
+    // The order alternates, because the machine's state may differ between the first and second run of a pair.
     for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
   }
   return compareRuns(here, there);
 }
 
-/** Figures that both checkouts measured in every round, one run of each per round. */
+/** Compares the figures that both checkouts measured in every round. Each round has one run per checkout. */
 export function compareRuns(
   here: readonly (readonly BenchResult[])[],
   there: readonly (readonly BenchResult[])[],

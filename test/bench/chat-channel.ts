@@ -64,7 +64,7 @@ export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<
   return { id, senderId, authorization };
 }
 
-/** Empties the queues like clients that acknowledge every event. The server drops a queue that grows too long. */
+/** Empties the queues, as clients that acknowledge every event would. The server drops a queue that grows too long. */
 export async function emptyQueues({ server: { database } }: ChatServer): Promise<void> {
   await database.write(async ({ db }) => {
     await db.deleteFrom('queued_events').execute();

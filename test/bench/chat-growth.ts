@@ -78,7 +78,7 @@ function printTable(title: string, column: string, counts: readonly number[], co
   );
 }
 
-/** Measures as a user in an organization beside others, on a new database. */
+/** Runs `measure` as a user of an organization that has the other users, on a new database. */
 async function withChat<Result>(
   kind: Kind,
   others: Others,

@@ -78,7 +78,7 @@ async function onDatabase(kind: string, databaseUrl: string | undefined): Promis
 
 interface Others {
   readonly ask: Ask;
-  /** Channel that gets messages meanwhile. */
+  /** Channel that gets messages during the move. */
   readonly other: ChatChannel;
   readonly reader: ChatChannel;
 }

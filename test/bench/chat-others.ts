@@ -2,7 +2,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ChatServer } from './chat-server.js';
 
-/** Users that the operations of a benchmark do not touch. */
+/** Users that a benchmark's operations do not affect. */
 export interface Others {
   readonly users: number;
   /** Event queues of these users for events that the operations do not publish. */

@@ -4,7 +4,7 @@ import { HttpLoad } from './http-load.js';
 
 const rounds = 9;
 const roundMilliseconds = 1000;
-/** Reads before a measurement. Until then V8 is compiling, and a read takes twice as long. */
+/** Warm-up reads before a measurement. While V8 is still compiling, a read takes twice as long. */
 const warmingReadings = 3000;
 
 /** The ready message of the measured process. */

@@ -77,7 +77,7 @@ function operationsOn({ senders, messages }: WritesTarget) {
   ];
 }
 
-/** Returns the items one after another, starting over at the end. */
+/** Returns a function that cycles through the items. */
 function inTurn<Item>(items: readonly Item[]): () => Item {
   let next = 0;
   return () => items[next++ % items.length] as Item;

@@ -21,8 +21,8 @@ const adminToken = 'the-token-of-the-operator-of-this-relay';
 
 /**
  * `dashboard` and `dashboard-open`: registrations per second at a relay on SQLite while three dashboards are open,
- * against none, and the time until the overview of a day is answered. The relay has 1,000 servers, and a million
- * deliveries as it records them for the dashboard: rows of `minute_counts` and of `server_activity` for seven days.
+ * against none, and the time until the overview of a day is answered. The relay has 1,000 servers and the dashboard's
+ * records of a million deliveries: rows in `minute_counts` and `server_activity` for seven days.
  */
 export async function run(): Promise<BenchResult[]> {
   const world = await createBenchWorld(undefined);
@@ -51,7 +51,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Inserts servers, and what a relay has stored of 1,008,000 deliveries of the last seven days. */
+/** Inserts servers, and the rows that a relay stores for 1,008,000 deliveries over the last seven days. */
 function recordDeliveries(path: string): void {
   const database = new DatabaseSync(path);
   try {
@@ -125,7 +125,7 @@ async function withOpenDashboards<Result>(
   return result;
 }
 
-/** Reads events until `signal` is aborted. Returns how many bytes they had. */
+/** Reads events until `signal` is aborted. Returns their total size in bytes. */
 async function follow(url: string, cookie: string, signal: AbortSignal): Promise<number> {
   let bytes = 0;
   try {

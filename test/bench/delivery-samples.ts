@@ -10,7 +10,7 @@ export function apnsToken(index: number): string {
   return index.toString(16).padStart(64, '0');
 }
 
-/** Returns a notification of usual size for one phone, as a sender gets it. */
+/** Returns a delivery to one phone of the usual size, in the form that vendor senders take. */
 export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery {
   const now = Date.now();
   return {

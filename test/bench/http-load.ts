@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 
 export interface HttpLoadOptions {
   readonly port: number;
-  /** Each has one request in flight at any time of a run. */
+  /** Number of connections. Each keeps one request in flight throughout a run. */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
@@ -15,7 +15,7 @@ export interface HttpLoadOptions {
 
 const endOfHeaders = Buffer.from('\r\n\r\n');
 const success = Buffer.from('HTTP/1.1 200 ');
-/** The answer of a server that is too busy: not counted, and retried. */
+/** The answer of an overloaded server. It is not counted, and the request is retried. */
 const overload = Buffer.from('HTTP/1.1 503 ');
 
 /** Saturates an HTTP server on loopback cheaply: answers are counted, not parsed. */
@@ -28,7 +28,7 @@ export class HttpLoad {
     this.#options = options;
   }
 
-  /** Opens the connections, which then serve every run. */
+  /** Opens the connections, which all runs share. */
   static async open(options: HttpLoadOptions): Promise<HttpLoad> {
     const sockets = await Promise.all(
       Array.from({ length: options.connections }, async () => {
@@ -42,13 +42,13 @@ export class HttpLoad {
     return new HttpLoad(sockets, options);
   }
 
-  /** Successful answers per second over `milliseconds`. @throws Error for any other answer but 503. */
+  /** Successful answers per second over `milliseconds`. @throws Error for any other answer except 503. */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
     return this.until(() => performance.now() - start >= milliseconds);
   }
 
-  /** Successful answers per second until `isOver`. @throws Error for any other answer but 503. */
+  /** Successful answers per second until `isOver`. @throws Error for any other answer except 503. */
   async until(isOver: () => boolean): Promise<number> {
     const start = performance.now();
     const counts = await Promise.all(this.#sockets.map((socket) => this.#drive(socket, isOver)));
@@ -70,7 +70,7 @@ export class HttpLoad {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Sends one request after another; resolves to the number of answers before the end. */
+  /** Sends requests one after another. Resolves to the number of answers received before the end. */
   #drive(socket: Socket, isOver: () => boolean): Promise<number> {
     const { nextRequest, expected = '', onSuccess } = this.#options;
     return new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ import { accountIdText, realmId } from '../support/ids.js';
 /** A new world has one realm. */
 const onlyRealm = 1;
 
-/** Opens the token vault of a relay with these settings. It is never ready while another relay uses the ring. */
+/** Opens the token vault of a relay with these settings. Never resolves to a vault while a relay uses the key ring. */
 export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): Promise<TokenVault> {
   const clock = systemClock;
   const { sodium } = await loadFastestSodium();
@@ -46,7 +46,9 @@ export function fillDevices(path: string, rows: number, vault: TokenVault): void
   }
 }
 
-/** A row as random as real ones, so that it is inserted anywhere in an index, with a token of FCM's usual length. */
+/**
+ * A row with a token of FCM's usual length. Its keys are as random as real ones, so inserts spread over the indexes.
+ */
 export function newDeviceRow(vault: TokenVault, realm: number): TokenRow & { readonly token: string } {
   const token = randomBytes(71).toString('hex');
   const [token_lookup] = vault.lookups(token);

@@ -9,7 +9,7 @@ import { type RelayBenchTarget, registrationRequest } from './relay-register.js'
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 25;
-// Many short rounds, because the two rates differ less than the speed of a busy machine does from second to second.
+// Many short rounds, because a busy machine's speed changes more from second to second than the two rates differ.
 const roundMilliseconds = 400;
 const connections = 256;
 const latencyMilliseconds = 20;
@@ -84,7 +84,7 @@ async function newPhones(target: RelayBenchTarget, generation: 'older' | 'newer'
   };
 }
 
-/** Random, as clients choose them, and always with 19 digits. */
+/** A random account id, as clients choose them, but always 19 digits long. */
 function randomAccount(): string {
   return String(10n ** 18n + BigInt(Math.floor(Math.random() * 8e15)) * 1000n);
 }

@@ -20,7 +20,10 @@ const rounds = 9;
 const roundMilliseconds = 1500;
 const latencyMilliseconds = 20;
 const underWay = 1000;
-/** The peer is slower with many notifications in flight, so its best number is measured first. */
+/**
+ * Concurrency levels to try for the peer. It slows down with many notifications in flight, so the benchmark first finds
+ * its fastest level.
+ */
 const peersUnderWay = [50, 100, 200, 400, 1000];
 const phonesPerRequest = 100;
 const phones = 1000;
@@ -28,7 +31,7 @@ const phones = 1000;
 /**
  * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's complete notify endpoint
  * (HTTP, authentication, lookup and decryption of tokens, delivery, results), against direct calls of
- * `@parse/node-apn`. The relay has 1,000 notifications in flight, and the peer the number at which it is fastest.
+ * `@parse/node-apn`. The relay has 1,000 notifications in flight. The peer has the number at which it is fastest.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -45,7 +48,7 @@ export async function run(): Promise<BenchResult[]> {
     };
     const ourRound = async () => (await load.run(roundMilliseconds)) * phonesPerRequest;
     await ourRound();
-    // Sends the first push alone: a new connection allows one stream, and concurrent pushes of the peer would fail.
+    // Sends the first push by itself: a new connection allows one stream, so the peer's concurrent pushes would fail.
     await theirs();
     const best = await fastest(peersUnderWay, (count) => keepBusy(count, roundMilliseconds, theirs));
     process.stderr.write(`notify-endpoint: the peer is fastest with ${best} in flight\n`);
@@ -68,7 +71,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** The count with the highest rate. Measures each twice, because the first round compiles code. */
+/** The concurrency with the highest rate. Measures each twice, because the first round compiles code. */
 async function fastest(
   counts: readonly number[],
   rateWith: (count: number) => Promise<number>,
@@ -81,7 +84,7 @@ async function fastest(
   return best.count;
 }
 
-/** A listening relay, and the phones that it knows. */
+/** A listening relay and its registered phones. */
 export interface NotifyTarget {
   readonly port: number;
   readonly authorization: string;
@@ -90,7 +93,7 @@ export interface NotifyTarget {
   readonly tokenIds: readonly string[];
 }
 
-/** Makes a relay listen after it has registered a thousand phones. */
+/** Registers a thousand phones with a relay, then makes it listen. */
 export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<NotifyTarget> {
   const deviceIds: number[] = [];
   const tokenIds: string[] = [];
@@ -117,7 +120,7 @@ export function apnsElement(tokenId: string): object {
   return { token_id: tokenId, ...others, payload: { push_key_id: 4_294_967_295, ...content } };
 }
 
-/** Opens a load of requests with this many phones each, and this many notifications in flight. */
+/** Opens a load generator with this many phones per request and this many notifications in flight. */
 export function openNotifyLoad(
   { port, authorization, deviceIds, tokenIds }: NotifyTarget,
   { phonesPerRequest, underWay, generation = 'older' }: NotifyLoadOptions,

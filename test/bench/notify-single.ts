@@ -11,8 +11,8 @@ const phonesPerRequest = 100;
 /**
  * `notify-single`: notifications per second to the stand-in for APNs through the relay's notify endpoint in requests of
  * one, against requests of a hundred. The relay is a separate process, because a hundred times as many requests cost
- * the client CPU time too. 1,000 notifications are in flight in requests of a hundred, and 400 in requests of one: the
- * relay would refuse more than it answers within 300 ms, which `overload` measures.
+ * the client CPU time too. 1,000 notifications are in flight in requests of a hundred, but only 400 in requests of one:
+ * the relay would refuse requests that it cannot answer within 300 ms, which `overload` measures.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);

@@ -5,22 +5,23 @@ import { answerLength } from './http-load.js';
 export interface OpenLoadOptions {
   readonly port: number;
   /**
-   * Number of connections that may have a request in flight. Further due requests wait here, and their waiting time
-   * counts.
+   * Number of connections that may have a request in flight. Further due requests are queued in the load generator, and
+   * their waiting time counts.
    */
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
 }
 
-/** The results of requests that were due at a rate. */
+/** Results of requests that were due at a fixed rate. */
 export interface OpenLoadReport {
   /** Milliseconds from each successful request's due time to its answer, unordered. */
   readonly successes: readonly number[];
   /** The same for each request that was answered 503 with `Retry-After`. */
   readonly refusals: readonly number[];
   /**
-   * Milliseconds by which this program itself was late at each check: it shares the machine with the measured process.
+   * Milliseconds by which the load generator itself was late at each check. It shares the machine with the measured
+   * process.
    */
   readonly ownMilliseconds: readonly number[];
 }
@@ -54,7 +55,7 @@ export class OpenLoad {
     for (const driven of this.#free) this.#listen(driven);
   }
 
-  /** Opens the connections, which then serve every run. */
+  /** Opens the connections, which all runs share. */
   static async open(options: OpenLoadOptions): Promise<OpenLoad> {
     const opening = Array.from({ length: options.connections }, async () => {
       const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });

@@ -8,20 +8,20 @@ import type { BenchOptions, BenchResult } from './bench-result.js';
 import { OpenLoad, type OpenLoadReport } from './open-load.js';
 
 const users = 20;
-/** The minimum that keeps a process busy, so that its capacity is the rate that it answers in time. */
+/** The fewest connections that keep a process busy, so that the measured capacity is a rate that it answers in time. */
 const busyConnections = 64;
 const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
 /**
- * All requests that become due within this time may be in flight, so that they queue at the measured process and not
- * here.
+ * All requests that become due within this time may be in flight, so that they queue in the measured process and not in
+ * the load generator.
  */
 const underWaySeconds = 1;
 const mostConnections = 9000;
 const recoveryMilliseconds = 5000;
-/** Maximum latency of an answer afterwards, at a third of the capacity. */
+/** Maximum latency after the overload, at a third of the capacity. */
 const usualMilliseconds = 300;
 const mostMemoryGrowth = 2;
 
@@ -33,8 +33,8 @@ interface Subject {
 }
 
 /**
- * `overload`: how fast the relay registers phones, and the server sends messages, or refuses to, at three times their
- * capacity. The figure is the slower one's p99 of all answers, against a second. Fails if memory doubles, or if answers
+ * `overload`: latency of the relay's registrations and of the server's messages, including refusals, at three times
+ * their capacity. The figure is the higher p99 of the two, against one second. Fails if memory doubles, or if answers
  * are not back to normal within five seconds.
  */
 export async function run({ full }: BenchOptions): Promise<BenchResult[]> {

@@ -20,9 +20,9 @@ import { ringOnDisk, sodium } from '../apps/relay/keyring/ring-material.js';
 import { accountIdText } from '../support/ids.js';
 
 /**
- * The process that `p99-seeded` measures: a relay with this many servers of one realm each, and this many devices that
- * belong to them round-robin, every second one in the newer generation. Its argument is {@link SeededParameters} as
- * JSON.
+ * The process that `p99-seeded` measures: a relay with this many servers, each with one realm, and this many devices
+ * assigned to them round-robin. Every second device uses the newer generation. Its argument is {@link SeededParameters}
+ * as JSON.
  */
 export interface SeededParameters {
   readonly vendors: DeliveriesUnderTest['vendors'];

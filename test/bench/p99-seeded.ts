@@ -81,7 +81,7 @@ async function measure(
   );
 }
 
-/** Sends the requests over a few new connections, and returns the p99 of their milliseconds. */
+/** Sends the requests over a few new connections, and returns their p99 latency in milliseconds. */
 async function p99Of(port: number, requests: Buffer[]): Promise<number> {
   const milliseconds: number[] = [];
   const load = await HttpLoad.open({

@@ -6,7 +6,7 @@ import { median } from './bench-result.js';
 const readers = 1000;
 const rounds = 5;
 const registeringAtOnce = 16;
-/** Longest times until half, and until 99 of 100 notifications arrive, in milliseconds. */
+/** Maximum milliseconds until 50% and 99% of the notifications have arrived. */
 const limits = { p50: 2000, p99: 4000 };
 const pollMilliseconds = 100;
 
@@ -29,7 +29,7 @@ export async function run(): Promise<BenchResult[]> {
     await Promise.all(Array.from({ length: registeringAtOnce }, () => addPhones(constellation, left)));
     const p50s: number[] = [];
     const p99s: number[] = [];
-    // Starts with a round that does not count, because it compiles code and opens connections.
+    // Round -1 is a warm-up: it compiles code and opens connections.
     for (let round = -1; round < rounds; round++) {
       const times = await sendOne(constellation, sender, round);
       if (round < 0) continue;
@@ -49,7 +49,7 @@ function resultOf(name: string, value: number, against: number): BenchResult {
   return { name, unit: 'ms', value, against, ratio: value / against, goal: 1, better: 'lower' };
 }
 
-/** Registers a phone for each user, and turns notifications of channel messages on. */
+/** Registers a phone for each user, and turns on notifications for channel messages. */
 async function addPhones(
   world: Constellation,
   left: Iterator<[number, ConstellationUser]> & Iterable<[number, ConstellationUser]>,

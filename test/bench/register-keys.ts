@@ -98,7 +98,7 @@ async function openRing(folder: string, keys: number): Promise<BenchRing> {
   };
 }
 
-/** Returns a function that opens one registration per call, each sealed to another key of the ring. */
+/** Returns a function that opens one registration per call, each sealed to a different key in the ring. */
 function opening({ keyRing, publicKeys }: BenchRing): () => void {
   const registration = encodePushRegistration({
     tokenKind: 'fcm',

@@ -17,7 +17,7 @@ const connections = 64;
 const workers = 2;
 const threadsPerWorker = 4;
 const folder = join(import.meta.dirname, 'peer');
-// Debian's Python, because another one on PATH would not find Debian's packages.
+// Debian's Python, because a different Python on PATH would not find Debian's packages.
 const python = '/usr/bin/python3';
 
 /**
@@ -67,7 +67,7 @@ async function relayAgainst(
   }
 }
 
-/** Starts the stand-in with a new database, and a load that registers phones with it. */
+/** Starts the stand-in with a new database, and a load generator that registers phones with it. */
 async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close(): Promise<void> }> {
   const database = await createTemporaryPostgres(postgresUrl);
   const { sodium } = await loadFastestSodium();

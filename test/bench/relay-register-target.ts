@@ -61,7 +61,7 @@ async function listen(app: HttpService['app']): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Creates the relay's operations with a store in memory, which keeps the same guarantees without a database. */
+/** Creates the relay's operations with an in-memory store, which keeps the same guarantees without a database. */
 function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
   const registrations = new RegistrationBatches({
     ...durable,

@@ -25,8 +25,8 @@ export async function run(): Promise<BenchResult[]> {
 }
 
 /**
- * Seals registrations in advance, as our client does. Each is sent for a new push account, and only that account's
- * number is generated when it is sent: the client shares the CPU with the measured relay.
+ * Seals registrations in advance, as our client does. Each request is for a new push account. Only the account's number
+ * is generated at send time, because the client shares the CPU with the measured relay.
  */
 export async function requestMaker(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
@@ -54,7 +54,7 @@ export async function requestMaker(
   };
 }
 
-/** Returns the request for a sealed registration. `named` has the field of its account or token. */
+/** Returns the request for a sealed registration. `named` contains the field that names its account or token. */
 export function registrationRequest(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
   sealed: Uint8Array,
@@ -73,7 +73,10 @@ export function registrationRequest(
   );
 }
 
-/** Random, as clients choose them, so that simultaneous rows are far apart in the index; always with 19 digits. */
+/**
+ * A random account id, as clients choose them, so that rows written together are far apart in the index. Always 19
+ * digits.
+ */
 export function randomAccount(): string {
   const low = Math.floor(Math.random() * 1e9);
   return `${1e9 + Math.floor(Math.random() * 8e9)}${String(low).padStart(9, '0')}`;

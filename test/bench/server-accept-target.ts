@@ -20,8 +20,8 @@ import { userId } from '../support/ids.js';
 import type { ServerBenchTarget } from './server-accept.js';
 
 /**
- * The process that `server-accept` measures: the operation on two ports, of which one stores and the other does not. No
- * jobs run.
+ * The process that `server-accept` measures: the operation on two ports, one that stores registrations and one that
+ * does not. No jobs run.
  */
 
 // Enough users that each has only a few phones.

@@ -11,8 +11,8 @@ const rounds = 7;
 const longestHoldMilliseconds = 50;
 
 /**
- * `users-list`: lists per second of 100,000 users over HTTP, against the bare query of the same rows and their JSON.
- * `users-list-hold`: how long a list blocks the event loop at most, the median of all rounds, against 50 ms.
+ * `users-list`: lists of 100,000 users per second over HTTP, against the bare query of the same rows and their JSON.
+ * `users-list-hold`: the longest time that a list blocks the event loop, as the median of all rounds, against 50 ms.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();

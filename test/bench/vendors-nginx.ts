@@ -7,8 +7,8 @@ import { freePort } from '../support/free-ports.js';
 import { untilReady } from '../support/until-ready.js';
 
 /**
- * FCM (over HTTP) and APNs (over TLS and HTTP/2) that accept every notification at once. nginx answers faster than any
- * sender in Node sends, unlike the stand-ins, so a rate is the sender's own. Checks nothing.
+ * FCM (over HTTP) and APNs (over TLS and HTTP/2) that accept every notification at once. Unlike the stand-ins, nginx
+ * answers faster than any Node program can send, so the measured rate is the sender's. Checks nothing.
  */
 export interface VendorsNginx {
   readonly fcm: string;

@@ -1,4 +1,4 @@
-"""A stand-in for a relay in Django: one view that does what any relay must do for a registration, and no more.
+"""A stand-in for a relay in Django: one view that does only what any relay must do for a registration.
 
 `python3 relay.py` makes its table; `gunicorn relay:application` serves it. Settings come from the environment.
 """
