@@ -45,7 +45,10 @@ async function primaryKeyIn(folder: string): Promise<StoredKey> {
   return JSON.parse(text).bouncer_keys.at(-1);
 }
 
-/** Takes a heap snapshot after a garbage collection: every string and object that the process can still reach. */
+/**
+ * Takes a heap snapshot after a garbage collection. It contains every string and object that the process can still
+ * reach.
+ */
 async function heapSnapshot(folder: string, relay: SpawnedProcess): Promise<Buffer> {
   const written = () => readdirSync(folder).filter((name) => name.endsWith('.heapsnapshot'));
   relay.child.kill('SIGUSR2');

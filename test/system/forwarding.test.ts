@@ -23,7 +23,7 @@ afterAll(() => world.close());
 /** Result of a phone's registration: active, pending, or the reason for the relay's refusal. */
 type Outcome = 'active' | 'pending' | { readonly refused: string };
 
-/** A phone that registers in its generation, with its own cryptography. */
+/** A phone of one protocol generation, with its own implementation of the cryptography. */
 interface Peer {
   register(changes?: Record<string, string>): Promise<{ status: number; text: string }>;
   /** The phone's status in the initial state. */

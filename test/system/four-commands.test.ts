@@ -18,7 +18,7 @@ const limitMilliseconds = 60_000;
 /** CPU load per core, at least 1: scales time limits on a busy machine. */
 const slowdown = () => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** A program's commands in the README's first block that contains `first`, each as its arguments. */
+/** A program's commands in the README's first block that contains `first`, each as a list of arguments. */
 function commandsOf(program: string, first: string): string[][] {
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const block = blocks.find((each) => each.includes(`${program} ${first}`)) ?? '';

@@ -11,7 +11,7 @@ const dir = mkdtempSync(join(tmpdir(), 'waxwing-held-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 it('detects answers of a spawned program that its operation does not declare', async () => {
-  // Redeclares the program's own operation, so that its usual answer violates the declaration.
+  // Changes the declaration of one of the program's operations, so that its usual answer violates the declaration.
   const spoil = join(dir, 'spoil.mjs');
   const http = pathToFileURL(join(import.meta.dirname, '../../packages/service/dist/http/index.js')).href;
   writeFileSync(

@@ -10,7 +10,7 @@ const sayLoadedModules = join(root, 'test/support/say-loaded-modules.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Output of a built command, and the npm packages that it loads. */
+/** Runs a built command. Returns its output and the npm packages that it loads. */
 async function run(
   command: 'relay' | 'server' | 'server-push' | 'vendors' | 'quickstart',
   ...argv: string[]
@@ -25,7 +25,7 @@ async function run(
   return { stdout, packages: [...new Set(packages.map(([, name]) => name))].sort() };
 }
 
-/** The settings of a relay with its ring and database in the folder. */
+/** Settings of a relay whose key ring and database are in the folder. */
 const ring = {
   RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
   RELAY_KEY_RING: join(folder, 'ring.age'),

@@ -102,7 +102,7 @@ describe('the stored data of each party after the journeys', () => {
       expect(server.output.includes(key)).toBe(false);
       expect(server.output.includes(email)).toBe(false);
     }
-    // Positive control: the search finds text that is there.
+    // Positive control: the search finds text that is known to be stored.
     expect(stored.includes(users[0]?.email ?? '')).toBe(true);
     expect(heap.includes(world.realmUuid)).toBe(true);
   }, 60_000);
@@ -135,8 +135,8 @@ function dataOf(body: unknown): Record<string, string> {
 }
 
 /**
- * The field that names the addressee in a push, and its value. In the older generation it has 64 bits, which must
- * arrive exactly.
+ * Name and value of the field that identifies the addressee in a push. In the older generation the value is a 64-bit
+ * number, which must not be rounded.
  */
 async function addresseeOf({ generation, token }: Journey, { pushAccountId }: RegistrationStatus) {
   if (generation === 'older') return { name: 'push_account_id', id: String(pushAccountId) };
@@ -168,7 +168,7 @@ function filesOf(database: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
 }
 
-/** Returns all strings of a process's heap from its own snapshot. The process keeps serving. */
+/** Takes a heap snapshot, which contains all strings on the process's heap. The process keeps serving. */
 async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buffer> {
   const before = new Set(readdirSync(world.dir));
   child.kill('SIGUSR2');

@@ -76,7 +76,7 @@ describe('messages on their way to a phone', () => {
       expect(relay.output.includes(plaintext)).toBe(false);
       expect(filesOf('relay.sqlite').includes(plaintext)).toBe(false);
     }
-    // Positive control: the search finds text that is there.
+    // Positive control: the search finds text that is known to be stored.
     expect(filesOf('server.sqlite').includes(secretWords)).toBe(true);
   }, 90_000);
 });

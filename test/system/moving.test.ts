@@ -88,7 +88,7 @@ describe('moving from SQLite to PostgreSQL', () => {
   }
 });
 
-/** A registration of the older generation by a peer with its own cryptography. */
+/** A registration of the older generation, built by an independent implementation of the cryptography. */
 function registrationOf(world: Constellation, pushAccountId: string): Record<string, string> {
   return {
     token_kind: 'fcm',
@@ -98,7 +98,7 @@ function registrationOf(world: Constellation, pushAccountId: string): Record<str
   };
 }
 
-/** A registration of the newer generation, for a device that has an id from the server. */
+/** A registration of the newer generation, for a device that already has an id from the server. */
 function deviceRegistrationOf(world: Constellation, token: string) {
   return {
     push_key_id: '7',

@@ -37,7 +37,7 @@ function tokenGroup(token: string): Record<string, string> {
 const tell = (content: string) =>
   world.request(bob, 'POST', 'messages', { type: 'direct', to: JSON.stringify([ada.user_id]), content });
 
-/** Texts of the messages that a token's phone can read with its key, in delivery order. */
+/** Texts of the messages delivered to a token, decrypted with the phone's key, in delivery order. */
 async function readBy(token: string, key: Uint8Array): Promise<(string | undefined)[]> {
   return (await world.deliveriesTo(token)).map(({ body }) => {
     const { data } = (body as { message: { data: Record<string, string> } }).message;

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Makes every such change of a table fail, as if the process died at that statement. */
+/** Makes every change of this kind to a table fail, as if the process died at that statement. */
 function refuse(
   database: { readonly db: object },
   change: 'insert on' | 'delete on' | 'update on',

@@ -13,7 +13,7 @@ import { freePort } from '../support/free-ports.js';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
 
-/** The cells of the table whose first heading is this one. */
+/** The cells of the table with this first heading. */
 function table(heading: string): string[][] {
   const [, rows = ''] =
     new RegExp(`^\\| ${heading} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
@@ -43,7 +43,7 @@ function askedFor(read: (environment: Environment) => unknown): string[] {
   try {
     read(environment);
   } catch (error) {
-    // An empty environment lacks the setting that opens the key ring, which the relay requires.
+    // Expected: an empty environment lacks the required setting that opens the key ring.
     if (!(error instanceof ConfigurationError)) throw error;
   }
   return [...names].sort();

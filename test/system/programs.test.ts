@@ -27,7 +27,7 @@ const typed = {
 };
 const cases = Object.entries(typed).map(([line, expected]) => ({ line, expected }));
 const scripts = new Map<string, string>();
-/** The completion script for a line's program, printed once for all its lines. */
+/** The completion script for the program in a command line. Generated once per program and shell. */
 function scriptFor(line: string, name: string): string {
   const program = /^waxwing-(\w+)/.exec(line)?.[1] ?? '';
   const key = `${program} ${name}`;
@@ -91,8 +91,8 @@ describe('the completion', () => {
 
   it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
     const words = line.split(' ');
-    // Simulates zsh, which sets `words` and CURRENT before the call and matches the results after it. `_describe` runs a
-    // program to check that the function has not overwritten PATH.
+    // Simulates zsh, which sets `words` and CURRENT before the call and matches the results afterwards. `_describe`
+    // runs a program, to check that the function has not overwritten PATH.
     const found = shell(
       'zsh',
       ['-f'],

@@ -14,7 +14,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 
 const programs: ChildProcess[] = [];
 
-/** Runs a command in a pseudo-terminal that is closed with the test. */
+/** Runs a command in a pseudo-terminal that is closed after the test. */
 function type(typed: string, env: NodeJS.ProcessEnv) {
   const program = spawn('script', ['-qec', typed, '/dev/null'], { env });
   programs.push(program);
@@ -26,7 +26,7 @@ function type(typed: string, env: NodeJS.ProcessEnv) {
   return { program, shown, shows: (part: string) => expect.poll(shown).toContain(part) };
 }
 
-/** The command ends when its terminal is closed. */
+/** Closes the command's terminal, which ends the command. */
 async function end(program: ChildProcess): Promise<void> {
   if (hasEnded(program)) return;
   const exited = once(program, 'exit');
@@ -45,7 +45,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
   });
 
   it('reports at a terminal that it is still running, with its name', async () => {
-    // An export that never arrives: a pipe without a writer.
+    // A pipe without a writer stands for an export that never arrives.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;

@@ -36,7 +36,7 @@ interface QuickstartFile {
 // The quickstart uses some of the first twenty-four ports from --port-base.
 const portsOfQuickstart = 24;
 
-/** Folder and ports of a quickstart. */
+/** Folder and ports for a quickstart. */
 interface Place {
   readonly dir: string;
   readonly portBase: string;
@@ -80,7 +80,10 @@ async function running(): Promise<Running> {
   return shared;
 }
 
-/** Starts it and waits for its file, which is written when everything is ready and the journey has passed. */
+/**
+ * Starts the quickstart and waits for its file, which is written once everything is ready and the journey has
+ * succeeded.
+ */
 async function start(place: Place, ...more: string[]): Promise<Running> {
   const startedAt = Date.now();
   const quickstart = new SpawnedProcess('waxwing-quickstart', flags(place, ...more));
@@ -126,7 +129,7 @@ async function registerAtRelay(
   return devices;
 }
 
-/** The status of a notification to each of the relay's devices. */
+/** Notifies each of the relay's devices. Returns the status of each notification. */
 async function notifyAtRelay({ relay, server }: QuickstartFile, devices: readonly RegisteredAtRelay[]) {
   const requests = devices.map(({ deviceId, pushAccountId }) => ({
     device_id: deviceId,
@@ -154,7 +157,7 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    // The fourth is the phone's user.
+    // The fourth user owns the phone.
     expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',

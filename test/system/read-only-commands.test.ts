@@ -32,8 +32,8 @@ function run(program: 'relay' | 'server', words: string, cwd: string, settings: 
 }
 
 /**
- * Every file below a folder with its mode and content, and every folder with its mode. Without the log of a database:
- * SQLite needs it even to read, and may leave it beside the file until the next command.
+ * Every file below a folder with its mode and content, and every folder with its mode. Excludes a database's
+ * write-ahead log, which SQLite needs even for reading and may leave behind until the next command.
  */
 function snapshotOf(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
@@ -51,7 +51,7 @@ const programs = [
     program: 'server',
     settings: { SERVER_DATABASE: 'sqlite:server.sqlite', SERVER_UPLOADS: 'disk:uploads' },
     elsewhere: { SERVER_DATABASE: 'sqlite:data/server.sqlite', SERVER_UPLOADS: 'disk:more/uploads' },
-    // The first use of the organization creates its UUID.
+    // The organization's UUID is created on first use.
     setup: ['db migrate', 'realm show'],
     reading: [
       ...[
@@ -107,7 +107,7 @@ describe.each(programs)('waxwing-$program', ({ program, settings, elsewhere, set
   it('creates nothing before it is set up, except with the commands that set it up', async () => {
     const given = [{}, settings, elsewhere];
     for (const [index, words] of [...reading, ...changing].entries()) {
-      // A check is run with all settings, and each other command with some.
+      // A check runs with each of the given settings, and every other command with one of them.
       const chosen = index === 0 ? given : [given[index % 3] ?? {}];
       for (const each of chosen) {
         const folder = emptyFolder();

@@ -13,7 +13,7 @@ import { runJsonCommand } from '../support/spawned-process.js';
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** The code of all blocks for one kind of reader, in order. */
+/** The code of all blocks for one kind of reader, in page order. */
 function codeFor(readers: string): string {
   const blocks = [...readme.matchAll(/<!-- run by a test: ([a-z ]+) -->\n```\w+\n([\s\S]*?)```/g)];
   const code = blocks.filter(([, marked]) => marked === readers).map(([, , text]) => text);
@@ -41,7 +41,7 @@ afterAll(async () => {
 // Each background command is a process group, so that processes started by npx end with it.
 const endJobs = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT`;
 
-/** Runs a shell block in a copy of the checkout, with paths of this test instead of the system's. */
+/** Runs a shell block in a copy of the checkout, with this test's paths instead of the system's. */
 async function runShell(code: string, env: Record<string, string>, invitation = ''): Promise<string> {
   const script = code
     .replaceAll('https://relay.example.com', world.relayUrl)

@@ -25,7 +25,7 @@ beforeEach(async () => {
   [ada, bob] = (await addUsers(world, names)) as [ConstellationUser, ConstellationUser];
 });
 
-/** The server's data about a user's phones, in each generation. */
+/** The server's records of a user's phones, in each generation. */
 async function devicesOf(user: ConstellationUser) {
   const types = JSON.stringify(['push_device', 'device']);
   const { text } = await world.request(user, 'POST', 'register', { event_types: types });
@@ -38,7 +38,10 @@ const generations = [
   ['older', olderLevel],
 ] as const;
 
-/** Expects that the user has one phone, which is notified. In the newer generation its device has an active token. */
+/**
+ * Expects that the user has one phone, which is notified. In the newer generation, its device must have an active
+ * token.
+ */
 async function expectOnePhone(pushAccountId: unknown, level: number | undefined): Promise<void> {
   const one =
     level === undefined

@@ -76,7 +76,7 @@ describe('SIGHUP', () => {
   });
 });
 
-/** Sends a request as the server, about phones without encryption. */
+/** Sends the relay a server's request about phones without encryption. */
 async function askRelay(path: string, body: URLSearchParams | string): Promise<void> {
   const { SERVER_RELAY_SERVER_ID: id, SERVER_RELAY_SERVER_KEY_FILE: keyFile } = world.serverEnv;
   const headers = {

@@ -8,7 +8,7 @@ import { eachBackend } from '../support/test-databases.js';
 type Step =
   | { readonly kind: 'sync' | 'change-token'; readonly phone: number }
   | { readonly kind: 'notify'; readonly user: number }
-  /** The relay is down when the server sends, and comes back, perhaps from a backup. */
+  /** The relay is down when the server sends, and then comes back, possibly from a backup. */
   | { readonly kind: 'notify-while-away'; readonly user: number; readonly isRestored: boolean }
   | { readonly kind: 'back-up' | 'restore'; readonly side: StoredSide }
   /** A server of the older generation announces the newer one. */
@@ -51,7 +51,8 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
 });
 
 /**
- * A phone registers, a restore loses its registration, and another phone registers: of the same user, and of another.
+ * A phone registers, a restore loses its registration, and then another phone registers. That phone belongs to the same
+ * user, or to a different user.
  */
 const lost = (other: number, isOlder: boolean): Schedule => ({
   isOlder,
@@ -63,7 +64,10 @@ const lost = (other: number, isOlder: boolean): Schedule => ({
   ],
 });
 
-/** Sends a message to a user; each of their phones gets it at most once, and no other phone. */
+/**
+ * Sends a message to a user. Expects that each of the user's phones gets it at most once, and that no other phone gets
+ * it.
+ */
 async function notify(run: Run, to: number, isRelayAway?: { readonly isRestored: boolean }) {
   const arrived = await run.notify(to, isRelayAway);
   expect(arrived.ofOthers).toEqual([]);
@@ -92,7 +96,7 @@ async function take(run: Run, each: Step): Promise<void> {
   }
 }
 
-/** After any schedule, two syncs of each phone with a message in between repair everything. */
+/** Repairs everything after any schedule, by syncing each phone twice with a message in between. */
 async function settle(run: Run): Promise<void> {
   for (const each of [0, 1, 2, 3]) expect(await run.sync(each)).toBe('active');
   for (const to of [0, 1]) await notify(run, to);
@@ -112,7 +116,8 @@ eachBackend((backend) => {
     });
     afterAll(() => world.close());
 
-    // The first relay reuses ids: its counter was once far ahead, so that the time no longer raises it.
+    // The first relay reuses ids after a restore: its counter is far ahead of the clock, so the clock no longer raises
+    // it.
     const relays: [string, boolean][] = [
       ['whose ids are handed out again', true],
       ['whose ids are not handed out again', false],

@@ -10,7 +10,7 @@ import { RelayStandIn, registered } from '../support/relay-stand-in.js';
 import { measureSlowdown } from '../support/slowdown.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
-/** Exit status of a process that finished within ten seconds after SIGTERM, by its own clock. */
+/** Exit status of a process that finished within ten seconds after SIGTERM, measured by the process itself. */
 const endedInTime = 0;
 
 let world: Constellation;

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 
-/** Prints each datagram that arrives at a Unix socket on a line. Node has no such sockets. */
+/**
+ * Prints each datagram that arrives at a Unix socket on a separate line. Node does not support Unix datagram sockets.
+ */
 const receiver = `
 import socket, sys
 notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

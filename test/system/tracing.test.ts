@@ -26,7 +26,7 @@ interface Export {
   }[];
 }
 
-/** A collector that takes spans by OTLP over HTTP, in JSON. */
+/** A collector that accepts spans as OTLP over HTTP, in JSON. */
 async function startCollector() {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -74,7 +74,7 @@ afterEach(async () => {
   await collector.close();
 });
 
-/** The names from a span up to the trace's first one here. */
+/** Span names from this span up to the trace's first span in `all`. */
 function pathOf(span: Span, all: readonly Span[]): string[] {
   const parent = all.find(({ spanId }) => spanId === span.parentSpanId);
   const own = `${span.service}: ${span.name}`;

@@ -23,7 +23,7 @@ const startMilliseconds = 120_000;
 const testMilliseconds = 240_000;
 const settleMilliseconds = 90_000;
 const enoughAcknowledged = 80;
-/** A heartbeat would come after ninety seconds. */
+/** Shorter than the heartbeat interval of ninety seconds. */
 const atOnceMilliseconds = 45_000;
 
 interface Twin {
@@ -65,7 +65,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
         url: `http://127.0.0.1:${port}`,
         again: () => server(port),
       });
-      // Starts one process after the other, because the first relay and the first server migrate the databases.
+      // Starts the processes one after another, because the first relay and the first server migrate the databases.
       relays = [await relay(firstRelay), await relay(secondRelay)];
       servers = [await server(firstServer), await server(secondServer)];
     }, startMilliseconds);

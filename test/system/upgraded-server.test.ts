@@ -22,7 +22,7 @@ const apns: PushToken = { tokenKind: 'apns', token: 'C0FFEE0A', iosAppId: 'org.e
 const ofFormerApp: PushToken = { tokenKind: 'fcm', token: 'fcm-of-a-former-app' };
 const timeout = 20_000;
 
-/** A phone of Ada, whose server announces the older generation until `isUpgraded`. */
+/** Ada's phone. Its server announces the older generation until `isUpgraded`. */
 async function phoneOfAda(first: PushToken) {
   const knobs = { isUpgraded: false, pushToken: first };
   const { keyList: _keyList, ...stores } = createTextStores(new TextsInMemory());
@@ -39,7 +39,7 @@ async function phoneOfAda(first: PushToken) {
   const tests: string[] = [];
   const notShown: string[] = [];
 
-  /** All messages that the phone has shown, sorted, each with the field that named its key. */
+  /** All messages that the phone has shown, sorted, each with the field that identified its key. */
   async function messages(): Promise<[string, string][]> {
     for (const { token, key, encrypted } of await readDeliveries(world.vendors.urls.http)) {
       if (token !== knobs.pushToken.token || read.has(encrypted)) continue;
@@ -112,7 +112,7 @@ it('phones from before the upgrade get every message once, and migrate automatic
   expect(staying.notShown).toEqual([]);
 }, 120_000);
 
-/** Notifications that the relay has queued, and its devices. */
+/** Number of the relay's queued notifications, and number of its devices. */
 function relayCounts(): { readonly queued: number; readonly devices: number } {
   const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length), {
     readOnly: true,
@@ -129,7 +129,7 @@ function relayCounts(): { readonly queued: number; readonly devices: number } {
   }
 }
 
-/** While FCM fails, a message is sent to the phone, and the phone migrates. Returns the phone. */
+/** Sends a message to the phone and migrates the phone, both while FCM fails. Returns the phone. */
 async function migrateWithQueuedMessage() {
   const phone = await phoneOfAda(fcm);
   await phone.registrar.sync();

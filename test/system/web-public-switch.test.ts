@@ -9,7 +9,7 @@ const testMilliseconds = 180_000;
 const word = 'zaunkoenig';
 const on = { SERVER_WEB_PUBLIC_CHANNELS: 'on' };
 const filePath = '{realm_id}/{folder}/{random}/{file_name}';
-/** All requests of the API that a client without an account may make while there is public access. */
+/** All API requests that a client without an account may make while public access is on. */
 const shown = [
   'GET /api/v1/messages',
   'GET /api/v1/messages/{message_id}',
@@ -18,7 +18,7 @@ const shown = [
   `GET /user_uploads/${filePath}`,
   'POST /api/v1/register',
 ];
-/** Those that it may always make. */
+/** API requests that it may always make. */
 const alwaysOpen = ['GET /api/v1/emoji_data', 'GET /api/v1/server_settings'];
 const webPublic = {
   narrow: JSON.stringify([{ operator: 'channels', operand: 'web-public' }]),
@@ -82,7 +82,7 @@ eachBackend((backend) => {
   const askAnonymously = (url: string, init: RequestInit = {}) => fetch(world.serverUrl + url, init);
   const statusOf = async (url: string, init?: RequestInit) => (await askAnonymously(url, init)).status;
 
-  /** Makes every reading request of the API without an account. Returns those that succeed, in order. */
+  /** Sends every read request of the API without an account. Returns the successful ones, in order. */
   async function succeedingRequests(): Promise<string[]> {
     const document = await (await askAnonymously('/api/openapi.json')).json();
     const { paths } = document as { paths: Record<string, object> };
@@ -97,7 +97,7 @@ eachBackend((backend) => {
     return succeeding.sort();
   }
 
-  /** Every further way to the same content: by ids, in part, by a validator, and by a temporary URL. */
+  /** Tries all other ways to get the same content: by ids, in part, by a validator, and by a temporary URL. */
   async function otherWays(temporaryUrl: string, etag: string): Promise<number[]> {
     const { narrow } = webPublic;
     const byIds = new URLSearchParams({ narrow, message_ids: JSON.stringify([Number(values.message_id)]) });

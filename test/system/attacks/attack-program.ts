@@ -4,9 +4,9 @@ import { cutRequests } from './cut-requests.js';
 import { floodRequests } from './flood-requests.js';
 import { holdConnections } from './hold-connections.js';
 
-/** A process of attackers. Executes its parent's first message, until its parent exits or the attack ends. */
+/** An attacker process. Runs the attack in its parent's first message until the parent exits or the attack ends. */
 const reportMilliseconds = 100;
-// Lowers the priority, because this process shares the cores with the attacked and the measuring processes.
+// Lowers the priority, because this process shares the CPU cores with the attacked process and the measuring process.
 setPriority(10);
 process.once('message', (attack) => {
   const report = begin(attack as Attack);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Text of a request. Adds the length of its body unless the headers set it. */
+/** Text of a request. Adds Content-Length unless the headers set it. */
 export function requestText(
   start: string,
   headers: Readonly<Record<string, string>> = {},
@@ -20,7 +20,7 @@ export function base64(text: string): string {
 
 const keptFiles = 200;
 
-/** The wanted number of connections, or the maximum that one process of this machine may open. */
+/** Limits `wanted` to the number of connections that one process on this machine may open. */
 export function possibleConnections(wanted: number): number {
   const files = Number(execFileSync('sh', ['-c', 'ulimit -n']).toString());
   return Number.isNaN(files) ? wanted : Math.min(wanted, files - keptFiles);

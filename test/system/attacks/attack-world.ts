@@ -16,15 +16,15 @@ import { ProcessProbe, probedEnvironment } from './process-probe.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
 export interface AttackWorldOptions {
-  /** PostgreSQL server on which the databases of relay and server are created. Default: SQLite files. */
+  /** PostgreSQL server on which the relay's and the server's databases are created. Default: SQLite files. */
   readonly postgresUrl?: string | undefined;
   /** Settings of the relay and the server, without their prefixes. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Additional server settings, with their prefix. */
   readonly server?: Readonly<Record<string, string>>;
-  /** Requests in flight that the relay allows per server, and the server per user. */
+  /** In-flight requests that the relay allows per server, and the server per user. */
   readonly requestsPerActor?: number;
-  /** Limit per server. */
+  /** The relay's limit per server. */
   readonly notificationsPerMinute?: number;
 }
 

@@ -1,4 +1,4 @@
-/** An attack by a process of attackers. Sent to it as JSON, so bytes are in base64. */
+/** An attack by an attacker process. The process gets it as JSON, so bytes are in base64. */
 export type Attack = HeldConnections | RepeatedRequests | CutRequests;
 
 /** Opens connections, sends each the same bytes, and keeps them open as long as possible. */
@@ -6,15 +6,15 @@ export interface HeldConnections {
   readonly kind: 'hold';
   readonly port: number;
   readonly connections: number;
-  /** First bytes of the connections, in base64, assigned round-robin. */
+  /** First bytes of each connection, in base64, assigned round-robin. */
   readonly first: readonly string[];
-  /** Bytes of which each connection sends a part every second, repeated from the start. Nothing if empty. */
+  /** Bytes that each connection sends slowly, a few every second, starting over at the end. If empty, sends nothing. */
   readonly drip: string;
-  /** Number of those bytes per second. */
+  /** Number of `drip` bytes per second. */
   readonly dripBytes: number;
   readonly readsAnswers: boolean;
   /**
-   * Allowed answers, by status and code, in addition to those for connections that stay open too long or exceed a
+   * Allowed answers, by status and code, in addition to the answers for connections that stay open too long or exceed a
    * limit.
    */
   readonly answers: readonly string[];
@@ -30,7 +30,7 @@ interface RepeatedRequest {
   readonly answers: readonly string[];
 }
 
-/** Sends requests repeatedly in turn, as fast as they are answered, many before the first answer. */
+/** Cycles through requests as fast as they are answered, and pipelines many before the first answer. */
 export interface RepeatedRequests {
   readonly kind: 'flood';
   readonly port: number;
@@ -39,17 +39,17 @@ export interface RepeatedRequests {
   readonly connections: number;
   readonly requests: readonly RepeatedRequest[];
   /**
-   * Number of requests on all connections after which the attack ends. Without it, the attack continues until it is
-   * stopped, which is possible once each kind of request was answered.
+   * Number of requests, across all connections, after which the attack ends. Default: it continues until it is stopped,
+   * which is possible once each kind of request has been answered.
    */
   readonly total?: number;
-  /** Number of requests sent on one connection before the first answer. */
+  /** Pipelining depth: number of requests sent on one connection before the first answer. */
   readonly depth: number;
-  /** For requests that no other can follow: each answer ends its connection. */
+  /** Whether each answer ends its connection, so that no other request can follow. */
   readonly endsConnections: boolean;
 }
 
-/** Sends a part of a request and ends the connection, once for every possible length. */
+/** Sends the first bytes of a request and ends the connection, once for every possible length. */
 export interface CutRequests {
   readonly kind: 'cut';
   readonly port: number;
@@ -57,9 +57,9 @@ export interface CutRequests {
   readonly request: string;
   /** `reset` sends RST, `close` FIN. */
   readonly how: 'reset' | 'close';
-  /** Whether to send the whole request each time instead of a part. */
+  /** Whether to send the whole request each time. */
   readonly isWhole: boolean;
-  /** How often to send the whole request, or to go through all lengths. Then the attack ends. */
+  /** How often to send the whole request, or to go through all lengths, before the attack ends. */
   readonly rounds: number;
 }
 
@@ -71,8 +71,8 @@ export interface AttackReport {
   readonly isInForce: boolean;
   readonly isOver: boolean;
   readonly open: number;
-  /** Number of opened connections, answered requests, or cut requests. */
+  /** Number of connections opened, requests answered, or requests cut off. */
   readonly done: number;
-  /** For each action of the attackers, its answers by HTTP status and code, if answers are read. */
+  /** For each action of the attackers, the number of answers by HTTP status and code. Empty if answers are not read. */
   readonly answers: Readonly<Record<string, Counts>>;
 }

@@ -8,10 +8,10 @@ const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
 const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
-/** Longer than any request may take, so that every attack ends even if nothing is answered any more. */
+/** Longer than any request may take, so that every attack ends even if the target stops answering. */
 const patienceMilliseconds = 180_000;
 
-/** A running process of attackers. */
+/** A running attacker process. */
 export class Attacker {
   readonly #child: ChildProcess;
   #report = none;
@@ -88,7 +88,9 @@ export class Attacker {
   }
 }
 
-/** Bundles the program as JavaScript: many attackers run, and compiling takes ten times as long as starting. */
+/**
+ * Bundles the attacker program as JavaScript. Many attackers run, and compiling takes ten times as long as starting.
+ */
 async function bundle(): Promise<string> {
   const { output } = (await build({
     configFile: false,

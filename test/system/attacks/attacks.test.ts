@@ -29,7 +29,7 @@ eachBackend(({ name }) => {
   describe.each(['relay', 'server'] as const)(
     'an honest user of the %s is answered as fast as before',
     (program) => {
-      // Attacks on connections query no database, so one kind of database is enough.
+      // Connection attacks do not query the database, so testing on one kind of database is enough.
       const ofConnections = name === 'sqlite' ? attacksOfConnections(program) : [];
       const ofMembers: MakeAttack = (...given) => warmed[program](...given);
       it.each([...ofConnections, [everyRefusal, ofMembers] as const])(
@@ -51,7 +51,7 @@ eachBackend(({ name }) => {
   );
 });
 
-/** Sends all kinds of refused requests in turn, where `npm run attacks` sends each kind alone. */
+/** Sends all kinds of refused requests in turn. (`npm run attacks` sends each kind on its own.) */
 function attacksOfConnections(program: 'relay' | 'server'): [string, MakeAttack][] {
   const inGate = [everyHttpRefusal, `${tooLarge} at full speed`];
   const refused = Object.entries(httpRefusalsOn(program)).filter(([what]) => inGate.includes(what));

@@ -17,11 +17,11 @@ import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } fro
 /** Prepares the data for an attack and returns the attack. */
 export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 
-/** Attacks by the attackers' action, as the end of a sentence. */
+/** Attacks, keyed by the attackers' action, as the end of a sentence. */
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
-/** More polls than may be in flight for one user, each of a separate queue. */
+/** More than the polls that one user may have in flight. Each poll uses a separate queue. */
 const polledQueues = 40;
 const uploads = 100;
 const strangers = 300;
@@ -51,7 +51,7 @@ export function httpRefusalsOn(program: Target['name']): Attacks {
   return floodsOf(program, Object.fromEntries(refusals), everyHttpRefusal);
 }
 
-/** Spreads requests over many connections, so that the scheduler serves each besides all others. */
+/** Spreads requests over many connections, so that the scheduler alternates between many clients. */
 function inventing(program: Target['name']): [string, MakeAttack] {
   const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
     const requests = Array.from({ length: strangers }, (_, index): [string, RefusedRequest] => [
@@ -74,7 +74,10 @@ function refusalsOf(program: Target['name']): Refusals {
   return program === 'relay' ? relayRefusals : { ...serverRefusals, ...chatRefusals };
 }
 
-/** The floods of each kind, and under this name the flood of all that keep their connection open. */
+/**
+ * One flood for each kind of refusal. `everyOne` names an additional flood of all refusals that keep the connection
+ * open.
+ */
 function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string): Attacks {
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
     `${what} at full speed`,
@@ -86,7 +89,7 @@ function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string)
   return { ...Object.fromEntries(each), [everyOne]: all };
 }
 
-/** Prepares the refusals that keep their connection open, with the attackers' action for each. */
+/** Prepares the refused requests that keep the connection open, each with the attackers' action. */
 async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string, RefusedRequest][]> {
   const made = await Promise.all(
     Object.entries(refusals).map(
@@ -147,7 +150,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   ],
 ];
 
-/** The successful requests that cost a server most, by kind. */
+/** The successful requests that are most expensive for a server, by kind. */
 export const expensiveAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRequests).map(([what, requestsOf]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -161,7 +164,7 @@ export const expensiveAttacks: Attacks = Object.fromEntries(
   ]),
 );
 
-/** The successful requests that cost a relay most, by kind. */
+/** The successful requests that are most expensive for a relay, by kind. */
 export const expensiveRelayAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRelayRequests).map(([what, make]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -182,9 +185,9 @@ function memberData(world: AttackWorld, scale: Scale): Promise<MemberData> {
 }
 
 /**
- * Makes both programs handle members' requests a few times, so that memory that they need anyway does not count as
+ * Makes both programs handle members' requests a few times, so that memory that they always need does not count as
  * growth.
- * @returns for each program the attack that repeats all requests.
+ * @returns for each program, the attack that repeats all requests.
  */
 export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], MakeAttack>> {
   return { relay: await warmOne(world, 'relay'), server: await warmOne(world, 'server') };

@@ -5,8 +5,8 @@ const statusAt = 'HTTP/1.1 '.length;
 
 /**
  * Detects the answers in received data, in order, at low cost. Reports each by its status, and a refusal by status and
- * code, such as `400 BAD_REQUEST`, once its body has arrived. Data may come in pieces. Returns the number of answers in
- * a piece.
+ * code, such as `400 BAD_REQUEST`, once its body has arrived. Data may arrive in chunks. The reader returns the number
+ * of answers found in each chunk.
  */
 export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';
@@ -27,7 +27,7 @@ export function answerReader(tell: (answer: string) => void): (chunk: Buffer) =>
     const status = head.slice(statusAt, statusAt + 3);
     if (/\ntransfer-encoding: chunked/i.test(head)) {
       chunked = status;
-      // Keeps the end of the head's last line, because an empty body ends there.
+      // Keeps the line break at the end of the head, because an empty body ends there.
       text = text.slice(bodyAt - 2);
       return readOne();
     }
@@ -46,7 +46,7 @@ export function answerReader(tell: (answer: string) => void): (chunk: Buffer) =>
   };
 }
 
-/** Returns a function that counts each name in `counts`, an object that can be sent to another process. */
+/** Returns a function that counts names in `counts`, a plain object that can be sent to another process. */
 export function countInto(counts: Record<string, number>): (name: string) => void {
   return (name) => {
     counts[name] = (counts[name] ?? 0) + 1;

@@ -3,7 +3,7 @@ import { type ExpensiveRequests, patch, post, remove } from './member-requests.j
 
 /** As many subscriptions as one request may create, with {@link MemberData.people}. */
 const channelsPerRequest = 5;
-/** Names that are new when they are first used. */
+/** Number of names that do not exist before their first use. */
 const newNames = 60;
 
 const listOf = (prefix: string, count: number) =>

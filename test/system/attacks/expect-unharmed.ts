@@ -7,9 +7,9 @@ import { besides, complaintsOf, measureAttack, measureService } from './measure-
 import { gateScale } from './scale.js';
 
 /**
- * Attacks the target, and checks three things: an honest user's requests are answered meanwhile, 99 of 100 of them
- * soon; the attackers get the right answers; and afterwards the target has released everything that the attack made it
- * use.
+ * Attacks the target, and checks three things. During the attack, an honest user's requests are answered, 99 of 100 of
+ * them quickly. The attackers get the right answers. Afterwards, the target has released all resources that the attack
+ * made it use.
  */
 export async function expectUnharmed(target: Target, attack: Attack): Promise<void> {
   const harm = await measureAttack(target, attack, gateScale);
@@ -17,8 +17,8 @@ export async function expectUnharmed(target: Target, attack: Attack): Promise<vo
 }
 
 /**
- * Attacks the target once without measuring, until each kind of request was answered and none is in flight. SQLite's page
- * caches and the memory allocator grow in the first such attack, and hardly in later ones.
+ * Attacks the target once without measuring, until each kind of request has been answered and none is in flight.
+ * SQLite's page caches and the memory allocator grow in the first such attack, and hardly in later ones.
  */
 export async function warmUpBy(target: Target, attack: Attack): Promise<void> {
   const attacker = await Attacker.start(attack);
@@ -30,14 +30,15 @@ export async function warmUpBy(target: Target, attack: Attack): Promise<void> {
   await expect.poll(async () => (await target.probe.glance()).requestsInFlight).toBe(0);
 }
 
-/** A few of each kind; the slowest one stands for the p99. */
+/** A few requests of each kind. The slowest one stands for the p99. */
 const servedRequests = 20;
 
 /** An honest user's experience without an attack. */
 export const experienceOf = ({ honest }: Target): Promise<Experience> => experience(honest, servedRequests);
 
 /**
- * Expects that an honest user's requests are answered, 99 of 100 of them soon compared with the time without an attack.
+ * Expects that an honest user's requests are answered, and that their p99 latency is close to the latency without an
+ * attack.
  */
 export async function expectServed(target: Target, unattacked: Experience): Promise<void> {
   const measured = besides(await measureService(target, servedRequests), unattacked);

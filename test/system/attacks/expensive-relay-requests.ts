@@ -12,12 +12,12 @@ import { newPhone, RelayMember } from './relay-member.js';
 const registrationsAtOnce = 100;
 const reportedRows = 10_000;
 /**
- * Thirty of these requests exceed a quarter of the bytes in memory, or the quota of a minute. A refused body that takes
- * longer than the relay waits for it is answered 408.
+ * Thirty of these requests exceed the client's quarter of the body memory, or its quota for a minute. A refused body
+ * that takes longer than the relay waits for it is answered 408.
  */
 const answers = ['200', '503 RATE_LIMIT_HIT', '503 SERVICE_UNAVAILABLE', '408 REQUEST_TIMEOUT'];
 
-/** The requests that cost a relay most, each as large as allowed, by another member's action. */
+/** The most expensive requests for a relay, each as large as allowed, keyed by another member's action. */
 export const expensiveRelayRequests: Readonly<
   Record<string, (world: AttackWorld) => Promise<RefusedRequest>>
 > = {
@@ -69,7 +69,7 @@ function report(authorization: string, lists: Readonly<Record<string, string>>):
   return formRequest(answers, serverAnalyticsPath, authorization, { ...lists, version: '"12.0"' });
 }
 
-/** Rows in the form of a stock server's report. */
+/** Rows in the format of a stock server's report. */
 function countsOf(rows: number, value = '3'): string {
   const all = Array.from(
     { length: rows },

@@ -15,7 +15,7 @@ const narrowTo = (name: string, ...more: readonly (readonly [string, string])[])
 /** The text of ten thousand characters that takes longest to render. */
 const costlyText = '**`a`** :smile: '.repeat(600);
 
-/** The requests that cost a server most, each as large as allowed. */
+/** The most expensive requests for a server, each as large as allowed. */
 export const expensiveRequests: ExpensiveRequests = {
   'another user reads the history of a message': (data) => [
     get(`messages/${data.oftenEdited}/history`, data),
@@ -120,7 +120,7 @@ function sending(data: MemberData, content: string): string {
   return post('messages', data, { type: 'channel', to, topic: 'crowd', content });
 }
 
-/** Answers to several concurrent requests; the usual answer comes first. */
+/** Possible answers to concurrent requests, the usual one first. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {
   // 400 if another request has moved the topic.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
@@ -132,7 +132,7 @@ const answersOf: Readonly<Record<string, readonly string[]>> = {
   'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };
 
-/** Sends thirty requests at once, each followed by the next as soon as it is answered. */
+/** Keeps thirty requests in flight: each answer is followed by the next request. */
 export function thirtyAtOnce(
   port: number,
   requests: readonly (readonly [what: string, RefusedRequest])[],
@@ -147,7 +147,7 @@ export function thirtyAtOnce(
   };
 }
 
-/** The kinds in turn. A kind with several requests sends another one each time. */
+/** All kinds of expensive requests, in round-robin order. A kind with several requests cycles through them. */
 export function everyExpensiveRequest(data: MemberData): (readonly [what: string, RefusedRequest])[] {
   const kinds = Object.entries(expensiveRequests).map(
     ([what, requestsOf]) => [what, requestsOf(data)] as const,

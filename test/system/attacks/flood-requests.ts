@@ -23,7 +23,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
-    // Actions of the unanswered requests; a connection is answered in the order of its requests.
+    // Actions of the unanswered requests, in order: answers on a connection arrive in the order of its requests.
     const unanswered: string[] = [];
     const count = answerReader((answer) => counters.get(unanswered.shift() ?? '')?.(answer));
     const send = (): void => {
@@ -47,7 +47,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
       const answered = count(chunk);
       done += answered;
       if (answered > 0 && attack.endsConnections) socket.destroy();
-      // Refills at half depth, so that many are sent at once.
+      // Refills at half depth, so that many requests are sent at once.
       else if (unanswered.length <= attack.depth / 2) send();
     });
     socket.on('error', () => undefined).on('close', () => setImmediate(drive));

@@ -4,7 +4,7 @@ import type { AttackReport, HeldConnections } from './attack.js';
 import { answerReader, countInto } from './count-answers.js';
 
 const atOnce = 100;
-// Reopening connections as fast as the target closes them would cost the machine more than the target's own work.
+// Reopening connections as fast as the target closes them would use more CPU time than the target's own work.
 const againAtOnce = 10;
 const againMilliseconds = 200;
 const dripMilliseconds = 1000;
@@ -55,7 +55,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   });
 }
 
-/** `undefined` if the machine or the other side accepts no further connection. */
+/** Resolves to `undefined` if the machine or the other side allows no more connections. */
 async function openOne(port: number): Promise<Socket | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {

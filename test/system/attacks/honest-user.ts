@@ -23,8 +23,8 @@ const intervalMilliseconds = 15;
 const patienceMilliseconds = 20_000;
 
 /**
- * Sends this many requests, each kind in turn, about sixty per second regardless of the answers' latency. Each uses a
- * new connection, because new clients must get in too.
+ * Sends this many requests, each kind in turn, at about sixty per second regardless of latency. Each request uses a new
+ * connection, because new clients must be served too.
  */
 export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {
   const failures: Record<string, number> = {};
@@ -51,7 +51,7 @@ export async function experience(kinds: readonly HonestRequest[], count: number)
   return { requests: count, failures, p50Milliseconds: share(0.5), p99Milliseconds: share(0.99) };
 }
 
-/** Milliseconds until the whole answer has arrived. @throws Error for anything but success. */
+/** Milliseconds until the whole answer has arrived. @throws Error unless the request succeeds. */
 function ask({ url, method, headers = {}, body = '' }: HonestRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

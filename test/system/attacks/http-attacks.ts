@@ -6,7 +6,7 @@ import type { Scale } from './scale.js';
 const form = 'application/x-www-form-urlencoded';
 const connections = 600;
 
-/** Attacks on code that both programs share; only the relay is attacked. */
+/** Attacks on code that both programs share, which are run only on the relay. */
 export const onlyOfRelay: ReadonlySet<string> = new Set([
   'strangers send headers a byte a second',
   'strangers connect and say nothing',
@@ -102,7 +102,7 @@ function askingWithoutReading(port: number, request: string, connections: number
 }
 
 interface Held {
-  /** First bytes of each connection, or of several in turn. */
+  /** First bytes of each connection. Several texts are assigned in turn. */
   readonly first: string | readonly string[];
   readonly answers?: readonly string[];
   readonly drip?: string;

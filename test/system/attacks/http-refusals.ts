@@ -3,12 +3,12 @@ import type { Target } from './attack-world.js';
 import { formRequest, jsonRequest, type RefusedRequest, wrongCredentials } from './refusals.js';
 
 const form = 'application/x-www-form-urlencoded';
-/** The relay accepts JSON there, the server does not. */
+/** Answers to a JSON body: the relay accepts JSON on that path, the server does not. */
 const noJson = { relay: '400 BAD_REQUEST', server: '415 UNSUPPORTED_MEDIA_TYPE' } as const;
 
 /**
- * Possible instead of the expected refusal: the relay charges each request of a member when its head arrives, and a
- * hundred thousand requests use up the quota.
+ * Answers that are allowed instead of the expected refusal. The relay counts a member's request as soon as its head
+ * arrives, and a hundred thousand requests use up the quota.
  */
 const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
   relay: ['503 RATE_LIMIT_HIT'],

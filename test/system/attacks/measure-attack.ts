@@ -8,19 +8,19 @@ import type { Scale } from './scale.js';
 const measurements = 3;
 const mostMilliseconds = 200;
 const mostSlowdown = 2;
-/** Allowed latency of an attacked honest user, as a multiple of the latency without an attack. */
+/** Allowed latency for an honest user during an attack, as a multiple of the latency without an attack. */
 const mostTimesAsLong = 5;
 const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
-/** Allowed growth of memory: a fifth. */
+/** Allowed memory after the attack, relative to before: 20% growth. */
 const memoryGrowth = 1.2;
-/** Allowed answers to every held connection: it stayed too long, or exceeded a limit. */
+/** Allowed answers on every held connection: it stayed open too long, or exceeded a limit. */
 const heldTooLong = ['408 REQUEST_TIMEOUT', '503 SERVICE_UNAVAILABLE'];
 /** The refusal of an overloaded process. */
 const refusal = ': 503 ';
-/** Fewer concurrent connections would prove nothing. */
+/** With fewer concurrent connections, the test would prove nothing. */
 const fewestHeld = 20;
-/** Fraction of a flood's requests of each kind that must get the same answer as without the flood. */
+/** Minimum fraction of each kind of flood request that must get the same answer as without the flood. */
 const leastPartTried = 0.01;
 
 /** An honest user's experience during a period. */
@@ -35,16 +35,16 @@ export interface Harm {
   readonly report: AttackReport;
   readonly before: Holdings;
   readonly after: Holdings;
-  /** Errors that the process logged meanwhile. */
+  /** Errors that the process logged during the attack. */
   readonly errors: readonly string[];
   /** Violated expectations, one sentence each. */
   readonly complaints: readonly string[];
 }
 
 /**
- * Attacks the target and measures an honest user's requests meanwhile. Then ends the attack and waits until the target
- * has released what it used: at most half a minute, extended by the factor by which other programs slow the target
- * down.
+ * Attacks the target and measures an honest user's requests during the attack. Then ends the attack and waits until the
+ * target has released its resources. Waits at most half a minute, multiplied by the factor by which other programs slow
+ * the target down.
  */
 export async function measureAttack(target: Target, attack: Attack, scale: Scale): Promise<Harm> {
   const { probe } = target;
@@ -81,10 +81,10 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
 /**
  * Measures an honest user's requests.
  *
- * The machine is shared, so the bound is extended by the factor by which other programs slow the target down. Above a
- * factor of two, latency is not judged, only that everything is answered. Requests that were too slow, or refused by an
- * overloaded process, are measured again, three times in total, because a stall that the attack did not cause passes. A
- * request that failed otherwise counts in any case.
+ * The machine is shared, so the latency bound is multiplied by the factor by which other programs slow the target down.
+ * Above a factor of two, latency is not checked, only that every request is answered. Requests that were too slow, or
+ * refused by an overloaded process, are measured up to three times, because a stall that the attack did not cause is
+ * temporary. Any other failure always counts.
  */
 export async function measureService(target: Target, requests: number): Promise<Measured> {
   let measured = await measureOnce(target, requests);
@@ -94,7 +94,7 @@ export async function measureService(target: Target, requests: number): Promise<
   return measured;
 }
 
-/** The measurement with a bound that allows for a machine that is slow even without an attack. */
+/** The measurement, with a latency bound that allows for a machine that is slow even without an attack. */
 export function besides(measured: Measured, unattacked: Experience): Measured {
   const most = Math.max(measured.mostMilliseconds, mostTimesAsLong * unattacked.p99Milliseconds);
   return { ...measured, mostMilliseconds: most };
@@ -122,7 +122,7 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
   return { ...experienced, mostMilliseconds: most };
 }
 
-/** Unexpected answers to the attackers, a sentence each. */
+/** Unexpected answers to the attackers, one sentence each. */
 export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
   if (done === 0) return ['the attackers got nothing done'];
   if (attack.kind === 'cut') return [];
@@ -132,7 +132,7 @@ export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackRep
   }
   const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
   return [...expected].flatMap(([what, right]) => {
-    // An attack without a total may have few answers, so any right one counts as usual.
+    // An attack without a total may get few answers, so any allowed answer counts as the usual one.
     const usual = attack.total === undefined ? right : right.slice(0, 1);
     return complaintsOfRefusal(what, { right, usual }, answers[what] ?? {});
   });
@@ -160,12 +160,12 @@ function strangeAnswers(what: string, right: readonly string[], counts: Counts):
     .map(([answer, count]) => `while ${what}, ${count} requests were answered ${answer}`);
 }
 
-/** With too few held connections the test would show nothing. */
+/** Complains if too few connections were held for the test to prove anything. */
 function complaintsOfHeld({ connections }: Holdings): string[] {
   return connections >= fewestHeld ? [] : [`only ${connections} connections were held`];
 }
 
-/** The target may not have accepted all of the attackers' connections yet. */
+/** Polls, because the target may not have accepted all of the attackers' connections yet. */
 async function whenHeld({ probe }: Target): Promise<Holdings> {
   const isOver = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {
@@ -175,7 +175,7 @@ async function whenHeld({ probe }: Target): Promise<Holdings> {
   }
 }
 
-/** Extended by the factor by which other programs slow the target down. */
+/** Whether the time is over. The time is multiplied by the factor by which other programs slow the target down. */
 function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean {
   const startedAt = performance.now();
   const slowdownSinceThen = probe.slowdown();

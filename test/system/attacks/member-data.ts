@@ -46,14 +46,14 @@ const mostEvents = 500;
 const messagesPerFile = 100;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
-/** Words with this many characters in total; each seed gives other words. */
+/** Text with this many characters. Each seed produces different words. */
 export function longText(characters: number, seed: number): string {
   let text = '';
   for (let index = seed; text.length < characters; index += 1) text += `${words[(index * 7919) % 2000]} `;
   return text.slice(0, characters - 1);
 }
 
-/** Adds all data while the server runs, most of it as rows. */
+/** Adds all data while the server runs, mostly by inserting rows directly. */
 export async function addMemberData(world: Constellation, scale: Scale): Promise<MemberData> {
   const count = scale.memberMessages;
   const [user] = await addUsers(world, ['greedy']);

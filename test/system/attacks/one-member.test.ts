@@ -14,7 +14,7 @@ import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
 
 const startMilliseconds = 120_000;
 const patienceMilliseconds = 90_000;
-/** Requests of one user. An overloaded server may refuse some if more users are active. */
+/** Concurrent requests of one user. With more, an overloaded server may refuse requests of other active users. */
 const requestsAtOnce = 20;
 let attackWorld: AttackWorld;
 let world: Constellation;
@@ -158,7 +158,7 @@ function newPhones(count: number, tokenKind: 'fcm' | 'apns' = 'fcm'): Promise<Cr
 
 const authorizationOf = ({ email, api_key }: ConstellationUser): string => basicAuthorization(email, api_key);
 
-/** A new user for each attempt: a retry of the same test must not find the old state. */
+/** A new user for each attempt, so that a retried test does not find the old state. */
 async function newUser(): Promise<ConstellationUser> {
   const [user] = await addUsers(world, [randomUUID()]);
   return user as ConstellationUser;
@@ -177,7 +177,7 @@ async function registerAll(user: ConstellationUser, phones: readonly CrashPhone[
   }
 }
 
-/** Number of other phones that the relay registered before this phone, which it has registered. */
+/** Number of other phones that the relay registered before this phone. The phone must be registered. */
 async function registeredBefore(phone: CrashPhone, others: readonly CrashPhone[]): Promise<number> {
   const devices = await withRelayDatabase(world, ({ db }) =>
     db.selectFrom('relay_devices').select('push_account_id').orderBy('id').execute(),
@@ -187,7 +187,7 @@ async function registeredBefore(phone: CrashPhone, others: readonly CrashPhone[]
   return others.filter(({ pushAccountId }) => before.has(pushAccountId)).length;
 }
 
-/** How many of a user's devices are active. */
+/** Number of a user's active devices. */
 async function activeDevicesOf(user: ConstellationUser): Promise<number> {
   const { text } = await world.request(user, 'POST', 'register', { fetch_event_types: '["push_device"]' });
   const { push_devices = {} } = JSON.parse(text) as { push_devices?: Record<string, { status: string }> };

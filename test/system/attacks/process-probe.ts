@@ -17,7 +17,7 @@ const collect = `
   const collect = runInNewContext('gc');
   process.on('SIGUSR2', () => collect());`;
 
-/** Start options of a process that let a probe collect its garbage. */
+/** Environment that lets a probe trigger garbage collection in a process. */
 export const probedEnvironment = {
   NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(collect).toString('base64')}`,
 };
@@ -38,7 +38,7 @@ export class ProcessProbe {
     return this.glance();
   }
 
-  /** Reads the current resources in use, including garbage. */
+  /** Reads the resources in use without a garbage collection. */
   async glance(): Promise<Holdings> {
     const text = await (await fetch(this.#metricsUrl)).text();
     const read = (name: string): number => {
@@ -60,7 +60,7 @@ export class ProcessProbe {
     return this.#process.output.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
   }
 
-  /** Starts to measure by how much other programs slow the process down, as {@link measureSlowdown} does. */
+  /** Starts measuring how much other programs slow the process down; see {@link measureSlowdown}. */
   slowdown(): () => number {
     return measureSlowdown(this.#process.child.pid);
   }

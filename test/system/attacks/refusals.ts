@@ -4,13 +4,13 @@ import type { AttackWorld } from './attack-world.js';
 
 /** A request that gets the same answer however often it is sent. */
 export interface RefusedRequest {
-  /** Status and code, such as `400 BAD_REQUEST`, or `200` alone. */
+  /** Status and code, such as `400 BAD_REQUEST`, or only `200`. */
   readonly answers: readonly string[];
   /** The whole text of the request. */
   readonly request: string;
   /** Set if the rest of the request is not read, so that no other request can follow on the connection. */
   readonly endsConnection?: boolean;
-  /** Whether it is refused only for a time, so that it must be prepared again before it is sent later. */
+  /** Whether the refusal is temporary, so that the request must be prepared again before it is sent later. */
   readonly lapses?: boolean;
 }
 
@@ -23,7 +23,7 @@ export type Refusals = Readonly<
 export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
 
 const form = 'application/x-www-form-urlencoded';
-// As many connections as a member may use at once. Times `depth`, no more requests than may be queued in total.
+// As many connections as a member may use at once. Multiplied by `depth`, must not exceed the total queue limit.
 const connections = 24;
 const depth = 4;
 

@@ -28,7 +28,7 @@ export class RelayMember {
     this.authorization = authorization;
   }
 
-  /** Adds it like the command, but without a process per member. */
+  /** Adds a member as the CLI command does, but without spawning a process. */
   static async add(world: Constellation): Promise<RelayMember> {
     const realmUuid = randomUUID();
     return withRelayDatabase(world, async (database) => {
@@ -39,8 +39,8 @@ export class RelayMember {
   }
 
   /**
-   * Registers a phone. Returns its device id. If a stalled machine makes the relay end the connection, retries up to
-   * twice, as a server would. @throws Error if the relay registers none.
+   * Registers a phone. Returns its device id. Like a server, retries up to twice if the machine stalls and the relay
+   * ends the connection. @throws Error if the relay does not register the phone.
    */
   async register(phone: CrashPhone, sealed = phone.sealedRegistration): Promise<number> {
     const form = { ...this.registrationForm(phone), encrypted_push_registration: sealed };
@@ -121,7 +121,7 @@ export async function newPhone(
   return new CrashPhone({ sodium, bouncerPublicKey, kind });
 }
 
-/** Runs work on the relay's database while the relay runs, like its operator's commands. */
+/** Runs `work` on the relay's database while the relay runs, as operators' commands do. */
 export async function withRelayDatabase<T>(
   { relayEnv }: Constellation,
   work: (database: RelayDatabase) => Promise<T>,

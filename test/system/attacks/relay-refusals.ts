@@ -13,14 +13,15 @@ import type { AttackWorld } from './attack-world.js';
 import { formRequest, jsonRequest, type Refusals } from './refusals.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
-/** In one request: as many as fit into a body. */
+/** Notifications in one request: as many as fit into a body. */
 const mostNotifications = 5000;
 const fewNotifications = 100;
-/** Most of them are refused by the rate limit of their address. */
+/** Most of these requests are refused by the rate limit for their address. */
 const refusedOrLimited = ['503 RATE_LIMIT_HIT', '400 BAD_REQUEST'];
 
 /**
- * A member's requests that a relay refuses for their content, as the end of a sentence. All of them query the store.
+ * A member's requests that a relay refuses for their content, keyed by the end of a sentence. All of them query the
+ * store.
  */
 export const relayRefusals: Refusals = {
   'an unauthenticated client registers servers without an invitation': () =>

@@ -25,7 +25,7 @@ const widestName = 82;
 interface Row {
   readonly target: Target['name'];
   readonly attack: string;
-  /** Number of opened connections, answered requests, or cut requests. */
+  /** Number of connections opened, requests answered, or requests cut off. */
   readonly done: number;
   /** Number of unsuccessful answers. */
   readonly refused: number;

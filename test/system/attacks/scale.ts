@@ -12,7 +12,10 @@ export interface Scale {
   readonly memberMessages: number;
   /** Other users of the organization. A member can subscribe all of them and add them to groups. */
   readonly people: number;
-  /** Requests of the honest user before an attack, so that memory that they need anyway does not count as growth. */
+  /**
+   * Warm-up requests of the honest user before an attack, so that memory that they always need does not count as
+   * growth.
+   */
   readonly warmingRequests: number;
   /** Requests of the honest user during an attack. */
   readonly measuredRequests: number;
@@ -46,7 +49,7 @@ export const fullScale: Scale = {
   measuredRequests: 600,
 };
 
-/** Limits small enough that attacks which reach them are small too, but far above an honest user's needs. */
+/** Limits low enough that a small attack reaches them, but far above an honest user's needs. */
 export const reachableLimits = {
   settings: {
     MAXIMUM_CONNECTIONS: '400',
@@ -60,5 +63,5 @@ export const reachableLimits = {
   notificationsPerMinute: 20_000,
 };
 
-/** Limits for attacks at full scale, whose requests are mostly not refused for their number. */
+/** Limits for attacks at full scale. High enough that the rate limit refuses few of the requests. */
 export const fullLimits = { ...reachableLimits, notificationsPerMinute: 150_000 };

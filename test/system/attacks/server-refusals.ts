@@ -12,7 +12,10 @@ const eventsPath = '/api/v1/events';
 const registrationsPerHour = 60;
 const tooManyTries = '429 RATE_LIMIT_HIT';
 
-/** A user's requests that a server refuses for their content, as the end of a sentence. All of them query the store. */
+/**
+ * A user's requests that a server refuses for their content, keyed by the end of a sentence. All of them query the
+ * store.
+ */
 export const serverRefusals: Refusals = {
   'wrong keys are tried for a known address': async ({ constellation }) => {
     const { email } = await newUser(constellation);
@@ -70,7 +73,9 @@ export const serverRefusals: Refusals = {
   },
 };
 
-/** A sign-in that fails: because of the password, or because the name or the queue has reached its limit. */
+/**
+ * A sign-in that fails because the password is wrong, the user name has reached its rate limit, or the queue is full.
+ */
 export function wrongSignIn(username: string): RefusedRequest {
   const body = new URLSearchParams({ username, password: 'wrong horse battery' }).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -86,7 +91,7 @@ export function polling(authorization: string, queueId: string, answer = '200'):
   return { answers: [answer], request: requestText(start, { authorization }) };
 }
 
-/** Opens a new queue of a user, for no events. */
+/** Opens a new event queue for a user, without any event types. */
 export async function openQueue(
   { serverUrl }: AttackWorld['constellation'],
   authorization: string,

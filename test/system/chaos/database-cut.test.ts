@@ -125,7 +125,7 @@ function serverAuthorization({ serverEnv }: CrashWorld['constellation']): string
   return basicAuthorization(id, readFileSync(file, 'utf8').trim());
 }
 
-/** Registers one phone, with the relay or with the server. */
+/** Returns a function that registers one phone, with the relay or with the server. */
 async function registrationAsker({ constellation, users }: CrashWorld) {
   const { sodium } = await loadFastestSodium();
   const { bouncerPublicKey, realmUuid, relayUrl } = constellation;

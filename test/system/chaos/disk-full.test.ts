@@ -118,7 +118,7 @@ async function fillAndRelieve(disk: ScarceDisk): Promise<void> {
     server: accountsIn(files.server, 'push_devices'),
   };
   expect(new Set(stored.server)).toEqual(accepted.server);
-  // The relay also has what the server forwarded.
+  // The relay also has the registrations that the server forwarded.
   expect(new Set(stored.relay)).toEqual(new Set([...accepted.relay, ...accepted.server]));
 }
 

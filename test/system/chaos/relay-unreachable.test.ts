@@ -35,7 +35,7 @@ describe('a relay that cannot be reached for an hour', () => {
     await pass(hour);
     const pending = { status: 'pending', error_code: null };
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, pending])));
-    // The delays grow, so that a relay that recovers is not overloaded.
+    // Retry delays grow, so that a recovering relay is not overloaded.
     expect(test.relay.requests.length).toBeGreaterThan(3 * ids.length);
     expect(test.relay.requests.length).toBeLessThan(20 * ids.length);
 
@@ -54,7 +54,7 @@ describe('a relay that cannot be reached for an hour', () => {
     // The first request detects that the relay is back.
     expect((await test.register(ada, testPhone('21').fields)).status).toBe(200);
     const before = test.relay.requests.length;
-    // Pending jobs are brought forward concurrently with that request.
+    // The server reschedules pending jobs to run now, concurrently with that request.
     const atOnce = async () => {
       await test.settle();
       return test.relay.requests.length - before;

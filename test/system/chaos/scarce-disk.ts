@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A limited disk for the databases of some processes, which can be filled and freed while they run. */
+/** A small disk for processes' databases. It can be filled and freed while they run. */
 export interface ScarceDisk {
   readonly folder: string;
   /** Fills the disk: no process can write another byte. */
@@ -28,7 +28,7 @@ export function mountScarceDisk(): ScarceDisk {
     useUp: () => fill(filler),
     giveBack: () => rmSync(filler),
     close() {
-      // Unmounts lazily, because a reader of this process may keep a file open until it is garbage-collected.
+      // Unmounts lazily, because this process may keep a file open until its reader is garbage-collected.
       spawnSync('umount', ['--lazy', folder]);
       rmSync(folder, { recursive: true, force: true });
     },
@@ -46,7 +46,7 @@ function fill(path: string): void {
   }
 }
 
-/** A limit on the size of files, which the system enforces for each process (setrlimit, RLIMIT_FSIZE). */
+/** A file size limit that the system enforces for each process (setrlimit, RLIMIT_FSIZE). */
 export function limitFileSizes(): ScarceDisk {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-disk-'));
   const limit = (processIds: readonly number[], softLimit: string) => {

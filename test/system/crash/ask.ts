@@ -18,7 +18,7 @@ class NoAnswer extends Error {
   }
 }
 
-/** Posts and reads the whole answer. @throws NoAnswer without one, whether or not the request was processed. */
+/** Posts and reads the whole answer. @throws NoAnswer if there is none, even if the request was processed. */
 export async function ask(
   url: string,
   authorization: string,

@@ -37,10 +37,10 @@ export interface CrashPhoneOptions {
   readonly generation?: Generation;
 }
 
-/** A minimal phone: a token, an account and a key of its own. */
+/** A minimal phone with its own token, account and key. */
 export class CrashPhone {
   readonly token: string;
-  /** The phone's name at the vendor: the token, or the endpoint of its subscription. */
+  /** The phone's address at the vendor: its token, or its subscription's endpoint. */
   readonly address: string;
   readonly tokenKind: TokenKind;
   readonly generation: Generation;
@@ -81,7 +81,7 @@ export class CrashPhone {
     return computeTokenId(this.token);
   }
 
-  /** The payload field that identifies its key, and the field's value. */
+  /** The name and value of the payload field that identifies the phone's key. */
   get keyField(): { readonly name: string; readonly id: string } {
     return this.#key;
   }
@@ -99,7 +99,7 @@ export class CrashPhone {
     return toBase64(this.#sodium.seal(registration, key));
   }
 
-  /** The form of its registration at the server in the older generation. */
+  /** Form fields that register it with the server in the older generation. */
   get registration(): Record<string, string> {
     return {
       token_kind: this.tokenKind,
@@ -110,7 +110,7 @@ export class CrashPhone {
     };
   }
 
-  /** The form of its registration at the server in the newer generation, without the device's id. */
+  /** Form fields that register it with the server in the newer generation, except the device id. */
   get deviceRegistration(): Record<string, string> {
     if (!(this.#key instanceof SecretKey)) throw new TypeError('the phone speaks the older generation');
     return {

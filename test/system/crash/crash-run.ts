@@ -13,14 +13,14 @@ import { ServerLoad } from './server-load.js';
 import { readDeliveries } from './vendor-deliveries.js';
 
 export interface CrashOptions {
-  /** Number of kills of the relay, and of the server. */
+  /** How often each of relay and server is killed. */
   readonly rounds: number;
   /** `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
   /** Minimum number of phones that register directly with the relay, half of them with each of two servers. */
   readonly phones: number;
-  /** Gets a sentence for each step. */
+  /** Called with a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
@@ -29,13 +29,13 @@ const users = 30;
 const relayWorkers = 2;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
-/** Four times as long as the takeover of a dead process's jobs. */
+/** Four times as long as it takes to take over a dead process's jobs. */
 const settleMilliseconds = 120_000;
 const lookMilliseconds = 1000;
 
 /**
- * Kills relay and server at random moments under load, and counts lost and repeated requests among those that were
- * answered with success.
+ * Kills relay and server at random moments under load. Counts how many of the successfully answered requests were lost
+ * or repeated.
  * @throws Error if a process does not restart, exits by itself, or gives a wrong answer.
  */
 export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
@@ -71,8 +71,8 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
 }
 
 /**
- * Creates users with active phones, and messages to them whose jobs wait for the relay. The server that is killed next
- * works on these jobs.
+ * Creates users with active phones, and messages whose notification jobs wait for the relay. The server is processing
+ * these jobs when it is killed next.
  */
 async function prepare(constellation: Constellation, load: ServerLoad): Promise<void> {
   const { relayUrl, serverUrl } = constellation;
@@ -132,7 +132,7 @@ async function createLoads(
   };
 }
 
-/** Configures FCM's messages to go to installation ids, and those of one realm to use AndroidConfigV2. */
+/** Configures FCM messages to go to installation ids, and to use AndroidConfigV2 for one realm. */
 function useEveryFormOfFcm({ relayEnv }: Constellation, realmUuid: string): void {
   const file = relayEnv.RELAY_APPS_FILE ?? '';
   const { fcm, ...others } = JSON.parse(readFileSync(file, 'utf8'));
@@ -141,7 +141,7 @@ function useEveryFormOfFcm({ relayEnv }: Constellation, realmUuid: string): void
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
-  // Ends the vendors' faults halfway, so that queued notifications are retried during the remaining rounds.
+  // Clears the vendors' faults halfway, so that queued notifications are retried during the remaining rounds.
   const calm = (deaths: number) =>
     deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
   const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { eachBackend, testPostgresUrl } from '../../support/test-databases.js';
 import { runCrash } from './crash-run.js';
 
-// A short run; `npm run crash` takes the number of rounds, 20 by default.
+// A short run. `npm run crash` runs 20 rounds by default.
 const rounds = 4;
 // Takes 15 seconds, but a few minutes on a shared machine.
 const timeoutMilliseconds = 360_000;
@@ -21,11 +21,11 @@ describe('relay and server that are killed at random moments under load', () => 
           tell: (sentence) => void told.push(sentence),
         });
         expect(counts, told.join('\n')).toMatchObject({ lost: 0, shownTwice: 0, unopenable: 0 });
-        // There was enough load for kills to interrupt something.
+        // There was enough load for the kills to interrupt requests.
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
-        // Messages were sent too: their notifications wait in jobs when a process is killed.
+        // Messages were sent too. Their notifications are still queued as jobs when a process is killed.
         expect(counts.messages).toBeGreaterThan(10 * rounds);
-        // Each transport has its own code, so each must have been hit.
+        // Each transport has its own code, so each must have delivered something.
         for (const [transport, count] of Object.entries(counts.deliveries))
           expect(count, transport).toBeGreaterThan(10 * rounds);
         // Only deliveries that are in flight when the relay dies are repeated.

@@ -6,7 +6,7 @@ import { type Transport, transports, type VendorDelivery } from './vendor-delive
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
   readonly isMessage?: boolean;
-  /** Whether the opened content is this notification. */
+  /** Whether the decrypted content is this notification. */
   matches(ciphertext: string, opened: JsonObject): boolean;
 }
 
@@ -15,16 +15,16 @@ export interface CrashCounts {
   readonly acknowledged: number;
   /** Number of acknowledged requests that are missing at the end. */
   readonly lost: number;
-  /** Number of acknowledged notifications of messages. A job sends each. */
+  /** Number of acknowledged message notifications. Each is sent by a job. */
   readonly messages: number;
   /** Deliveries of a notification beyond its first. */
   readonly repeated: number;
   /**
-   * Repeated contents that a phone would show again: in another ciphertext, or for a message with another id or time. A
-   * phone shows each combination of message id and time once.
+   * Number of repeated notifications that a phone would show again, because their ciphertext, message id or time
+   * differs. A phone shows each combination of message id and time only once.
    */
   readonly shownTwice: number;
-  /** Number of deliveries that the phone's key does not open. */
+  /** Number of deliveries that the phone's key cannot decrypt. */
   readonly unopenable: number;
   /** Number of deliveries by transport. */
   readonly deliveries: Readonly<Record<Transport, number>>;
@@ -34,7 +34,7 @@ interface PhoneDeliveries {
   readonly byCiphertext: Map<string, { count: number; readonly opened: JsonObject | undefined }>;
 }
 
-/** Records acknowledged requests, outside the processes that acknowledged them. */
+/** Records acknowledged requests outside of the processes that acknowledged them. */
 export class Ledger {
   readonly #phones = new Map<string, CrashPhone>();
   readonly #registered = new Set<CrashPhone>();

@@ -11,12 +11,13 @@ export interface LivesOptions {
 }
 
 const longestLifeMilliseconds = 1200;
-/** The share of kills that happen during the start. */
+/** Fraction of kills that happen during startup. */
 const killedWhileStarting = 0.15;
 const shortestStartMilliseconds = 100;
 
 /**
- * Starts a process, kills it at a random moment and restarts it, the given number of times. The last one keeps running.
+ * Starts a process, then kills it at a random moment and restarts it the given number of times. The last process keeps
+ * running.
  */
 export async function liveAndDie(options: LivesOptions): Promise<SpawnedProcess> {
   const { random, rounds, readyUrl } = options;

@@ -13,7 +13,7 @@ import { pause } from './pause.js';
 
 export interface RelayLoadOptions {
   readonly ledger: Ledger;
-  /** The current URL of a relay, perhaps of another one each time. */
+  /** The URL of a running relay. May return a different relay each time. */
   relayUrl(): string;
   readonly authorization: string;
   readonly realmUuid: string;
@@ -34,12 +34,12 @@ interface RegisteredPhone {
 const pauseMilliseconds = 80;
 const againMilliseconds = 50;
 const mostPerRequest = 2;
-/** Enough for the relay to use its writer thread. */
+/** Enough concurrent registrations for the relay to use its writer thread. */
 const crowd = 20;
 
 /**
- * Acts as a chat server towards a relay: registers phones and notifies them, and retries until it is answered. Half of
- * its phones speak the newer generation of the protocol.
+ * Acts as a chat server towards a relay: registers and notifies phones, and retries each request until it is answered.
+ * Half of its phones speak the newer generation of the protocol.
  */
 export class RelayLoad {
   readonly #options: RelayLoadOptions;
@@ -117,7 +117,7 @@ export class RelayLoad {
     const results = body.results as readonly JsonObject[];
     for (const [index, phone] of phones.entries()) {
       const result = results[index] ?? {};
-      // A failed registration of a batch is not acknowledged.
+      // A failed registration in a batch does not count as acknowledged.
       if (result.result === 'success') this.#acknowledged(phone, result);
     }
   }

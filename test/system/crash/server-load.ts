@@ -8,7 +8,7 @@ import { registerWithServer, type ServerPhone, stateTypes, statusIn } from './se
 
 export interface ServerLoadOptions {
   readonly ledger: Ledger;
-  /** The current URL of a server, perhaps of another one each time. */
+  /** The URL of a running server. May return a different server each time. */
   serverUrl(): string;
   readonly users: readonly ConstellationUser[];
   readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
@@ -33,15 +33,15 @@ interface LoadUser {
 const pauseMilliseconds = 60;
 const againMilliseconds = 50;
 const mostPhonesPerUser = 40;
-// The server allows one test per ten seconds and device, and 20 per hour and user. The last check needs one.
+// The server allows one test per device every ten seconds, and 20 per user and hour. The final check needs one of them.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
-/** Share of messages among all actions. The others request tests and register phones. */
+/** Fraction of actions that send a message. The others request tests and register phones. */
 const shareOfMessages = 0.4;
 
 /**
  * Phones of many users. They register with the server and request test notifications, which the server sends at once.
- * The users write to each other, and the server notifies of these messages by jobs. Half of the phones speak the newer
+ * The users write to each other, and jobs send the notifications for these messages. Half of the phones speak the newer
  * generation of the protocol.
  */
 export class ServerLoad {
@@ -203,7 +203,10 @@ export class ServerLoad {
     }
   }
 
-  /** A device gets at most one per ten seconds, so the second of the request identifies each notification. */
+  /**
+   * A device gets at most one test per ten seconds, so the second in which it was requested identifies the
+   * notification.
+   */
   #acknowledge(phones: readonly CrashPhone[], startedAt: number): void {
     const [from, to] = [Math.floor(startedAt / 1000), Math.floor(Date.now() / 1000)];
     for (const phone of phones) {
@@ -215,7 +218,7 @@ export class ServerLoad {
   }
 
   async #lookAt(user: LoadUser): Promise<void> {
-    // The answer does not know phones that register while it is under way.
+    // The answer does not include phones that register while the request is in flight.
     const unsettled = [...user.unsettled];
     const form = new URLSearchParams({ event_types: '[]', fetch_event_types: stateTypes });
     const asked = await unlessSilent(
@@ -224,7 +227,7 @@ export class ServerLoad {
     if (asked?.status !== 200) return;
     for (const phone of unsettled) {
       const status = statusIn(asked.body, phone);
-      // Another look may have settled it meanwhile.
+      // A concurrent check may have settled the phone already.
       if (status === 'pending' || !user.unsettled.delete(phone)) continue;
       if (status !== 'active') this.#lost(phone.phone, status);
     }

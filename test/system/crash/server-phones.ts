@@ -10,7 +10,7 @@ import type { CrashPhone } from './crash-phone.js';
 /** A phone that is registered with a server. */
 export interface ServerPhone {
   readonly phone: CrashPhone;
-  /** The parameter that names it in requests to the server, such as for a test notification. */
+  /** The parameter that identifies the phone in requests to the server, such as for a test notification. */
   readonly name: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ function requireSuccess({ status, body }: Asked): JsonObject {
 /** The initial state in which the server lists phones of both generations. */
 export const stateTypes = '["push_device","device"]';
 
-/** The phone's status in the initial state: `pending`, `active`, or why it will never be active. */
+/** The phone's status in the initial state: `pending`, `active`, or the reason why it will never be active. */
 export function statusIn(
   { push_devices: accounts, devices }: JsonObject,
   { phone, name }: ServerPhone,

@@ -15,7 +15,7 @@ export type Transport = (typeof transports)[number];
 export interface VendorDelivery {
   readonly transport: Transport;
   readonly token: string;
-  /** The field that names the phone's key, `push_account_id` or `push_key_id`, and its value. */
+  /** Name (`push_account_id` or `push_key_id`) and value of the field that identifies the phone's key. */
   readonly key: { readonly name: string; readonly id: string };
   readonly encrypted: string;
 }
@@ -24,7 +24,8 @@ export interface VendorDelivery {
 export type OpenPush = (endpoint: string, body: Buffer) => JsonObject | undefined;
 
 /**
- * All deliveries to the stand-ins. The token of a push is its endpoint. @throws Error when the stand-ins had to drop some.
+ * All deliveries to the stand-ins. For web push, the token is the endpoint. @throws Error if the stand-ins had to drop
+ * deliveries.
  */
 export async function readDeliveries(
   vendorsUrl: string,

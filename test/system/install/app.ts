@@ -33,5 +33,5 @@ async function register({ bouncerPublicKey, token, account }: Options): Promise<
   return { code, open: (data) => phone.open(data) };
 }
 
-// With the other entry points, so that they are compiled and bundled, too.
+// Uses the other entry points, so that they are compiled and bundled too.
 Object.assign(globalThis, { register, createOpener, describeNotification });

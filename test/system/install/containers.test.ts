@@ -17,7 +17,7 @@ interface Service {
 
 describe('containers', () => {
   it('refer only to services, volumes and networks that compose.yaml defines', () => {
-    // Fails for anything that YAML does not allow, such as a key that occurs twice.
+    // Fails for invalid YAML, such as a duplicate key.
     const file = parse(compose, { merge: true, strict: true });
     const { services, networks, volumes } = file as Record<string, Record<string, Service>>;
     const all = Object.values(services ?? {});

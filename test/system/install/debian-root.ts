@@ -7,20 +7,23 @@ import { untilReady } from '../../support/until-ready.js';
 
 export type Program = 'relay' | 'server';
 
-/** dpkg changes owners, so only root can install, also below another folder. */
+/** dpkg changes file owners, so only root can install, even into a separate root folder. */
 export const canInstall =
   process.getuid?.() === 0 &&
   ['dpkg', 'dpkg-deb', 'systemd-sysusers', 'systemd-tmpfiles', 'setpriv'].every(
     (command) => spawnSync('which', [command]).status === 0,
   );
 
-/** A folder in which dpkg installs as on a machine: with its own list of packages, users and settings. */
+/**
+ * A root folder in which dpkg installs packages as on a separate machine, with its own package list, users and
+ * settings.
+ */
 export class DebianRoot {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-debian-'));
 
-  /** @param nodejs version of the installed Node, which dpkg compares with the packages' dependency. */
+  /** @param nodejs version of Node that counts as installed when dpkg checks the packages' dependencies. */
   constructor(nodejs: string) {
-    // Readable by all, because the programs run as the users that the packages create.
+    // World-readable, because the programs run as the users that the packages create.
     chmodSync(this.dir, 0o755);
     for (const folder of ['info', 'updates'])
       mkdirSync(this.path('var/lib/dpkg', folder), { recursive: true });
@@ -43,7 +46,7 @@ export class DebianRoot {
     return join(this.dir, ...parts);
   }
 
-  /** Runs dpkg, without chroot: its scripts are run with DPKG_ROOT. */
+  /** Runs dpkg without chroot: maintainer scripts get the root folder in DPKG_ROOT. */
   dpkg(...args: readonly string[]): SpawnSyncReturns<string> {
     const flags = [`--root=${this.dir}`, '--force-script-chrootless'];
     return spawnSync('dpkg', [...flags, ...args], { encoding: 'utf8' });
@@ -57,7 +60,9 @@ export class DebianRoot {
     return Number(line?.[1]);
   }
 
-  /** Runs an installed command to its end as the program's user, with the installed settings. @returns its output. */
+  /**
+   * Runs an installed command to completion as the program's user, with the installed settings. @returns its output.
+   */
   run(program: Program, ...args: readonly string[]): string {
     const [command = '', ...rest] = this.#command(program, args);
     return execFileSync(command, rest, this.#options(program));

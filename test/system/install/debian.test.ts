@@ -89,7 +89,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     if (program === 'relay')
       machine.run('relay', 'keys', 'init', '--recovery-key', `${state}/recovery-key.txt`);
     else machine.run('server', 'db', 'migrate');
-    // The log has the numeric id, because this machine's /etc/passwd does not list the user.
+    // The log shows the numeric id, because this machine's /etc/passwd does not list the user.
     const audit = `${state}/key-ring.age.audit.jsonl`;
     if (program === 'relay') expect(readFileSync(audit, 'utf8')).toContain(`uid ${machine.userId('relay')}`);
     machine.run(program, 'serve', '--check');

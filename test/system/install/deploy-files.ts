@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './installation.js';
 
-/** A file in deploy. */
+/** Text of a file in the deploy folder. */
 export const deploy = (file: string) => readFileSync(join(root, 'deploy', file), 'utf8');
 export const compose = deploy('compose.yaml');
 
-/** The text of one service. */
+/** The text of one Compose service. */
 export function service(name: string): string {
   const [, text] = new RegExp(`^ {2}${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose) ?? [];
   if (text === undefined) throw new Error(`compose.yaml has no service ${name}`);

@@ -46,7 +46,7 @@ describe('the files in deploy', () => {
     const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
     expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
     expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
-    // Operators create the folders of secrets and TLS files themselves.
+    // Operators create the folders for secrets and TLS files themselves.
     const mounted = [...compose.matchAll(/\.(\/[\w./-]+):\//g)].map(([, path]) => path as string);
     const own = mounted.filter((path) => !/^\/(?:secrets|tls)\b/.test(path));
     expect(own.length).toBe(3);

@@ -9,7 +9,7 @@ import { freePort } from '../../support/free-ports.js';
 export const root = join(import.meta.dirname, '../../..');
 const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
 
-/** The shell lines with this mark on the installation page. */
+/** The shell lines on the installation page that have this mark. */
 export function linesMarked(mark: string): string {
   const blocks = [...page.matchAll(/<!-- (run by a test[a-z: ]*) -->\n```sh\n([\s\S]*?)```/g)];
   return blocks.flatMap(([, marked, code]) => (marked === mark ? [code] : [])).join('\n');
@@ -21,8 +21,8 @@ interface VendorsLine {
 }
 
 /**
- * Installs docs/install.md in a new folder with separate ports, names and databases. Runs the lines of the page as they
- * are, with these values in place of the page's.
+ * Follows docs/install.md in a new folder with separate ports, names and databases. Runs the page's lines unchanged
+ * except for these values.
  */
 export class Installation {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-install-'));
@@ -84,7 +84,7 @@ export class Installation {
     return join(this.dir, 'etc/tls/chat.pem');
   }
 
-  /** Replaces the page's paths, names and ports by this installation's. */
+  /** Replaces the page's paths, names and ports with this installation's. */
   placed(text: string): string {
     return this.#replaced.reduce((so, [from, to]) => so.replaceAll(from, to), text);
   }
@@ -151,7 +151,7 @@ export class Installation {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** Replaces the paths, names and ports in the files of the deploy folder. */
+  /** Replaces the paths, names and ports in the deploy folder's files. */
   #placeDeploy(): void {
     const deploy = join(this.dir, 'deploy');
     cpSync(join(root, 'deploy'), deploy, { recursive: true });
@@ -162,8 +162,8 @@ export class Installation {
   }
 
   /**
-   * The lines as a script that passes nginx its configuration file, and ends everything that they started when its
-   * input ends.
+   * Makes a script of the lines. It passes nginx its configuration file, and when its input ends it stops everything
+   * that the lines started.
    */
   #script(lines: string): string {
     return `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT
@@ -188,7 +188,7 @@ export class Installation {
   }
 
   async #startVendors(): Promise<VendorsLine> {
-    // These packages are not among the page's packages for production.
+    // The page does not install these packages, because production does not need them.
     const tarballs = ['waxwing-service', 'waxwing-protocol', 'trial/waxwing-vendors'];
     const files = tarballs.map((name) => `/tmp/waxwing/${name}-*.tgz`).join(' ');
     const lines = `npm init --yes\nnpm install --no-audit --no-fund ${files}`;
@@ -199,7 +199,7 @@ export class Installation {
     return JSON.parse(await this.printed(child, /^\{.*\}$/m)) as VendorsLine;
   }
 
-  /** Starts a process. It is stopped at the latest when the installation ends. */
+  /** Starts a process, which is stopped when the installation ends if it is still running. */
   start(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) {
     const { PATH = '', HOME = '' } = process.env;
     const preferOffline = { npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };

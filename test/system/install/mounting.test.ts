@@ -24,7 +24,7 @@ const packages = [
   'sodium',
   'storage',
 ];
-/** The page names these packages without versions. It was tested with these. */
+/** The page names these packages without versions. These are the tested versions. */
 const others = ['express@5.3.0', 'fastify@5.12.8', 'pg@8.23.1'];
 const hosts = [
   {
@@ -56,7 +56,7 @@ it('docs/mounting.md shows each example verbatim, in at most fifty lines', () =>
   }
 });
 
-/** A program in the empty directory, with its output. */
+/** A program that runs in the empty directory, with its output. */
 class Program {
   readonly #child: ReturnType<typeof spawn>;
   output = '';
@@ -85,7 +85,7 @@ class Program {
     this.#child.stdin?.end(input);
   }
 
-  /** Ends it as a service manager does. Resolves to its exit code. */
+  /** Stops it as a service manager does. Resolves to its exit code. */
   async stop(): Promise<number | null> {
     if (this.#child.exitCode !== null) return this.#child.exitCode;
     this.#child.kill('SIGTERM');
@@ -126,7 +126,7 @@ eachPostgres((postgres) => {
       rmSync(dir, { recursive: true, force: true });
     });
 
-    /** Runs one command of the installed program, like the admin of the host. */
+    /** Runs one command of the installed program, as the host's admin would. */
     async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
       const program = join(app, 'node_modules/.bin/waxwing-server-push');
       const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
@@ -187,7 +187,7 @@ eachPostgres((postgres) => {
           });
           const status = await command(settings, 'status');
           expect(status.code, status.printed).toBe(0);
-          // The host answers all requests that are not about push, including errors.
+          // The host still answers all requests that are not about push, including errors.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);
           expect((await command(settings, 'disable', '--yes')).code).toBe(0);
@@ -204,7 +204,7 @@ eachPostgres((postgres) => {
   });
 });
 
-/** The code with which the host refuses the key of an unknown device. */
+/** The host's error code for the key of an unknown device. */
 async function refusal(url: string): Promise<unknown> {
   const response = await fetch(`${url}/api/v1/mobile_push/register`, {
     method: 'POST',

@@ -19,8 +19,8 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
 /**
- * Compiler options for Node's module resolution. With the resolution of bundlers, and without browser types, the code
- * is only checked.
+ * Compiler options for Node's module resolution. With bundler resolution, and without browser types, the code is only
+ * type-checked.
  */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
@@ -217,7 +217,7 @@ eachPostgres(() => {
         const page = await browser.newPage();
         const problems: string[] = [];
         page.on('pageerror', (error) => problems.push(String(error)));
-        // The page has the server's own address, like a web app of the organization.
+        // The page is on the server's own origin, like a web app of the organization.
         const at = `${installation.serverUrl}/app/`;
         await page.route(at, (route) =>
           route.fulfill({
@@ -259,7 +259,7 @@ eachPostgres(() => {
       expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
       for (const program of ['relay', 'server']) {
         const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
-        // Each program would warn about an unconfigured proxy.
+        // Each program warns if the proxy is not configured.
         expect(log).not.toContain('TRUSTED_PROXIES');
         expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
       }
@@ -271,7 +271,8 @@ eachPostgres(() => {
         const unit = join(installation.dir, `deploy/systemd/waxwing-${program}.service`);
         const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
         expect([verify.status, verify.stderr]).toEqual([0, '']);
-        // The exposure level is 0 (fully isolated) to 10, and 9.6 for an ordinary unit. The threshold counts in tenths.
+        // The exposure level ranges from 0 (fully isolated) to 10; an ordinary unit has 9.6. The threshold is in
+        // tenths.
         const flags = ['security', '--offline=true', '--no-pager', '--threshold=20', unit];
         const exposed = spawnSync('systemd-analyze', flags, { encoding: 'utf8' });
         expect(exposed.status, exposed.stdout).toBe(0);

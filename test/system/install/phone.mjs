@@ -1,4 +1,4 @@
-// Acts as a phone whose app uses the packed packages: registers, and opens the given push.
+// Acts as a phone whose app uses the packed packages. Registers, and decrypts the given push.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

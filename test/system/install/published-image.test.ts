@@ -16,7 +16,7 @@ import { root } from './installation.js';
 
 const script = join(root, 'deploy/publish-image.sh');
 const workflows = join(root, '.github/workflows');
-/** Replaces docker: writes its arguments to a file, and the digest to the file of `--metadata-file`. */
+/** Replaces docker: writes its arguments to a file, and the digest to the file named by `--metadata-file`. */
 const docker = `#!/bin/sh
 printf '%s\\n' "$SOURCE_DATE_EPOCH" "$@" > "$ARGUMENTS"
 while [ "$1" != --metadata-file ]; do shift; done
@@ -80,7 +80,7 @@ describe('the published image', () => {
         status: 0,
         stderr: '',
       });
-      // An expression in a script would run whatever text a tag or a name contains.
+      // An expression in a script would allow shell injection through a tag or a name.
       expect(run).not.toContain('${{');
     }
     const [path = ''] = /^deploy\/\S+/.exec(steps.at(-1)?.run ?? '') ?? [];

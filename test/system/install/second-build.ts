@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { root } from './installation.js';
 
-/** Copies the sources into a new folder, and builds and packs them there, in another time zone and language. */
+/** Copies the sources into a new folder, and builds and packs them there with a different time zone and locale. */
 export function packAgain(names: readonly string[], folder: string, destination: string): void {
   const patterns = ['packages', 'apps', 'package.json', 'tsconfig.json'];
   const tracked = execFileSync('git', ['ls-files', '-z', ...patterns], { cwd: root, encoding: 'utf8' });
@@ -12,7 +12,7 @@ export function packAgain(names: readonly string[], folder: string, destination:
     cpSync(join(root, file), join(folder, file));
   }
   linkDependencies(folder);
-  // Without NODE_ENV, which test runners set, and which changes what Vite bundles.
+  // Removes NODE_ENV, which test runners set, because it changes Vite's output.
   const { NODE_ENV, ...env } = process.env;
   const options = { cwd: folder, env: { ...env, TZ: 'Asia/Tokyo', LANG: 'tr_TR.UTF-8' } } as const;
   const bin = (name: string) => join(root, 'node_modules/.bin', name);
@@ -30,7 +30,7 @@ export function packAgain(names: readonly string[], folder: string, destination:
   });
 }
 
-/** Installed dependencies of the packages that the client's tarball holds. */
+/** Installed dependencies of the packages that are bundled into the client's tarball. */
 const ofBundled = ['@noble', 'libsodium', 'libsodium-wrappers', 'lossless-json', 'zod'];
 
 /** Links the installed packages of the checkout, and the copy's own packages. */
@@ -40,7 +40,7 @@ function linkDependencies(folder: string): void {
   for (const name of readdirSync(join(root, 'node_modules'))) {
     if (name === '@waxwing' || name === '.bin') continue;
     const installed = join(root, 'node_modules', name);
-    // Copied, because npm would pack the targets of links into the packages that are bundled with the client.
+    // Copied instead of linked, because npm would pack the links' targets into the packages bundled with the client.
     if (ofBundled.includes(name)) cpSync(installed, join(modules, name), { recursive: true });
     else symlinkSync(installed, join(modules, name));
   }
@@ -48,7 +48,7 @@ function linkDependencies(folder: string): void {
     for (const name of readdirSync(join(root, parent))) {
       symlinkSync(join(folder, parent, name), join(modules, '@waxwing', name));
       const nested = join(root, parent, name, 'node_modules');
-      // Skips the links that packing the client has made, because the copy must bundle its own packages.
+      // Skips links that were created when the client was packed, because the copy must bundle its own packages.
       const isOfPacking = existsSync(join(nested, '@waxwing'));
       if (existsSync(nested) && !isOfPacking) symlinkSync(nested, join(folder, parent, name, 'node_modules'));
     }

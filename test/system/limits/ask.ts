@@ -6,7 +6,7 @@ export interface Question {
   readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The local address that it comes from. */
+  /** The local address to send from. */
   readonly localAddress?: string;
   /** The Unix socket to use instead of a port. */
   readonly socketPath?: string;
@@ -56,7 +56,7 @@ export function ask({
       response.on('error', reject).on('end', () => {
         const retryAfter = response.headers['retry-after'];
         resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
-        // The rest of a refused body need not be sent.
+        // The rest of a refused body does not have to be sent.
         asked.destroy();
       });
     });

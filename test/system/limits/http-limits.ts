@@ -6,7 +6,7 @@ import { type Answer, ask, form, question } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
-/** A limit of every listener, with smaller settings if the default is hard to reach. */
+/** A limit that every listener has, with smaller settings if the default is hard to reach. */
 export interface HttpLimit extends Limit<RelayUnderLimits> {
   readonly http?: Partial<HttpLimits>;
 }
@@ -29,7 +29,10 @@ function keyList(relay: RelayUnderLimits, more: object = {}): Promise<Answer> {
   return ask({ url: relay.url + keyListPath, localAddress: greedyAddress, ...more });
 }
 
-/** Sends some bytes on a connection and then nothing. Resolves to the first status before it is closed. */
+/**
+ * Sends some bytes on a connection and then nothing. Resolves to the first status received before the connection is
+ * closed.
+ */
 async function fallSilent(door: Door, text: string): Promise<Answer> {
   const connection = (await door.connect(greedyAddress)).send(text);
   await connection.closed;
@@ -189,7 +192,7 @@ const times: readonly HttpLimit[] = [
     async provoke(relay, door) {
       const connection = await door.connect(greedyAddress);
       connection.socket.pause();
-      // Answers list unknown parameters, so they are as long as the requests.
+      // Answers list unknown parameters, so each answer is as long as its request.
       const fields = { realm_uuid: relay.greedy.realmUuid, device_ids: '[]' };
       const body = new URLSearchParams({ ...fields, ['x'.repeat(60_000)]: '' }).toString();
       const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n`;

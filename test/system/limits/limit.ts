@@ -4,7 +4,7 @@ import { RawConnection } from '../../packages/service/http/listening-app.js';
 import { measureSlowdown } from '../../support/slowdown.js';
 import { type Answer, ask, type Question } from './ask.js';
 
-/** A process under test: its listener and its metrics. */
+/** A process under test, with its URL and metrics. */
 export interface Place {
   readonly url: string;
   metricsText(): Promise<string>;
@@ -15,15 +15,18 @@ export interface Place {
 /** One line of docs/limits.md, and how to provoke it. */
 export interface Limit<World> {
   readonly id: string;
-  /** Start of the line of the metric that counts it, if any. */
+  /** Start of the line of the metric that counts refusals by this limit, if any. */
   readonly metric?: string;
   /** Status, code and Retry-After of the first answer beyond the limit. */
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
-  /** Requests that are not affected: all others, those without a body, or only health checks. */
+  /** Requests that the limit does not affect: all other requests, requests without a body, or only health checks. */
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
-  /** Goes up to the limit and one step beyond. Resolves to that last answer. {@link Door.close} closes its connections. */
+  /**
+   * Reaches the limit and goes one step beyond. Resolves to the answer beyond it. {@link Door.close} closes the
+   * connections.
+   */
   provoke(world: World, door: Door): Promise<Answer>;
-  /** Undoes everything except connections, and waits until that has taken effect. */
+  /** Undoes everything except connections, and waits until the process is back to normal. */
   end?(world: World, door: Door): Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export const refusals = (reason: string): string => `waxwing_http_refusals_total
 export const answered = (operation: string, status: number): string =>
   `waxwing_http_request_seconds_count{operation="${operation}",status="${status}"}`;
 
-/** Connections to a process under test, and its metrics. */
+/** Opens connections to a process under test, and reads its metrics. */
 export class Door {
   readonly place: Place;
   readonly #connections: RawConnection[] = [];
@@ -51,7 +54,7 @@ export class Door {
     this.place = place;
   }
 
-  /** From the given local address, or to a Unix socket. */
+  /** Connects from the given local address, or to a Unix socket. */
   async connect(where?: string | { readonly path: string }): Promise<RawConnection> {
     const connection =
       typeof where === 'object'
@@ -88,8 +91,8 @@ export class Door {
 }
 
 /**
- * Provokes a limit. Expects the promised and counted answer one step beyond it, service for other clients meanwhile,
- * and afterwards no resources in use and service for all requests.
+ * Provokes a limit. Expects the documented answer one step beyond the limit, and that the metric counts it. Expects
+ * that other clients are served meanwhile, and that afterwards no resources are in use and all requests are served.
  */
 export async function expectLimit<World>(limit: Limit<World>, world: World, door: Door): Promise<void> {
   const { metric, answer, spares = 'everybody' } = limit;
@@ -111,7 +114,7 @@ export async function expectLimit<World>(limit: Limit<World>, world: World, door
   expectSoon(await serve(honest, honest.length), usual);
 }
 
-/** Allows for a slow machine by the latency measured before. */
+/** Expects low latency. Allows more if the machine was already slow before the limit was reached. */
 function expectSoon({ slowestMilliseconds, mostMilliseconds }: Service, usual: Service): void {
   const most = Math.max(mostMilliseconds, mostTimesAsLong * usual.slowestMilliseconds);
   expect(slowestMilliseconds).toBeLessThan(most);
@@ -129,9 +132,9 @@ interface Service {
 }
 
 /**
- * Sends requests of a modest client, which must be answered. Repeats slow ones up to three times, because others use
- * the machine too. If other programs slow this process down, the bound is extended by that factor; above a factor of
- * two, only the answers count.
+ * Sends requests of a modest client, which must be answered. Repeats slow ones up to three times, because other
+ * programs use the machine too. If they slow this process down, the latency bound is multiplied by that factor. Above a
+ * factor of two, latency is not checked.
  */
 async function serve(questions: readonly Question[], count: number): Promise<Service> {
   for (let tries = 1; ; tries++) {

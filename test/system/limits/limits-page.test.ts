@@ -82,14 +82,14 @@ describe('docs/limits.md', () => {
   );
 });
 
-/** The page's text about a limit. For "the same", the text of the previous row. */
+/** The page's description of a limit. If it is "the same", the description in the previous row. */
 function beyondOf(id: string): string {
   const index = rows.findIndex((row) => row.id === id);
   const row = rows.slice(0, index + 1).findLast(({ beyond }) => beyond !== 'the same');
   return row?.beyond ?? '';
 }
 
-/** A metric in the page's short form. */
+/** A metric in the short form that the page uses. */
 function inShort(metric = ''): string {
   const [, reason] = /^waxwing_http_refusals_total\{reason="(.+)"\}$/.exec(metric) ?? [];
   if (reason !== undefined) return `refusals \`${reason}\``;

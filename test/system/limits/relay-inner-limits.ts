@@ -10,7 +10,7 @@ import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
 
-/** Google's stand-in that holds notifications while a limit is provoked, and the request for most of them. */
+/** Stand-in for Google that delays notifications while a limit is provoked, and the request for most of them. */
 let holding: HoldingGoogle | undefined;
 let crowd: Promise<Answer> | undefined;
 
@@ -41,13 +41,13 @@ function payloadFor(push_account_id: number): object {
   return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
 }
 
-/** The registration form of a new account with that sequence. */
+/** The registration form for a new account with this sequence number. */
 function numbered(relay: RelayUnderLimits, sequence: number): Readonly<Record<string, string>> {
   const sealed = { token: 'numbered', audience: relay.greedy.realmUuid, push_account_id: '31', sequence };
   return { ...relay.registration(sealed), push_account_id: '31' };
 }
 
-/** Limits of the relay's stored and held data, and of their duration. */
+/** Limits on data that the relay stores or keeps in memory, and on how long it keeps them. */
 export const relayInnerLimits: readonly RelayLimit[] = [
   {
     id: 'relay-request-budget',
@@ -159,7 +159,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      // No other limit uses these accounts: registering one of those again would need a later sequence.
+      // Not used by other limits: registering an account again would need a higher sequence number.
       const accounts = [21, 22, 23] as const;
       const devices: number[] = [];
       for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
@@ -194,7 +194,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     },
     async end(relay, door) {
       const device = await relay.device('frozen-1', '1001');
-      // One dead phone in an hour is usual, and triggers a review.
+      // One dead phone in an hour is normal, and triggers a review.
       const later = async () => {
         relay.pass(3_600_000);
         await ask(relay.notification(device, 1, payloadFor(1001)));
@@ -206,7 +206,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits of a process's memory of its clients, on any database. */
+/** Limits on the clients that a process remembers in memory, independent of the database. */
 export const relayMemoryLimits: readonly RelayLimit[] = [
   {
     id: 'relay-lookups',
@@ -220,7 +220,7 @@ export const relayMemoryLimits: readonly RelayLimit[] = [
       await relay.setGreedyKey(false);
       const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
       await askInCrowd(door, requests.slice(1), 200);
-      // The relay still remembers the key: it takes one more of the other entries to evict it.
+      // The relay still remembers the key: one more of the other entries would evict it.
       expect(await look()).toMatchObject({ status: 200 });
       await askInCrowd(door, requests.slice(0, 1), 200);
       return look();

@@ -20,7 +20,7 @@ const badRequest = [400, 'BAD_REQUEST'] as const;
 const registered = (status: number) => answered(`POST ${relayRegisterPath}`, status);
 const notified = (status: number) => answered(`POST ${relayNotifyPath}`, status);
 
-/** Checks that a request within the limit is accepted, and one beyond it refused. */
+/** Expects that a request within the limit is accepted. */
 async function within(good: Promise<Answer>): Promise<void> {
   expect(await good).toMatchObject({ status: 200 });
 }
@@ -39,7 +39,10 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
   };
 }
 
-/** Fills slots with requests of one server whose vendor is slow, then sends one more, of the same server or another. */
+/**
+ * Fills the slots with requests of one server while the vendor is slow, then sends one more from the same or another
+ * server.
+ */
 function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boolean }): RelayLimit {
   return {
     id,
@@ -64,7 +67,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
   };
 }
 
-/** The refusal arrives while the body is still being sent. */
+/** Expects that the refusal arrives while the body is still being sent. */
 async function expectRefusedByHead(relay: RelayUnderLimits, door: Door, path: string): Promise<void> {
   const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-length: 9\r\n`;
   const connection = (await door.connect()).send(request(path, headers, 'half'));

@@ -38,7 +38,7 @@ export interface Member {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Small enough to be reached quickly, and large enough for a modest client. */
+/** Limits low enough to be reached quickly, but high enough for a modest client. */
 const environment = {
   RELAY_PORT: '0',
   RELAY_METRICS_PORT: '0',
@@ -50,7 +50,7 @@ const environment = {
 };
 
 /**
- * A relay as in production, with small limits, a fixed clock, and two servers, of which one is greedy.
+ * A relay as in production, with low limits, a fixed clock, and two servers. One server is greedy, the other modest.
  */
 export class RelayUnderLimits implements Place {
   readonly greedy: Member;
@@ -127,9 +127,7 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /**
-   * Restarts it with Google at that URL (default: the usual stand-in), and with this limit of notifications in flight.
-   */
+  /** Restarts it with this URL for Google (default: the usual stand-in) and this limit on in-flight notifications. */
   async askGoogleAt(url = this.#vendors.urls.fcm, notificationsInFlight = 8): Promise<void> {
     Object.assign(this.#terminal.environment, {
       RELAY_FCM_BASE_URL: url,
@@ -146,16 +144,16 @@ export class RelayUnderLimits implements Place {
     return this.#terminal.now;
   }
 
-  /** All quotas are full again after a minute. */
+  /** Advances the clock. After a minute, all quotas are full again. */
   pass(milliseconds = 60_000): void {
     this.#terminal.now += milliseconds;
-    // The relay accepts a sealed registration for a day: make a new one after half a day.
+    // The relay accepts a sealed registration for one day, so a new one is made after half a day.
     if (this.now - this.#modestFormAt < 43_200_000) return;
     this.#modestForm = this.registration({ token: 'modest' }, this.#modest);
     this.#modestFormAt = this.now;
   }
 
-  /** The path of the socket that its commands use. */
+  /** Path of the admin socket that the relay's commands use. */
   get adminSocket(): string {
     return this.#terminal.environment.RELAY_KEY_ADMIN_SOCKET ?? '';
   }
@@ -178,7 +176,7 @@ export class RelayUnderLimits implements Place {
     return this.#held.release();
   }
 
-  /** Adds this many other servers, and returns their authorizations. */
+  /** Adds this many other servers. Returns their `Authorization` headers. */
   async addServers(count: number): Promise<string[]> {
     const key = generateCredential().reveal();
     const row = { name: 'one of many', key_hash: hashCredential(key), created_at: 0, deactivated_at: null };
@@ -205,7 +203,7 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /** Moves the sequences of all registrations back by this many milliseconds. */
+  /** Lowers the sequence numbers of all registrations by this many milliseconds. */
   async ageSequences(milliseconds: number): Promise<void> {
     await withDatabase(this.#terminal, ({ db }) =>
       sql`update registration_sequences set presented_at = presented_at - ${milliseconds}`.execute(db),

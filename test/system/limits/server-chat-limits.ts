@@ -30,7 +30,7 @@ function upload(
   });
 }
 
-/** Lets time pass until unreferenced uploads are removed, so that the organization has room again. */
+/** Advances the clock until unreferenced uploads are removed, so that the organization has storage space again. */
 async function removeUploads({ test }: ServerUnderLimits): Promise<void> {
   test.now += 28 * day + 3_600_000;
   await test.settle();
@@ -53,7 +53,7 @@ async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Pr
   return people;
 }
 
-/** Creates a channel that the greedy user is subscribed to. */
+/** Creates a channel and subscribes the greedy user to it. */
 async function channel(server: ServerUnderLimits): Promise<{ name: string; id: number }> {
   const name = `of ${server.greedy.email}`;
   const made = await server.ask('POST', 'users/me/subscriptions', {
@@ -64,7 +64,9 @@ async function channel(server: ServerUnderLimits): Promise<{ name: string; id: n
   return { name, id: Number(body?.stream_id) };
 }
 
-/** Makes the greedy user an administrator who adds linkifiers to this many others; the last one is refused. */
+/**
+ * Makes the greedy user an administrator, who adds linkifiers until there are this many, and then one that is refused.
+ */
 async function addLinkifiers(
   server: ServerUnderLimits,
   others: number,
@@ -227,7 +229,7 @@ export const serverChatLimits: readonly ServerLimit[] = [
     answer: [400, 'BAD_NARROW'],
     async provoke(server) {
       const open = (characters: number) => {
-        // The limit counts the narrow as the server encodes it, including the JSON around the text.
+        // The limit applies to the narrow as the server encodes it, including the JSON around the text.
         const empty = JSON.stringify([{ operator: 'topic', operand: '', isNegated: false }]);
         const narrow = [['topic', 'x'.repeat(characters - empty.length)]];
         return server.ask('POST', 'register', { narrow: JSON.stringify(narrow) });

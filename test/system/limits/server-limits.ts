@@ -173,7 +173,7 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits of a request's or an answer's content, independent of the database. */
+/** Limits on the content of requests and answers, independent of the database. */
 export const serverSizeLimits: readonly ServerLimit[] = [
   {
     id: 'server-head-bytes',
@@ -244,5 +244,5 @@ export const serverSizeLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits of a user's requests to the server, each with its answer beyond the limit. */
+/** Limits on a user's requests to the server, each with the answer beyond the limit. */
 export const serverLimits: readonly ServerLimit[] = [...requests, ...numbers];

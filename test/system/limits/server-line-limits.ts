@@ -16,7 +16,9 @@ const path = '/api/v1/register';
 const atOnce = 3;
 const strangersInLine = 20;
 
-/** Makes this many queue registrations of the greedy user wait for a publish, or on SQLite for the write lock. */
+/**
+ * Sends this many queue registrations of the greedy user, which wait for a publish or, on SQLite, for the write lock.
+ */
 async function openWhilePublishing(server: ServerUnderLimits, count: number): Promise<Promise<Answer>[]> {
   await expect.poll(() => dueJobs(server)).toBe(0);
   await server.holdOwn(beginPublishing);
@@ -24,15 +26,15 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   if (server.isOnPostgres) {
     await expect.poll(() => lockWaiters(server.test.server.database.db)).toBe(atOnce);
   }
-  // Another request is answered while these wait.
+  // Other requests are answered while the registrations wait.
   await expect(server.ask('GET', 'users/me')).resolves.toMatchObject({ status: 200 });
   expect(await Promise.race([...asked, 'none'])).toBe('none');
   return asked;
 }
 
 /**
- * Counts jobs that run or are due. A job that publishes while the lock is held would wait for it and block the last free
- * writer, which registrations need.
+ * Counts running and due jobs. A job that publishes while the lock is held would wait for the lock and block the last
+ * free writer, which the registrations need.
  */
 async function dueJobs({ test }: ServerUnderLimits): Promise<number> {
   const { count } = await test.server.database.db
@@ -44,7 +46,7 @@ async function dueJobs({ test }: ServerUnderLimits): Promise<number> {
   return Number(count);
 }
 
-/** Requests an event queue without an account. */
+/** Requests an event queue as an unauthenticated client. */
 function askAsStranger({ url }: ServerUnderLimits): Promise<Answer> {
   return ask({ url: url + path, method: 'POST' });
 }
@@ -56,7 +58,7 @@ async function letStrangersIn({ test, greedy }: ServerUnderLimits): Promise<void
   });
 }
 
-/** Limits of queues of requests. Nothing is published meanwhile, so that no other client opens an event queue. */
+/** Limits on request queues. Nothing is published while they are full, so other clients cannot open an event queue. */
 export const serverLineLimits: readonly ServerLimit[] = [
   {
     id: 'server-event-queues-at-once',
@@ -88,7 +90,7 @@ export const serverLineLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits that only concurrent transactions reach, which need PostgreSQL. */
+/** Limits that only concurrent transactions can reach, so they need PostgreSQL. */
 export const serverTransactionLimits: readonly ServerLimit[] = [
   {
     id: 'server-registrations-at-once',

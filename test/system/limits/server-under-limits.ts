@@ -11,10 +11,10 @@ import type { Place } from './limit.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The server trusts the forwarded client address of requests from here. */
+/** The server trusts the forwarded client address in requests from this address. */
 export const proxyAddress = '127.0.0.1';
 
-/** A listening server with small limits, a fixed clock, and two users, of which one is greedy. */
+/** A listening server with low limits, a fixed clock, and two users. One user is greedy, the other modest. */
 export class ServerUnderLimits implements Place {
   readonly test: ServerUnderTest;
   readonly url: string;
@@ -49,7 +49,7 @@ export class ServerUnderLimits implements Place {
     return this.#greedy;
   }
 
-  /** Switches to another greedy user, who has sent no requests. */
+  /** Switches to a new greedy user, who has not sent any requests. */
   async begin(): Promise<void> {
     this.#accounts += 1;
     this.#greedy = await this.test.addAccount(`greedy-${this.#accounts}@example.com`);
@@ -78,7 +78,7 @@ export class ServerUnderLimits implements Place {
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 
-  /** Runs `begin` in a transaction of another process, and holds it open until released. */
+  /** Runs `begin` in a transaction of another process, which stays open until it is released. */
   hold(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold(async (stay) => {
       const url = new Secret(this.test.databaseUrl);
@@ -93,7 +93,7 @@ export class ServerUnderLimits implements Place {
     });
   }
 
-  /** Runs `begin` in a transaction of the server, and holds it open until released. */
+  /** Runs `begin` in a transaction of the server, which stays open until it is released. */
   holdOwn(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold((stay) => holdIn(this.test.server.database, begin, stay));
   }

@@ -16,7 +16,7 @@ const password = 'correct horse battery';
 const halfHour = 30 * 60_000;
 const strangersAddress = '127.0.0.3';
 
-/** Signs in from that address. */
+/** Signs in from this address. */
 function signIn({ url }: ServerUnderLimits, username: string, address: string): Promise<Answer> {
   const { headers, ...asked } = form(url + path, '', { username, password });
   return ask({
@@ -26,12 +26,12 @@ function signIn({ url }: ServerUnderLimits, username: string, address: string): 
   });
 }
 
-/** Opens an unknown invitation link, forwarded for that address. */
+/** A request for an unknown invitation link, forwarded for this address. */
 function wrongInvitation(address: string): CrowdRequest {
   return { path: `/join/${'x'.repeat(30)}/`, headers: `x-forwarded-for: ${address}\r\n` };
 }
 
-/** Limits of sign-in attempts and keys. */
+/** Limits on sign-in attempts and API keys. */
 export const signInLimits: readonly ServerLimit[] = [
   {
     id: 'body-bytes-of-unauthenticated',
@@ -92,7 +92,7 @@ export const signInLimits: readonly ServerLimit[] = [
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
       await askInCrowd(door, others.slice(1).map(wrongInvitation), 404);
-      // The server still remembers the address: it takes one more of the other entries to evict it.
+      // The server still remembers the address: one more of the other entries would evict it.
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       await askInCrowd(door, others.slice(0, 1).map(wrongInvitation), 404);
       return signIn(server, email, address);

@@ -21,7 +21,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** A file system that can be filled; where this user may mount none, a limit on the files of this process. */
+/** A file system that can be filled. If this user may not mount one, a file size limit on this process. */
 function scarceDisk(): ScarceDisk {
   try {
     return mountScarceDisk();

@@ -5,7 +5,7 @@ export type Series = Readonly<Record<string, string>>;
 export interface Incident {
   readonly name: string;
   readonly alert: string;
-  /** Replace or extend the series of a healthy installation. */
+  /** Series that replace or extend those of a healthy installation. */
   readonly series: Series;
   /** Minute at which the alert is raised. The incident is over by minute 60. */
   readonly until: number;

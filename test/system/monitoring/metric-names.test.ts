@@ -26,7 +26,7 @@ interface Panel {
   readonly targets?: { readonly expr: string }[];
 }
 
-/** Labels that Prometheus adds, and `le` of histograms. */
+/** Labels that Prometheus adds, and the `le` label of histograms. */
 const foreignLabels = ['job', 'instance', 'le'];
 /** Suffixes of the series of a histogram. */
 const histogramSuffix = /_(?:bucket|count|sum)$/;
@@ -79,7 +79,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The metrics of an expression, with the labels that it filters by. */
+/** The metrics in an expression, with the labels that it filters by. */
 function metricsOf(expression: string): { name: string; filters: string[] }[] {
   const used = expression.matchAll(/\b((?:waxwing|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g);
   return [...used].map(([, name = '', filter = '']) => ({

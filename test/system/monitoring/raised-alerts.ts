@@ -1,19 +1,19 @@
 import type { Series } from './incidents.js';
 
-/** Minute at which the metrics of a program change. */
+/** Minute at which a program's metrics change. */
 const beginMinute = 10;
 const endMinute = 40;
 const sample = /^(\w+)(?:\{(.*)\})? ([-+.\w]+)$/;
 
-/** Metrics in Prometheus's text format, and when a program had them, in Unix milliseconds. */
+/** Metrics in Prometheus's text format, and the time of the scrape in Unix milliseconds. */
 export interface Scrape {
   readonly text: string;
   readonly at: number;
 }
 
 /**
- * Series of a program whose metrics were `before` for ten minutes, and then `after`: gauges have the new value, and counters
- * grow by the difference each minute.
+ * Series of a program whose metrics are `before` for ten minutes, and then change to `after`: gauges take the new
+ * value, and counters grow by the difference every minute.
  */
 export function seriesOf(before: Scrape, after: Scrape, job: string): Series {
   const former = samplesOf(before);

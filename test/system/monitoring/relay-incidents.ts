@@ -14,7 +14,7 @@ import type { WatchedRelay } from './watched-relay.js';
 export interface RelayIncident {
   readonly name: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The check of the dashboard that names the cause. */
+  /** The dashboard check that names the cause. */
   readonly check: string;
   readonly cause: RegExp;
   /** The alert that its metrics raise; `undefined` if they come from the machine. */
@@ -28,7 +28,7 @@ const phones = (relay: WatchedRelay, count: number) =>
     Array.from({ length: count }, async (_, index) => apnsRequest(await relay.addApns(apnsToken(index)))),
   );
 
-/** Sends notifications to one phone each minute while the vendor has a fault, and again after its end. */
+/** Sends notifications to one phone each minute while the vendor has a fault, and again after the fault is over. */
 async function vendorFault(relay: WatchedRelay, fault: object) {
   const requests = await phones(relay, 1);
   await relay.faults([{ vendor: 'apns', ...fault }]);
@@ -213,7 +213,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     cause: /The relay has given up \d+ jobs?\./,
     async begin(relay) {
       const { jobs } = relay.database;
-      // Scheduled jobs are given up if they could not run for hours.
+      // Scheduled jobs are abandoned if they cannot run for hours.
       relay.passSeconds(86_400);
       await relay.pass(2);
       return async () => {
@@ -230,7 +230,7 @@ export const relayIncidents: readonly RelayIncident[] = [
       const { jobs } = relay.database;
       await relay.stopJobs();
       const job = { kind: 'deliver-notification', payload: '{}', giveUpAt: relay.now() + 86_400_000 };
-      // The alert tolerates a hundred.
+      // The alert tolerates up to a hundred.
       for (let count = 0; count < 101; count += 1) {
         await relay.database.write((transaction) => jobs.enqueue(transaction, job));
       }

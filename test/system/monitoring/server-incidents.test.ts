@@ -13,7 +13,7 @@ const adminToken = 'the-token-of-the-admin-of-this-server';
 const minute = 60_000;
 const troubleLevels = ['warn', 'error', 'fatal'];
 
-/** Starts a server with a dashboard, and a phone that its relay never hears of until `comeBack`. */
+/** Starts a server with a dashboard, and a phone whose registration does not reach the relay until `comeBack`. */
 async function watchServerWithoutRelay() {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-incident-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

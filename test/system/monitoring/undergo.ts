@@ -6,8 +6,8 @@ import type { RelayIncident } from './relay-incidents.js';
 import type { WatchedRelay } from './watched-relay.js';
 
 /**
- * Provokes an incident, and expects its alert from the metrics, its cause and remedy on the dashboard, its end, and one to
- * five lines in the log.
+ * Provokes an incident. Expects that the metrics raise its alert, that the dashboard names cause and remedy, that the
+ * incident ends, and that the log gets one to five lines about it.
  */
 export async function undergo(
   relay: WatchedRelay,
@@ -17,7 +17,7 @@ export async function undergo(
   const healthy = await relay.scrape();
   const before = relay.troubles().length;
   const end = await begin(relay);
-  // Polls, because some checks read figures that are counted only from time to time.
+  // Polls, because some checks read figures that are updated only periodically.
   const find = async () => (await relay.wrong()).find(({ name }) => name === check);
   await expect.poll(find, { timeout: 20_000, interval: 20 }).toBeDefined();
   const found = await find();

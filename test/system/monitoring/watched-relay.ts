@@ -24,7 +24,7 @@ export interface Check {
 
 export type WatchedRelay = Awaited<ReturnType<typeof watchRelay>>;
 
-/** Starts a relay with a dashboard, on a clock that the test moves. */
+/** Starts a relay with a dashboard and a clock that the test advances. */
 export async function watchRelay(options: UnderTestOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-incident-'));
   const tokenFile = join(folder, 'token');
@@ -46,7 +46,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     const ask = () => requests.ask('GET', `/admin/api${path}`, { cookie });
     let answer = await ask();
     if (answer.statusCode === 401) {
-      // The session has expired, after eight hours of the test's clock.
+      // The session has expired: the test's clock has advanced by eight hours.
       cookie = await requests.session();
       answer = await ask();
     }
@@ -56,7 +56,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
   const look = async (): Promise<Check[]> => (await get('/overview?minutes=1')).checks;
   return {
     ...relay,
-    /** Jobs cannot end while the database is away. */
+    /** Stops waiting for jobs, which cannot finish while the database is down. */
     waitForNoJobs() {
       pace.waitsForJobs = false;
     },
@@ -82,8 +82,8 @@ export async function watchRelay(options: UnderTestOptions = {}) {
       time.now = instant;
     },
     /**
-     * Advances the clock minute by minute. Reads the overview in each, which runs the readiness checks as a process does
-     * each minute.
+     * Advances the clock minute by minute. Reads the overview at each step, which runs the readiness checks that a
+     * process runs every minute.
      */
     async pass(minutes: number): Promise<void> {
       for (let minute = 0; minute < minutes; minute += 1) {
@@ -97,7 +97,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     wrong: async () => (await look()).filter(({ ok }) => !ok),
     /** Lines at level warn or above. */
     troubles: () => relay.log.lines().filter(({ level }) => troubleLevels.includes(String(level))),
-    /** Makes SQLite refuse writes. Returns a function that ends that. */
+    /** Makes SQLite refuse writes until the returned function is called. */
     async refuseWrites() {
       pace.waitsForJobs = false;
       const set = (value: 0 | 1) => sql`pragma query_only = ${sql.lit(value)}`.execute(relay.database.db);

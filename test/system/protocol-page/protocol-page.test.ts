@@ -65,7 +65,7 @@ function block(name: string): string {
   return text;
 }
 
-/** A key by its name in the first block of the page. */
+/** A key from the page's first block, by name. */
 function key(name: string, from = block('keys')): Uint8Array {
   const [, text = ''] = new RegExp(`^${name}: (.+)$`, 'm').exec(from) ?? [];
   return decodeBase64(text) ?? new Uint8Array();
@@ -186,7 +186,7 @@ describe('the worked example of the protocol page', () => {
 describe('the tables of the protocol page', () => {
   it('have every error code of the push operations, in the order and with the status of the catalog', () => {
     const answered = new Set([...relayOperations, ...serverPushOperations].flatMap((each) => codesOf(each)));
-    // Answered for a path, before an operation is known.
+    // No operation declares this code: it is returned for a path, before an operation is chosen.
     answered.add('METHOD_NOT_ALLOWED');
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| [^|]+ \|$/gm)];
     expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(

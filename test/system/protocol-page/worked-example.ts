@@ -60,7 +60,7 @@ function notAnId(): never {
   throw new RangeError('the push account id of the example is invalid');
 }
 
-/** The endorsement of `next` by the key of this seed, in base64. */
+/** The endorsement of `next` by the key made from this seed, in base64. */
 function endorse(next: Uint8Array, seed: Uint8Array): string {
   return encodeBase64(signDetached(signingKeyEndorsedBytes(next), seed));
 }
@@ -147,7 +147,7 @@ const encryptedData = encodeBase64(sealedNotification);
 const boxNonce = secretOf('nonce of the notification').slice(0, 24);
 const secretBox = encodeBase64(Buffer.concat([boxNonce, sealSecretBox(notification, boxNonce, keys.push)]));
 
-/** The exact text of the page under each name. */
+/** The page's exact text for each name. */
 export const example: Readonly<Record<string, string>> = {
   keys: lines({
     'bouncer private key': encodeBase64(bouncer.privateKey),

@@ -1,7 +1,7 @@
 import { freePort } from '../../support/free-ports.js';
 import type { Broken } from './broken-world.js';
 
-/** Set-ups of a server that has joined no relay. */
+/** Set-ups of a server that has not joined a relay. */
 export const beforeJoining: Readonly<Record<string, Broken>> = {
   'nothing configured': {
     breaks: () => 'none',

@@ -2,7 +2,7 @@ import { freePort } from '../../support/free-ports.js';
 import { refused } from '../../support/relay-stand-in.js';
 import type { Broken } from './broken-world.js';
 
-/** Faults on the way to the relay. */
+/** Network faults between the server and the relay. */
 export const network: Readonly<Record<string, Broken>> = {
   'a name that does not exist': {
     breaks: () => ({ SERVER_RELAY_URL: 'https://relay.invalid' }),

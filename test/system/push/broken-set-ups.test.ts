@@ -24,7 +24,7 @@ function describeEach(title: string, setUps: Readonly<Record<string, Broken>>): 
   });
 }
 
-// One after another in one world: each set-up is repaired before the next one is broken.
+// All set-ups share one world: each is repaired before the next one is broken.
 describe('push status names cause and remedy of', () => {
   describeEach('a server that has not joined:', beforeJoining);
   describe('a server that has joined:', () => {

@@ -16,8 +16,8 @@ type Settings = Readonly<Record<string, string>>;
 /** A broken set-up, and the diagnosis that `push status` must give. */
 export interface Broken {
   /**
-   * Breaks something. Returns settings for `push status` in addition to those of the account; `none` for the account
-   * that `push enable` stored.
+   * Breaks something. Returns settings for `push status`, in addition to the account's settings. `none` uses the
+   * account that `push enable` stored.
    */
   readonly breaks: (w: BrokenWorld) => Promise<Settings | 'none'> | Settings | 'none';
   readonly mends?: (w: BrokenWorld) => Promise<unknown> | unknown;
@@ -119,7 +119,7 @@ export class BrokenWorld {
     return (await (await fetch(this.world.relayUrl + keyListPath)).json()) as Record<string, unknown>;
   }
 
-  /** Adds another server at the relay. Returns the settings of its account. */
+  /** Adds another server to the relay. Returns its account settings. */
   async otherServer(): Promise<Settings> {
     const realm = '3b0c6f0f-6ad1-4ad3-9d0e-62ff3b2b1c11';
     const added = await this.world.operateJson<{ server_id: string; server_key: string }>([
@@ -149,7 +149,7 @@ export class BrokenWorld {
     );
   }
 
-  /** Makes a vendor refuse the credentials at the next test, on a relay that has not used them yet. */
+  /** Makes a vendor refuse the credentials when they are next tested, on a relay that has not used them yet. */
   async refusedBy(rule: object): Promise<void> {
     const { world, ada } = this;
     await world.stopRelay();

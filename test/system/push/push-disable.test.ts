@@ -88,7 +88,7 @@ eachBackend((backend) => {
 
   it('push disable --forget leaves the relay, and phones learn that they must register again', async () => {
     const { db } = world.server.database;
-    // A failed `push enable`, here at an address that is no relay, keeps the account at the present relay.
+    // A failed `push enable`, here with an address that is not a relay, keeps the account at the current relay.
     expect((await world.run(['push', 'enable', '--relay', world.serverUrl])).code).toBe(1);
     const id = (await account())?.server_id;
     const left = await world.runJson<Record<string, unknown>>(['push', 'disable', '--forget', '--yes']);

@@ -110,7 +110,7 @@ eachBackend((backend) => {
       expect(after?.sealed_key).not.toBe(before?.sealed_key);
       expect(after?.sealed_new_key).toBeNull();
       expect(await works()).toEqual([]);
-      // Simulates a command that ended before it stored that the relay had accepted the key.
+      // Simulates a command that was interrupted before it recorded that the relay had accepted the key.
       await world.server.database.write(({ db }) =>
         db
           .updateTable('relay_accounts')

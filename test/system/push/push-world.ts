@@ -68,7 +68,7 @@ export class PushWorld {
     this.serverDatabase = parts.serverDatabase;
   }
 
-  /** A relay and a server that do not know each other. The server's database is a SQLite file by default. */
+  /** Creates a relay and a server that have not been connected. The server's database is a SQLite file by default. */
   static async create(databaseUrl?: string): Promise<PushWorld> {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-push-'));
     const ahead = { relay: 0, server: 0 };
@@ -171,7 +171,7 @@ export class PushWorld {
     writeFileSync(join(this.dir, 'apps.json'), JSON.stringify(apps), { mode: 0o600 });
   }
 
-  /** Scripts the vendors' faults. */
+  /** Sets the vendors' faults. */
   async faults(rules: readonly object[]): Promise<void> {
     const response = await fetch(`${this.vendors.urls.http}/faults`, {
       method: 'PUT',

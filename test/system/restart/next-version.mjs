@@ -1,5 +1,5 @@
-// Loaded before a program: adds a migration to its last list, as the next version could. Every table gets two columns, and
-// there is a new table.
+// Loaded before a program. Appends a migration to the last list, as the next version could. The migration adds two
+// columns to every table, and creates a new table.
 import { sql } from 'kysely';
 
 const [, program = ''] = process.argv;

@@ -12,15 +12,15 @@ const deploy = join(import.meta.dirname, '../../../deploy/nginx');
 /** Whether this machine has nginx. */
 export const hasNginx = existsSync(program);
 
-/** A real nginx with the files of deploy/nginx, without TLS and on ports of its own. */
+/** A real nginx with the files in deploy/nginx, without TLS and on separate ports. */
 export interface Nginx {
-  /** Requests that were answered with 5xx, of servers and of relays, one line each. */
+  /** Requests to servers and relays that were answered with 5xx, one line each. */
   errors(): string;
   failures(): string[];
   close(): Promise<void>;
 }
 
-/** The port on which nginx listens for a program, and those of its processes. */
+/** The port on which nginx listens for a program, and the ports of the program's processes. */
 interface Proxied {
   readonly port: number;
   readonly processes: readonly number[];
@@ -75,7 +75,7 @@ function upstreams(server: Proxied, relay: Proxied): string {
     .replace('server 127.0.0.1:8320 max_fails=0;', lines(relay.processes));
 }
 
-/** waxwing.conf with each program on a port of its own, and no redirect. */
+/** waxwing.conf with each program on a separate port, and without the redirect. */
 function withoutTls(server: Proxied, relay: Proxied): string {
   const text = readFileSync(join(deploy, 'waxwing.conf'), 'utf8')
     .replace(/^server \{\n {2}listen 80[\s\S]*?^\}\n/m, '')

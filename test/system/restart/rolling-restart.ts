@@ -13,7 +13,10 @@ export interface RollingRestartOptions {
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly postgresUrl: string;
-  /** Whether processes restart as the next version, whose first process migrates the database. Default: as the same. */
+  /**
+   * Whether processes restart as the next version, whose first process migrates the database. Default: the same
+   * version.
+   */
   readonly isUpgrade?: boolean;
   tell(sentence: string): void;
 }
@@ -21,11 +24,11 @@ export interface RollingRestartOptions {
 export interface RollingRestartCounts {
   readonly requests: number;
   readonly restarts: number;
-  /** Requests of the client, and of servers to relays, that got 5xx or no answer, except those that were shed. */
+  /** Requests from the client or from servers to relays that got 5xx or no answer, except shed requests. */
   readonly failed: number;
-  /** Requests that a process refused because this machine is too slow for the rate, restarts or not. */
+  /** Requests that a process refused because this machine is too slow for the rate, regardless of restarts. */
   readonly shed: number;
-  /** Messages that were answered with success, but are not stored or did not reach the phone. */
+  /** Messages that were acknowledged, but are not stored or did not reach the phone. */
   readonly lost: number;
   /** Messages that are stored twice, or reached the phone twice. */
   readonly doubled: number;
@@ -35,7 +38,7 @@ export interface RollingRestartCounts {
 
 /** Longer than `keepalive_timeout` in deploy/nginx/upstreams.conf. */
 const drainSeconds = 6;
-/** Requests of one user wait for each other on a slow machine. */
+/** Many users, because concurrent requests of one user are queued on a slow machine. */
 const users = 31;
 const settleMilliseconds = 120_000;
 const asNextVersion = {
@@ -44,7 +47,7 @@ const asNextVersion = {
   ),
 };
 
-/** A process that is started again on its port. */
+/** A process that can be restarted on the same port. */
 interface Member {
   readonly name: string;
   process: SpawnedProcess;
@@ -52,17 +55,16 @@ interface Member {
 }
 
 /**
- * Sends requests at a steady rate through a real nginx, messages to a user with a phone among them, while two relays and two
- * servers on one PostgreSQL restart: a relay and a server, then the others, and again. In an upgrade, a relay and a server
- * of the next version run beside the others until half of the requests are sent. Counts failures, and how often each
- * message arrived.
+ * Sends requests at a steady rate through a real nginx while two relays and two servers on one PostgreSQL restart. One
+ * server and one relay restart together, then the other pair, and so on. In an upgrade, one pair of the next version
+ * runs beside the old pair until half of the requests are sent. Counts failures, and how often each message arrived.
  */
 export async function runRollingRestart(options: RollingRestartOptions): Promise<RollingRestartCounts> {
   const world = await createCrashWorld({ postgresUrl: options.postgresUrl, users: users + 1 });
   const { constellation } = world;
   const { relayEnv, serverEnv } = constellation;
   const first = await freePort(4);
-  // nginx listens on the ports that clients and servers know.
+  // nginx listens on the ports that clients and servers connect to.
   const nginx = await startNginx(
     { port: Number(serverEnv.SERVER_PORT), processes: [first, first + 1] },
     { port: Number(relayEnv.RELAY_PORT), processes: [first + 2, first + 3] },
@@ -104,7 +106,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
   }
 }
 
-/** Two servers and two relays. The first of each migrates the database. */
+/** Starts two servers and two relays. The first of each migrates the database. */
 async function startMembers(constellation: Constellation, first: number): Promise<readonly Member[]> {
   const members: Member[] = [];
   for (const offset of [0, 2, 1, 3]) {
@@ -160,7 +162,10 @@ async function restart(member: Member, env?: Readonly<Record<string, string>>): 
   member.process = await member.start(env);
 }
 
-/** Requests at a steady rate: one of six sends a direct message, three read from servers, two from relays. */
+/**
+ * Sends requests at a steady rate. Of six requests, one sends a direct message, three read from servers, and two from
+ * relays.
+ */
 class MixedLoad {
   sent = 0;
   /** Ids of messages that were answered with success. */
@@ -189,7 +194,7 @@ class MixedLoad {
     const over = work.finally(() => {
       isOver = true;
     });
-    // The error of `work` is thrown below, after the last answers.
+    // Ignored here: an error of `work` is thrown below, after the last answers.
     over.catch(() => undefined);
     const answers: Promise<void>[] = [];
     const beganAt = performance.now();
@@ -261,7 +266,10 @@ class Arrivals {
   }
 }
 
-/** Requests refused because of overload. Those that waited too long have one line per second, with their number. */
+/**
+ * Counts requests that were refused because of overload. Requests that waited too long share one log line per second,
+ * which contains their number.
+ */
 function countShed(output: string): number {
   const waited = output.matchAll(/"requests":(\d+),"msg":"this process is overloaded/g);
   const single = output.split('"refused":"overload"').length - 1;

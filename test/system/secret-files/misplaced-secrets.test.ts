@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const key = randomBytes(32);
-/** Secrets that people may paste by mistake, and the part of each that must not be shown. */
+/** Secrets that users may paste by mistake, and the part of each that must not be shown. */
 const secrets: Record<string, readonly [secret: string, hidden: string]> = {
   'an age identity': ['AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 'QPZRY9X8GF2TVDW0S3JN'],
   'a private key': [
@@ -41,7 +41,7 @@ const secrets: Record<string, readonly [secret: string, hidden: string]> = {
   'a mistyped URL with a password': ['postgres:user:hunter2@127.0.0.1', 'hunter2'],
   'a connection string': ['host=127.0.0.1 password=hunter2', 'hunter2'],
 };
-/** Users may write words or app keys into names and messages, which are shown. */
+/** Values of these kinds may contain any text, so they are shown even if they contain words or app keys. */
 const texts = ['name', 'text', 'value'];
 const inNoText = [
   'an age identity',
@@ -114,13 +114,13 @@ async function typed({ run, environment }: Program, argv: readonly string[]) {
   return { status, said: said.join('\n') };
 }
 
-/** An option or an argument of a command, and the kind of its value. */
+/** A command's option or argument, and the kind of its value. */
 interface Slot {
   readonly option: string | undefined;
   readonly kind: string;
 }
 
-/** The commands of a program with their options and arguments, as their help names them. */
+/** A program's commands with their options and arguments, as named in their help. */
 async function slotsOf(program: Program, path: readonly string[] = []): Promise<[string[], Slot[]][]> {
   const { said } = await typed(program, [...path, '--help']);
   const [, listed] = /^Commands:\n((?: .*\n?)+)/m.exec(said) ?? [];
@@ -140,7 +140,7 @@ async function slotsOf(program: Program, path: readonly string[] = []): Promise<
   return [[[...path], [...slots, ...options.map(([, option, kind = '']) => ({ option, kind }))]]];
 }
 
-/** The names of the settings of a program. */
+/** The names of a program's settings. */
 function settingsOf({ readSettings }: Program): string[] {
   const names = new Set<string>();
   const get = (_target: object, name: string | symbol) => void names.add(String(name));
@@ -164,7 +164,7 @@ const placeholders: Record<string, string> = {
 };
 const mustBeGiven = ['--to', '--relay', '--user', '--text', '--realm', '--email'];
 
-/** The arguments of a command with a secret in one of its slots. */
+/** Arguments for a command, with a secret in one of its slots. */
 function argumentsWith(path: readonly string[], slots: readonly Slot[], at: Slot, secret: string): string[] {
   const values = slots.flatMap((slot) => {
     const { option, kind } = slot;

@@ -17,10 +17,10 @@ const user = 65_534;
 const other = 7;
 const program = fileURLToPath(new URL('../../support/read-private-files.ts', import.meta.url));
 
-/** Runs a program as `user` on files that root has set up. Returns its results. */
+/** Runs a program as `user` on files that root has created. Returns its results. */
 function readAsUser(...paths: string[]): string[] {
   const args = ['--conditions=@waxwing/source', '--import', 'tsx', program, ...paths];
-  // The loader's cache is in a folder that this user may not write.
+  // The loader's cache is in a folder that this user cannot write to.
   const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
   const options = { uid: user, gid: user, env, encoding: 'utf8' } as const;
   return JSON.parse(execFileSync(process.execPath, args, options)) as string[];

@@ -25,11 +25,11 @@ export interface SecretFileReader {
   readonly content: string;
   /** Required name of the file; any by default. */
   readonly name?: string;
-  /** The program writes the file itself: its mode must be 0600 or stricter for any owner. */
+  /** The program writes the file itself, so its mode must be 0600 or stricter for any owner. */
   readonly isWrittenByProgram?: boolean;
   /** A link is refused, even one of the same user. */
   readonly takesNoLinks?: boolean;
-  /** Resolves when the file was used, and rejects with the operator's error message. */
+  /** Resolves once the file has been used. Rejects with the error message that the operator sees. */
   read(path: string): Promise<unknown>;
 }
 
@@ -147,7 +147,7 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     content: pem('ec'),
     async read(path) {
       const url = `postgres://a@127.0.0.1:9/a?sslmode=verify-full&sslkey=${encodeURIComponent(path)}`;
-      // If the driver fails because nothing listens on the port, it has read the key.
+      // If the driver fails because nothing listens on the port, it has already read the key.
       await open(url).catch((error: Error) => {
         if (!error.message.includes('nothing listens there')) throw error;
       });

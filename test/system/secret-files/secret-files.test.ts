@@ -101,7 +101,7 @@ const refused: Record<string, Refusal> = {
     async (path) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(`${path}.s`, resolve));
-      // A hard link outlives the server, which removes its own name.
+      // The hard link remains when the server removes the original name.
       linkSync(`${path}.s`, path);
       await new Promise((resolve) => server.close(resolve));
       chmodSync(path, 0o600);

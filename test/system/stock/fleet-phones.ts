@@ -6,31 +6,31 @@ import type { StockPhone } from './stock-phone.js';
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, WorldUser } from './stock-world.js';
 
-/** Actions of phones of both generations, at either server. */
+/** Actions of a phone, for both generations and both servers. */
 interface FleetApp {
   readonly phone: StockPhone;
   readonly shown: ReadonlyMap<number, number>;
   readonly isPending: boolean;
   readonly isFailed: boolean;
   readonly isSettled: boolean;
-  /** Opens the app, which registers if something changed. */
+  /** Opens the app, which registers if something has changed. */
   start(): Promise<void>;
   /** Reads the state. */
   look(): Promise<void>;
   rotateKey(): void;
   signIn(): Promise<void>;
   logOut(): Promise<void>;
-  /** Returns whether the account can open it. */
+  /** Returns whether the account can decrypt the notification. */
   receive(body: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** An account on a phone. Accounts of one phone share its `app.phone`. */
+/** An account on a phone. Accounts on the same phone share `app.phone`. */
 export interface FleetAccount {
   readonly app: FleetApp;
   readonly user: FleetUser;
   readonly server: 'ours' | 'stock';
   isSignedIn: boolean;
-  /** Grows with each change of token and each logout: messages from before may not arrive. */
+  /** Incremented by each token change and each logout. Messages from earlier epochs may not arrive. */
   epoch: number;
 }
 

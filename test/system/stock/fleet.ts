@@ -32,9 +32,9 @@ export class Fleet {
   readonly world: StockWorld;
   readonly stock: StockServer;
   readonly users: readonly FleetUser[];
-  /** Tokens of deliveries that no account of the phone can open, for example after a logout. */
+  /** Tokens of deliveries that no account on the phone can decrypt, for example after a logout. */
   readonly afterLogout: string[] = [];
-  /** Phones that logged in again after a stock server had used up its retries for them. */
+  /** Number of phones that logged in again after a stock server had used up its retries for them. */
   freed = 0;
   /** Number of notifications that the relay had queued for an account when it logged out. */
   queuedAtLogout = 0;
@@ -42,7 +42,7 @@ export class Fleet {
   readonly #expected: Expected[] = [];
   readonly #dead: object[] = [];
   #isDownFor: StockPhone | undefined;
-  /** Phones of logouts during an outage: the relay sends queued notifications until our server has reached it. */
+  /** Phones that logged out during an outage. The relay sends queued notifications until our server has reached it. */
   readonly #leftInOutage = new Set<StockPhone>();
 
   private constructor(parts: Pick<Fleet, 'world' | 'stock' | 'users'>, random: () => number) {
@@ -141,8 +141,8 @@ export class Fleet {
   }
 
   /**
-   * Logs one of two accounts of a phone out at our server, and perhaps in again, while the vendor is down for the phone
-   * and the relay has queued notifications for both accounts. `isRelayDown`: the relay is down at that time.
+   * Logs out one of a phone's two accounts at our server, and possibly back in, while the vendor is down for the phone
+   * and the relay has queued notifications for both accounts. `isRelayDown`: the relay is down during the logout.
    */
   async logOutWhileQueued({ isOlder, isRelayDown }: LogoutWhileQueued): Promise<void> {
     const { world } = this;
@@ -172,7 +172,7 @@ export class Fleet {
     }
   }
 
-  /** Makes another bouncer key primary, and perhaps revokes the previous one; then restarts the relay. */
+  /** Makes a different bouncer key primary, optionally revokes the previous key, and restarts the relay. */
   async changeKeys({ revokes }: { readonly revokes: boolean }): Promise<void> {
     await this.world.stopRelay();
     const makeKeyPair = () => sodium.generateKeyPair();
@@ -184,7 +184,9 @@ export class Fleet {
     await this.world.startRelay();
   }
 
-  /** Lets servers and relay finish, and phones receive what was delivered. A phone with a refused key gets an update. */
+  /**
+   * Lets servers and relay finish, and phones receive their deliveries. A phone with a refused key gets an app update.
+   */
   async settle(): Promise<void> {
     for (const pause of [0, settleMilliseconds]) {
       this.world.time.ahead += pause;
@@ -223,7 +225,7 @@ export class Fleet {
     await account.app.start();
   }
 
-  /** Receives deliveries. Those that no account of the phone can open must belong to a logged-out account. */
+  /** Receives deliveries. A delivery that no account on the phone can decrypt must belong to a logged-out account. */
   async #receive(): Promise<void> {
     for (const { token, body } of await this.world.takeDeliveries()) {
       const accounts = this.accounts.filter(({ app, isSignedIn }) => isSignedIn && app.phone.token === token);
@@ -234,14 +236,14 @@ export class Fleet {
     await this.#forgetReportedLogouts();
   }
 
-  /** After all removals were requested, the relay knows of every logout. */
+  /** Clears the logouts during outages, because the relay learns of every logout once all removals are requested. */
   async #forgetReportedLogouts(): Promise<void> {
     if (!this.world.isRelayRunning || this.#leftInOutage.size === 0) return;
     const waiting = await this.world.server.database.jobs.list({ state: 'waiting', limit: 1000 });
     if (!waiting.some(({ kind }) => removalKinds.includes(kind))) this.#leftInOutage.clear();
   }
 
-  /** Sets faults: dead tokens, a vendor that is down for one phone, and one that is busy once for a phone. */
+  /** Sets the vendors' faults: dead tokens, an outage for one phone, and one busy answer for a phone. */
   async #setFaults(busy?: FleetAccount): Promise<void> {
     const once = busy === undefined ? [] : [{ ...unavailable(busy.app.phone), times: 1 }];
     const down = this.#isDownFor === undefined ? [] : [unavailable(this.#isDownFor)];

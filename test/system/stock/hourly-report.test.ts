@@ -22,8 +22,8 @@ async function newServer(relayUrl?: string): Promise<StockServer> {
 }
 
 /**
- * A proxy that forwards only the first bytes of each request until it is released. The relay then knows that a request
- * is arriving.
+ * A proxy that forwards only the first bytes of each request until it is released, so that the relay sees that a
+ * request is arriving.
  */
 async function slowProxy() {
   const signals = new EventEmitter();

@@ -5,7 +5,7 @@ import { Fleet } from './fleet.js';
 const seed = 20_261_126;
 const stepHours = 8;
 const steps = (7 * 24) / stepHours;
-/** Shorter than a day, after which the server gives up a notification. */
+/** Shorter than a day, because the server drops a notification after a day. */
 const longestOutage = 2;
 const rotatesAt = 6;
 const revokesAt = 13;

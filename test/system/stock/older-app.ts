@@ -12,13 +12,13 @@ interface PushDevice {
   readonly status: 'pending' | 'active' | 'failed';
 }
 
-/** One account in an app of the older generation (docs/protocol.md), by another implementation. */
+/** One account in an app of the older generation (docs/protocol.md), as an independent implementation. */
 export class OlderApp {
   readonly phone: StockPhone;
   readonly shown = new Map<number, number>();
   readonly #ask: AskServer;
   readonly #authorization: string;
-  /** Without the high bits, so that every JSON parser reads it. */
+  /** Without the high bits, so that every JSON parser reads it exactly. */
   #accountId = newAccountId();
   #keys: KeyPair[] = [newKeyPair()];
   /** The token and key of the last registration that the server accepted. */
@@ -44,7 +44,7 @@ export class OlderApp {
     return this.#device?.status === 'active' && this.#registered === this.#current;
   }
 
-  /** Reads the state. Registers if the server lacks the token or key, or has refused them. */
+  /** Reads the state. Registers if the server does not have the token or key, or has refused them. */
   async start(): Promise<void> {
     await this.look();
     const isLost = this.#device === undefined || this.isFailed;
@@ -76,7 +76,7 @@ export class OlderApp {
     this.#device = undefined;
   }
 
-  /** Returns whether the account can open it. */
+  /** Returns whether the account can decrypt the notification. */
   receive(body: Readonly<Record<string, unknown>>): boolean {
     const { data = body } = (body.message ?? {}) as { data?: Readonly<Record<string, unknown>> };
     if (String(data.push_account_id) !== this.#accountId) return false;

@@ -124,7 +124,7 @@ function readObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Uses one TCP connection per request: a stock server keeps no session. */
+/** Uses one TCP connection per request, because a stock server does not reuse connections. */
 function send(
   { relayUrl, credentials, timeoutMilliseconds }: RelayRequestOptions,
   method: 'GET' | 'POST',

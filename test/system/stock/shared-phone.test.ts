@@ -36,7 +36,7 @@ it('a user of a shared phone is notified immediately after a password change', a
   for (const user of users) expect(await registrarOf(user).sync()).toMatchObject({ code: 'active' });
   await world.setPassword(ada);
   await world.idle();
-  // The relay now rejects notifications for the former key, because the token is still Bob's.
+  // The relay now rejects notifications for the old key, because the token still belongs to Bob.
   const { email: username, password } = ada;
   const { body } = await askByHttp(world.serverUrl)(
     'POST',

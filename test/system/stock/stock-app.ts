@@ -45,8 +45,8 @@ const encryptedFromLevel = 468;
 const removesDevicesFromLevel = 470;
 
 /**
- * One account in an app that behaves like the stock mobile app: when it registers, with which fields, and what it
- * shows.
+ * One account in an app that behaves like the stock mobile app: it registers at the same times with the same fields,
+ * and shows the same notifications.
  */
 export class StockApp {
   readonly phone: StockPhone;
@@ -105,7 +105,7 @@ export class StockApp {
     this.#authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`;
   }
 
-  /** Opens the app: a new event queue, and a registration if one is needed. */
+  /** Opens the app, which requests a new event queue, and registers if necessary. */
   async start(): Promise<void> {
     const types = JSON.stringify(['device', 'message', 'realm']);
     const state = await this.#must('POST', 'register', { event_types: types, fetch_event_types: types });
@@ -132,7 +132,7 @@ export class StockApp {
     await this.#register();
   }
 
-  /** Makes the newest key so old that the next start replaces it. */
+  /** Ages the newest key so much that the next start replaces it. */
   ageKey(): void {
     const newest = this.keys.pop();
     if (newest !== undefined)
@@ -168,7 +168,7 @@ export class StockApp {
     return 'shown';
   }
 
-  /** Sends what the server lacks: the key, the token, or both. */
+  /** Sends whatever the server does not have: the key, the token, or both. */
   async #register(): Promise<void> {
     if (this.level < encryptedFromLevel) return this.#registerPlain();
     if (this.deviceId === undefined) {
@@ -236,7 +236,7 @@ export class StockApp {
     return body;
   }
 
-  /** Retries a failure at the next start, or when the token changes. */
+  /** Sends a request. A failure is retried at the next start, or when the token changes. */
   async #try(method: 'POST' | 'DELETE', path: string, fields: Fields): Promise<void> {
     const { status, body } = await this.#options.ask(method, path, fields, this.#authorization);
     if (status !== 200) this.refusals.push(String(body.msg));

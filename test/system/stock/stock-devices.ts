@@ -43,7 +43,7 @@ interface Groups {
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const success: StockAnswer = { status: 200, body: { result: 'success', msg: '' } };
 
-/** The device operations of a stock Zulip 12 server: rows, refusals in their order, and events. */
+/** The device operations of a stock Zulip 12 server: rows, events, and refusals in the same order. */
 export class StockDevices {
   readonly rows = new Map<number, StockDevice>();
   readonly #events = new Map<number, StockEvent[]>();
@@ -65,7 +65,7 @@ export class StockDevices {
     return this.#events.get(userId) ?? [];
   }
 
-  /** The map `devices` of the answer to a registering client. */
+  /** The `devices` map in the answer to `POST /register`. */
   state(userId: number): Record<string, object> {
     return Object.fromEntries(
       this.of(userId).map((row) => [
@@ -120,7 +120,7 @@ export class StockDevices {
     return refuse('Missing parameters: must provide either all push key fields, all token fields, or both.');
   }
 
-  /** Stores a change and publishes it; `fields` are those of the event. */
+  /** Stores a change and publishes an event with `fields`. */
   change(row: StockDevice, changes: Partial<StockDevice>, fields: object): void {
     Object.assign(row, changes);
     this.#publish(row.userId, { type: 'device', op: 'update', device_id: row.deviceId, ...fields });

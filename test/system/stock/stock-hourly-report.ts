@@ -39,7 +39,7 @@ export class HourlyReport {
     this.expectedEnd = expectedEnd;
   }
 
-  /** Reports, and stores the realm's status even if the report fails. */
+  /** Sends the report, and stores the realm's push status even if the report fails. */
   async send(counts: Counts = noCounts): Promise<void> {
     try {
       await this.report(counts);

@@ -35,7 +35,7 @@ export function pushRequest(device: StockDevice, notification: StockNotification
   return { token_id, http_headers, payload: { ...payload, aps: isRemoval ? removeAps : messageAps } };
 }
 
-/** Requires all four fields with the right types. */
+/** Parses an answer. All four fields are required. */
 export function readNotifyAnswer(body: Record<string, unknown>): NotifyAnswer {
   const { android_successfully_sent_count: android, apple_successfully_sent_count: apple } = body;
   const { delete_token_ids: ids, realm_push_status: status } = body;

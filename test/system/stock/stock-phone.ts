@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { openSecretBox, seal } from '../../support/noble-oracle.js';
 
 export interface StockPhoneOptions {
-  /** For FCM any text, for APNs hexadecimal digits. */
+  /** Any text for FCM, hexadecimal digits for APNs. */
   readonly token: string;
   readonly kind: 'fcm' | 'apns';
   /** The relay's public key from the app's build. */
@@ -18,7 +18,7 @@ export interface TokenGroup {
   readonly encrypted_push_registration: string;
 }
 
-/** The device of a stock app: its token, and how the app seals its registration. */
+/** A stock app's device. Has the token, and seals registrations as the app does. */
 export class StockPhone {
   token: string;
   readonly kind: 'fcm' | 'apns';
@@ -71,7 +71,7 @@ export function newPushKey(createdAt: number): PushKey {
   return { id: randomBytes(4).readUInt32BE(), bytes, createdAt, supersededAt: undefined };
 }
 
-/** The key id and ciphertext in a vendor's delivery; `undefined` for a notification of another form. */
+/** The key id and ciphertext in a vendor's delivery; `undefined` for any other form of notification. */
 export function readDelivered(body: Readonly<Record<string, unknown>>) {
   const { data } = (body.message ?? {}) as { data?: Record<string, string> };
   // In FCM data every value is a text; in APNs JSON the id is a number.
@@ -85,7 +85,7 @@ function asUnsigned(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The JSON object in a ciphertext; `undefined` if the key does not open it. */
+/** The JSON object in a ciphertext; `undefined` if the key cannot decrypt it. */
 export function openNotification(encrypted: Buffer, { bytes }: PushKey): Record<string, unknown> | undefined {
   const plaintext = openSecretBox(encrypted.subarray(24), encrypted.subarray(0, 24), bytes.subarray(1));
   if (plaintext === undefined) return undefined;

@@ -86,7 +86,7 @@ eachBackend((backend) => {
     const { code, text } = await world.command('push', 'disable', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('stays registered')]);
     await expect.poll(isConfigured).toBe(false);
-    // `push disable` does not deactivate the server at the relay, because it could not return by itself.
+    // `push disable` does not deactivate the server at the relay, because the server could not reactivate itself.
     expect(atRelay()?.[1].isDeactivated).toBe(false);
     const requests = world.relay.requests.length;
     await world.sendMessage(sender, owner);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
         .realm_push_notifications_enabled;
     await world.command('push', 'disable', '--yes');
     world.relay.servers.pushStatus = { can_push: false, expected_end_timestamp: null };
-    // Without a phone, no test notification reveals that push is off.
+    // Without a phone, no test notification can reveal that push is off.
     await app.logOut();
     await world.idle();
     const { code, text } = await enable();

@@ -74,7 +74,7 @@ export class StockRelayServers {
     return server.isDeactivated ? unauthorized(deactivated) : id;
   }
 
-  /** Answers servers' requests about themselves; `undefined` for any other path. */
+  /** Answers servers' requests about themselves. Resolves to `undefined` for any other path. */
   async answer(
     method: string,
     path: string,

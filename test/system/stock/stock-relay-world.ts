@@ -27,7 +27,7 @@ import { askByHttp } from './ask-servers.js';
 import { StockRelay } from './stock-relay.js';
 import type { WorldUser } from './stock-world.js';
 
-/** Our server at a stock relay, both on loopback and with one clock. */
+/** Our server, connected to a stock relay. Both run on loopback with a shared clock. */
 export class StockRelayWorld {
   readonly relay: StockRelay;
   readonly serverUrl: string;
@@ -110,7 +110,7 @@ export class StockRelayWorld {
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
-  /** Our client on a phone with an FCM token, with a key list that it would follow. */
+  /** Our client on a phone with an FCM token, configured to follow a key list. */
   async ourPhone(user: WorldUser, token: string): Promise<{ client: PushClient; registrar: Registrar }> {
     const client = await createPushClient({
       bouncerPublicKey: this.relay.bouncerPublicKey,

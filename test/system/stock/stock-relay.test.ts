@@ -158,7 +158,7 @@ describe('our server at a stock relay', () => {
     for (const { body } of registrations) {
       expect([...new URLSearchParams(body).keys()].sort()).toEqual(registerFields);
     }
-    // Phones with our client request a key list, which other relays may have.
+    // Our client requests a key list, which a stock relay does not have.
     expect([...new Set(pathsOf(404))]).toEqual(['/api/v1/remotes/push/e2ee/keys']);
     world.relay.takeDeliveries();
     await world.sendMessage(sender, user);

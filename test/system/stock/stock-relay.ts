@@ -57,7 +57,7 @@ export class StockRelay {
   readonly bouncerPublicKey: string;
   /** Tokens that their vendor reports as dead. */
   readonly dead = new Set<string>();
-  /** Vendors for which the relay has no credentials: it drops their notifications. */
+  /** Vendors for which the relay has no credentials. It drops notifications to them. */
   readonly withoutCredentials = new Set<'fcm' | 'apns'>();
   /** Number of further notify requests that end with a 500 after delivery. */
   failuresAfterDelivery = 0;
@@ -92,7 +92,7 @@ export class StockRelay {
     this.servers.realms.set(uuid, this.serverId);
   }
 
-  /** Every notification that a vendor accepted since the last call. */
+  /** Notifications that vendors have accepted since the last call. */
   takeDeliveries(): VendorDelivery[] {
     return this.#deliveries.splice(0);
   }
@@ -255,7 +255,7 @@ function vendorOf(request: PushRequest): 'fcm' | 'apns' {
   return request.http_headers === undefined ? 'fcm' : 'apns';
 }
 
-/** Returns the part of an element that no stock server would send; `undefined` if there is none. */
+/** Describes the part of an element that no stock server would send; `undefined` if there is none. */
 function whatIsWrong(request: PushRequest): string | undefined {
   const isApple = vendorOf(request) === 'apns';
   const names = ['payload', 'token_id', isApple ? 'http_headers' : 'fcm_priority'].sort();

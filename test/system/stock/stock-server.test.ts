@@ -139,7 +139,7 @@ describe('a stock server notifies through our relay', () => {
     await world.setFaults([]);
     expect(rowOf(ofAda.deviceId)?.tokenId).toBeNull();
     expect(rowOf(ofBob.deviceId)?.tokenId).toBe(phone.tokenId);
-    // The relay knows that the token is dead, so the other account learns of it from its own notification.
+    // The relay has recorded that the token is dead, so the other account learns this from its own notification.
     expect(await server.testNotification(bob)).toMatchObject({ body: { code: 'NO_ACTIVE_PUSH_DEVICE' } });
     expect(rowOf(ofBob.deviceId)?.tokenId).toBeNull();
     expect(await world.takeDeliveries()).toEqual([]);

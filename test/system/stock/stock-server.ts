@@ -40,8 +40,8 @@ interface Job {
 
 const retriesOfJob = 3;
 /**
- * Acts towards a relay as a stock Zulip 12 server does, for one realm: the order and form of its requests, how it reads
- * each answer, and which errors it retries.
+ * Acts towards a relay as a stock Zulip 12 server with one realm: sends the same requests in the same order, reads
+ * answers in the same way, and retries the same errors.
  */
 export class StockServer {
   readonly realm: StockRealm;
@@ -179,7 +179,7 @@ export class StockServer {
     }
   }
 
-  /** Plaintext tokens first, then encrypted devices. */
+  /** Delivers to plaintext tokens first, then to encrypted devices. */
   async #deliver(user: StockUser, notification: StockNotification): Promise<void> {
     await this.#deliverPlain(user);
     const active = this.#active(user.userId);
@@ -247,7 +247,7 @@ export class StockServer {
   }
 }
 
-/** Rethrows exceptions of this program itself. */
+/** Rethrows any error that is not a RelayFailure. */
 function asRelayFailure(error: unknown): RelayFailure {
   if (error instanceof RelayFailure) return error;
   throw error;

@@ -50,7 +50,7 @@ async function invite(): Promise<void> {
   await createInvitation(database, invitation, world.clock());
 }
 
-/** A phone registers, and gets a notification. */
+/** Expects that a phone can register and gets a notification. */
 async function expectPush(): Promise<void> {
   await world.takeDeliveries();
   const device = await registerAt(server, ada, await newPhone(world, 'fcm'));
@@ -121,7 +121,7 @@ it('a server that lost its secrets is transferred to its host, with its realms',
   expect(secrets.serverId).toBe(former.serverId);
   expect(secrets.serverKey).not.toBe(former.serverKey);
   await expectPush();
-  // Only one machine can be the server: the old one's reports are refused.
+  // Only one machine can act as the server, so the old machine's reports are refused.
   await expect(onOldMachine.report.report()).rejects.toMatchObject({ kind: 'refused' });
 });
 

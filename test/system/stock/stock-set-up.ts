@@ -28,16 +28,19 @@ function newKey(): string {
 interface SetUpOptions {
   readonly relayUrl: string;
   readonly hostname: string;
-  /** Changed by the command. */
+  /** Secrets, which the command can change. */
   readonly secrets: StockSecrets;
   readonly server: StockServer;
   readonly clock: () => number;
 }
 
-/** Acts as `manage.py register_server` of a stock server: the order of its requests, and when it stores what. */
+/**
+ * Acts as a stock server's `manage.py register_server`: sends the same requests in the same order, and stores its
+ * secrets at the same points.
+ */
 export class StockSetUp {
   readonly #options: SetUpOptions;
-  /** One at a time, valid for ten seconds. */
+  /** The prepared transfer. Only one at a time; valid for ten seconds. */
   #prepared: { readonly secret: string; readonly token: string; readonly until: number } | undefined;
 
   constructor(options: SetUpOptions) {
@@ -102,7 +105,7 @@ export class StockSetUp {
   }
 }
 
-/** The host of a stock server, at a name that only `network` knows. */
+/** A stock server's host. Only `network` resolves its name. */
 export class StockHost {
   readonly hostname: string;
   readonly network: HostNetwork;

@@ -46,7 +46,7 @@ interface WorldParts {
   readonly clock: () => number;
 }
 
-/** Our relay and server on loopback, with the vendors' stand-ins and stock servers, all with one clock. */
+/** Our relay and server on loopback, with the vendors' stand-ins and stock servers. All share one clock. */
 export class StockWorld {
   readonly dir: string;
   readonly vendors: Vendors;
@@ -132,7 +132,7 @@ export class StockWorld {
     await relay?.close();
   }
 
-  /** Starts our server, and adds it to the relay if it is unknown there. */
+  /** Starts our server, and adds it to the relay if the relay does not know it. */
   async startServer(environment: Environment = {}): Promise<Server> {
     const own = {
       SERVER_PORT: String(this.#parts.serverPort),
@@ -192,7 +192,7 @@ export class StockWorld {
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
-  /** Sets the password, perhaps to the same one. This ends the sessions of the user's API keys. */
+  /** Sets the password, even if unchanged. This ends the sessions of the user's API keys. */
   async setPassword({ email, password }: Pick<WorldUser, 'email' | 'password'>): Promise<void> {
     await setPassword(this.server.database, this.clock, email, async () => new Secret(password));
   }
@@ -216,12 +216,12 @@ export class StockWorld {
     return Number((await this.ask(from, 'POST', 'messages', fields)).id);
   }
 
-  /** The public key that phones seal to. */
+  /** The public key that phones seal registrations to. */
   bouncerPublicKey(): Promise<string> {
     return this.ring.keeper.look((ring) => primaryKey(ring).publicKey);
   }
 
-  /** Every notification that a vendor accepted since the last call. */
+  /** Notifications that vendors have accepted since the last call. */
   async takeDeliveries(): Promise<VendorDelivery[]> {
     const url = `${this.vendors.urls.http}/deliveries`;
     const { deliveries } = (await (await fetch(url)).json()) as { deliveries: VendorDelivery[] };
@@ -229,14 +229,14 @@ export class StockWorld {
     return deliveries;
   }
 
-  /** Replaces the faults of the vendors. */
+  /** Replaces the vendors' faults. */
   async setFaults(rules: readonly object[]): Promise<void> {
     const body = JSON.stringify({ rules });
     const answer = await fetch(`${this.vendors.urls.http}/faults`, { method: 'PUT', body });
     if (!answer.ok) throw new Error(await answer.text());
   }
 
-  /** Resolves when no due job of relay and server is left. */
+  /** Resolves when neither relay nor server has a due job left. */
   async idle(): Promise<void> {
     if (this.#server !== undefined) await idle(this.#server.database.jobs);
     if (this.#relay !== undefined) await idle(this.#relay.context.database.jobs);

@@ -53,7 +53,7 @@ export function renderedText(values: Values, release = 'waxwing'): string {
     .join('\n---\n');
 }
 
-/** The objects of a rendered chart. @throws Error if the text is no YAML. */
+/** The objects in a rendered chart. @throws Error if the text is not valid YAML. */
 export function rendered(values: Values): readonly KubernetesObject[] {
   const documents = parseAllDocuments(renderedText(values), { uniqueKeys: true, version: '1.1' });
   return documents.flatMap((document) => {

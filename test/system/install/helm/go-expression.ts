@@ -29,7 +29,7 @@ function parsePipeline(tokens: readonly string[], from: number): Parsed {
   return { expression, end };
 }
 
-/** A single value, or a function with its values. A pipe passes its value as the last one. */
+/** A single value, or a function call. A pipe passes its value as the last argument. */
 function parseCall(tokens: readonly string[], from: number, piped: Expression | undefined): Parsed {
   const values: Expression[] = [];
   let at = from;

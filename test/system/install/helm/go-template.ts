@@ -1,6 +1,6 @@
 import { type Expression, parseExpression } from './go-expression.js';
 
-/** A part of a template: text, an output, or a block with what it contains. */
+/** A part of a template: text, an output, or a block with its content. */
 type Node =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'output'; readonly expression: Expression }
@@ -16,8 +16,8 @@ type Functions = Readonly<Record<string, (...values: readonly unknown[]) => unkn
 type Variables = ReadonlyMap<string, unknown>;
 
 /**
- * Renders the part of Go's templates that the chart uses, as Helm does. An unknown function, block or kind of expression is
- * an error, so that a template that uses more fails here.
+ * Renders the part of Go's templates that the chart uses, as Helm does. An unknown function, block or kind of
+ * expression is an error, so a template that uses unsupported features fails.
  */
 export class GoTemplates {
   readonly #functions: Functions;

@@ -46,7 +46,7 @@ const podOf = (object: KubernetesObject) => object.spec.template.spec;
 const programsIn = (values: Values) =>
   rendered(values).filter(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment');
 
-/** The variables of a program's container, with a URL for the database that the secret names. */
+/** The environment variables of a program's container, with a URL for the database that the secret names. */
 function environmentOf(object: KubernetesObject): Record<string, string> {
   const [container] = podOf(object).containers;
   return Object.fromEntries(
