@@ -204,7 +204,7 @@ describe.each(apps)('the OpenAPI document of the $name', ({ name, api, operation
   });
 });
 
-/** Invalid parameters in addresses, each with the expected refusal. */
+/** Request addresses with invalid parameters, each with the expected refusal. */
 function wrongAddresses({ aliases = {}, body, parameters, path }: AnyOperation): [string, string][] {
   const url = path.replace(/\{\w+\}/g, '1');
   const twice = Object.entries(aliases).map(([alias, name]) => `${url}?${alias}=1&${name}=1`);
@@ -249,7 +249,7 @@ async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promis
   for (const [at, code] of wrongAddresses(declared)) expect(await ask(good, undefined, at), at).toBe(code);
   for (const other of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
     const answer = await app.app.inject({ method: other, url, headers: {} });
-    // A known path may answer 404 too, but not with this message.
+    // A known path may also answer 404, but with a different message.
     const isUnknown = answer.statusCode === 404 && answer.payload.includes(errorCodes.NOT_FOUND.message);
     if (isUnknown) throw new Error(`${other} ${url} is not found`);
     if (answer.statusCode === 405) expect(answer.json().allowed_methods).toContain(method);

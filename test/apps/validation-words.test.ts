@@ -23,7 +23,7 @@ const parameters = operations.flatMap(({ body = 'form', method, parameters, path
   })),
 );
 
-/** Zod's own words, and characters of its types and patterns. */
+/** Zod's own terms, and characters that occur in its types and patterns. */
 const foreignWords =
   /expected|received|invalid (?:input|option|type|string|key|element|discriminator|union|url|uuid|iso)|too (?:big|small)|unrecognized|undefined|NaN|\[object|pattern|regex|must match|zod|>=|<=|\/\^/i;
 

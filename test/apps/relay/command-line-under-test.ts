@@ -6,22 +6,22 @@ export interface CommandRun {
   readonly status: number;
   readonly stdout: string;
   readonly stderr: string;
-  /** Questions that the command asked. */
+  /** Prompts that the command showed. */
   readonly questions: readonly string[];
 }
 
 export interface CommandRunOptions {
   readonly environment: Readonly<Record<string, string>>;
-  /** A person's answer to questions. Without it there is no terminal. */
+  /** The user's answer to prompts. Without it, there is no terminal. */
   readonly answer?: boolean;
   /** Default: {@link commandClock}. */
   readonly clock?: () => number;
 }
 
-/** The time for every command. */
+/** The fixed clock of all commands. */
 export const commandClock = (): number => 1_773_200_000_000;
 
-/** Runs a command of `waxwing-relay` in this process, at a terminal that records its output. */
+/** Runs a `waxwing-relay` command in this process, with a terminal that records the output. */
 export async function runRelayCommand(
   argv: readonly string[],
   { environment, answer, clock = commandClock }: CommandRunOptions,

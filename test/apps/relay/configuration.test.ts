@@ -150,7 +150,7 @@ it('does not show the database URL, which may hold a password', () => {
 it('is refused when the limit per server exceeds the total limit', () => {
   const inFlight = { ...needed, RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '999' };
   const problem = expect.stringMatching(/^RELAY_MAXIMUM_REQUESTS_PER_SERVER is more .*REQUESTS_IN_FLIGHT/);
-  // Too small, because RELAY_MAXIMUM_REQUESTS_PER_SERVER is 1000 by default.
+  // Too low, because RELAY_MAXIMUM_REQUESTS_PER_SERVER is 1000 by default.
   expect(problemsOf(inFlight)).toEqual([problem]);
   expect(problemsOf({ ...inFlight, RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1000' })).toEqual([problem]);
   expect(problemsOf({ ...inFlight, RELAY_MAXIMUM_REQUESTS_PER_SERVER: '999' })).toEqual([]);

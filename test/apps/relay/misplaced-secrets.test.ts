@@ -9,7 +9,7 @@ import { keyTerminal } from './keyring/key-terminal.js';
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 const textOf = (alphabet: string, length: number) =>
   fc.array(fc.constantFrom(...alphabet), { minLength: length, maxLength: length }).map((all) => all.join(''));
-/** Secrets that people may paste by mistake. Each has a part that must not be shown. */
+/** Secrets that users may paste by mistake. Each has a part that must not be shown. */
 const secrets = fc.oneof(
   fc.constantFrom(32, 48).map((size) => randomBytes(size).toString('hex')),
   fc.constantFrom(30, 32, 33).map((size) => `q${randomBytes(size).toString('base64')}`),
@@ -19,7 +19,7 @@ const secrets = fc.oneof(
   fc.array(textOf(letters, 6), { minLength: 6, maxLength: 6 }).map((words) => words.join(' ')),
 );
 
-/** Commands and settings that take the path of a file with a secret. */
+/** Commands and settings that take the path of a secret file. */
 const places: Record<string, (secret: string) => { argv: string[]; settings?: Record<string, string> }> = {
   RELAY_KEY_RING_IDENTITY_FILE: (secret) => ({
     argv: ['keys', 'list'],

@@ -8,7 +8,7 @@ import { keyTerminal } from './keyring/key-terminal.js';
 import { sodium } from './keyring/ring-material.js';
 
 const uuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
-/** Every command that works on a database and does not create one. */
+/** Every command that needs an existing database. */
 const commands = [
   `servers add --realm ${uuid}`,
   `servers add-realm ${uuid} --realm ${uuid}`,

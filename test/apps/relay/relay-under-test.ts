@@ -24,8 +24,8 @@ export interface Answer {
 export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 
 /**
- * Starts a relay on a new database, with the keys of both vector files, one server with two realms and one with a
- * single realm.
+ * Starts a relay on a new database with the keys in both vector files and two servers. One server has two realms, the
+ * other has one.
  */
 export async function startRelayUnderTest(
   databaseUrl: string,
@@ -64,7 +64,7 @@ export async function startRelayUnderTest(
     authorization: basic(server.serverId, server.serverKey.reveal()),
     otherAuthorization: basic(otherServer.serverId, otherServer.serverKey.reveal()),
 
-    /** Sends a form to the register operation, by default as our server; `undefined` omits a field. */
+    /** Sends a form to the register operation, by default as our server. A field that is `undefined` is omitted. */
     async register(
       form: string | Record<string, string>,
       headers: Record<string, string | undefined> = {},
@@ -117,14 +117,14 @@ export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** The keys of both vector files. */
+/** The keys in both vector files. */
 function vectorKeys(): ImportedKey[] {
   const { bouncer_public_key: public_key, bouncer_private_key: private_key } = relayProtocolVectors();
   const inRing = registrationVectors().keys.filter(({ in_key_ring }) => in_key_ring);
   return [{ public_key, private_key }, ...inRing].map(importedKey);
 }
 
-/** A key of the vectors in the form of the key ring. */
+/** A vector file's key, in the form that the key ring imports. */
 export function importedKey(key: { readonly public_key: string; readonly private_key: string }): ImportedKey {
   return {
     publicKey: key.public_key as BouncerPublicKey,

@@ -17,7 +17,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** A relay with credentials and additional certificate authorities, and its report on their files a minute later. */
+/** Starts a relay with credentials and additional certificate authorities. */
 async function runningRelay() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   write('key.p8', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -28,7 +28,7 @@ async function runningRelay() {
   });
   return {
     relay,
-    /** Readiness and the metric a minute later; queries readiness twice. */
+    /** Readiness and the metric after a minute. Queries readiness twice. */
     async aMinuteLater() {
       relay.time.now += 60_000;
       const { checks } = (await relay.app.inject('/health/ready')).json<{ checks: { files: string } }>();

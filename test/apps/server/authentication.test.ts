@@ -30,7 +30,7 @@ eachBackend((backend) => {
       headers: { authorization: authorization(email, key) },
     });
 
-  /** The server's work for a request: its SQL statements with their row counts, and its hash comparisons. */
+  /** The server's work for a request: SQL statements with their row counts, and hash comparisons. */
   async function workFor(email: string, key: string) {
     const statements: unknown[] = [];
     const stop = observeQueries(test.server.database.db, ({ sql, rows }) => {

@@ -14,7 +14,7 @@ interface Result {
 
 /** Runs commands while a server runs. */
 export function commandsUnderTest(server: () => ServerUnderTest) {
-  /** Runs a command; `answer` is the reply to a confirmation prompt, `typed` the input of a hidden prompt. */
+  /** Runs a command. `answer` is the reply to a confirmation prompt, `typed` the input at a hidden prompt. */
   async function run(
     command: string,
     answer?: boolean,

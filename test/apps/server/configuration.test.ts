@@ -198,7 +198,7 @@ describe('the server’s environment', () => {
   it('is refused when one user may have more requests in flight than all users together', () => {
     const inFlight = { SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '99' };
     const problem = expect.stringMatching(/^SERVER_MAXIMUM_REQUESTS_PER_USER is more .*REQUESTS_IN_FLIGHT/);
-    // Too small, because SERVER_MAXIMUM_REQUESTS_PER_USER is 100 by default.
+    // Too low, because SERVER_MAXIMUM_REQUESTS_PER_USER is 100 by default.
     expect(problemsOf(inFlight)).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '100' })).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '99' })).toEqual([]);

@@ -52,7 +52,7 @@ eachBackend((backend) => {
     await test.boot();
   }
 
-  /** Backs up the event queues; returns a function that restores the backup and restarts the server. */
+  /** Backs up the event queues. Returns a function that restores the backup and restarts the server. */
   async function backUp(): Promise<() => Promise<void>> {
     const copies = new Map<string, object[]>();
     for (const table of tables) {

@@ -44,7 +44,7 @@ eachBackend((backend) => {
       test.now += 1;
       expect((await register('4')).status).toBe(200);
       expectLimited(await register('5'), 1200);
-      // A user cannot save up more than the limit.
+      // A user cannot accumulate more than the limit.
       test.now += 5 * 3_600_000;
       for (const id of ['5', '6', '7']) expect((await register(id)).status).toBe(200);
       expectLimited(await register('8'), 1200);
@@ -129,8 +129,8 @@ describe('two servers on one database', () => {
     }
 
     /**
-     * Sends requests from every account to both servers at once; retries those that got "another request is in flight".
-     * Returns the statuses for each account. The order differs between the servers, so that deadlocks would show.
+     * Sends requests from every account to both servers at once. Retries requests that got "another request is in
+     * flight". Returns each account's statuses. The order differs between the servers, to expose deadlocks.
      */
     function flood(
       accounts: readonly Account[],

@@ -4,7 +4,7 @@ import { Secret } from '@waxwing/service/config';
 import { expect, it } from 'vitest';
 import { eachBackend } from '../../support/test-databases.js';
 
-/** Every command that works on a database and does not create one. */
+/** Every command that needs an existing database. */
 const commands = [
   'users list',
   'users set ada@example.com --can-change-user-emails yes',

@@ -21,7 +21,7 @@ export interface GroupOnWire {
   readonly [field: string]: unknown;
 }
 
-/** One server with a user of each role, a second member and a bot, for all tests of a file on one backend. */
+/** A server with a user of each role, a second member and a bot, shared by all tests of a file on one backend. */
 export class OrganisationUnderTest {
   server!: ServerUnderTest;
   readonly accounts = {} as Record<Who, Account>;
@@ -63,7 +63,7 @@ export class OrganisationUnderTest {
     return body;
   }
 
-  /** All groups, deactivated ones too, by name. */
+  /** All groups by name, including deactivated groups. */
   async groups(): Promise<Record<string, GroupOnWire>> {
     const { user_groups: groups } = await this.do('owner', 'GET', 'user_groups', {
       include_deactivated_groups: true,
@@ -75,13 +75,13 @@ export class OrganisationUnderTest {
     return groupId((await this.groups())[`role:${name}`]?.id ?? 0);
   }
 
-  /** A name that no test has used. */
+  /** Returns a name that no test has used. */
   newName(): string {
     this.#names += 1;
     return `group ${this.#names}`;
   }
 
-  /** Opens a queue for a user's events; the returned function reads the events so far, without IDs. */
+  /** Opens a queue for a user's events. The returned function reads the events so far, without their IDs. */
   async watch(
     who: Who = 'guest',
     parameters: Record<string, string> = {},
@@ -91,7 +91,7 @@ export class OrganisationUnderTest {
   }
 }
 
-/** The organization that the tests of a file on this backend share. */
+/** The organization shared by all tests of a file on this backend. */
 export function sharedOrganisation(
   backend: TestBackend,
   settings: ServerSettings = {},

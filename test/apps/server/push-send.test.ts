@@ -120,7 +120,7 @@ eachBackend((backend) => {
       const notServed = { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app };
 
       /**
-       * The relay's answer to each request: the result from `of` for each device, and the next of `receipts`. The last
+       * Scripts the relay's answers: `of` maps device ids to results, and `receipts` are returned in order. The last
        * receipt is repeated.
        */
       const answers = (of: Readonly<Record<number, object>>, receipts: readonly object[] = []) => {

@@ -122,7 +122,7 @@ describe('registering a push device', () => {
     });
     await test.register(ada, testPhone(accountId).fields);
     await test.settle();
-    // With a random number of 0 each delay is half of 1 s, 2 s, 4 s … 1 h.
+    // The random number is 0, so the delays are half of 1 s, 2 s, 4 s … 1 h.
     for (let doubled = 1; doubled < 3600; doubled *= 2) {
       test.now += doubled * 500;
       await test.settle();

@@ -20,7 +20,7 @@ eachBackend((backend) => {
     url = await backend.freshUrl();
   });
 
-  /** Runs a command with a server's settings and the given ones. */
+  /** Runs a command with a server's settings and the additional settings in `more`. */
   async function run(words: string, more: Record<string, string> = {}) {
     const [printed, said]: [string[], string[]] = [[], []];
     const status = await runServerCommand(words.split(' '), {

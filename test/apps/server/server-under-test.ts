@@ -65,7 +65,7 @@ export interface TestServerOptions {
   readonly invitationValidityMinutes?: number;
 }
 
-/** Longer than stalls of a slow machine, so that only tests of the timeout encounter it. */
+/** Longer than stalls on a slow machine, so that only tests of the timeout reach it. */
 const relayTimeoutMilliseconds = 30_000;
 const shortRelayTimeoutMilliseconds = 100;
 
@@ -91,7 +91,7 @@ export class ServerUnderTest {
     return test;
   }
 
-  /** Starts or restarts the server on the same database; `isImpatient` sets a short relay timeout. */
+  /** Starts or restarts the server on the same database. `isImpatient` sets a short relay timeout. */
   async boot({ isImpatient = false } = {}): Promise<void> {
     const keyFile = join(this.folder, 'server-key');
     writeFileSync(keyFile, `${relayServerKey}\n`, { mode: 0o600 });
@@ -216,7 +216,7 @@ export class ServerUnderTest {
     return body.push_devices;
   }
 
-  /** Opens a queue for the user's events; the returned function reads the events so far. */
+  /** Opens a queue for the user's events. The returned function reads the events so far. */
   async openQueue(account: Account, fields: Fields = {}): Promise<() => Promise<Record<string, unknown>[]>> {
     const { body } = await this.ask(account, 'POST', 'register', fields);
     const queueId = String(body.queue_id);
@@ -232,7 +232,10 @@ export class ServerUnderTest {
     await idle(this.server.database.jobs);
   }
 
-  /** All bytes of the database files, read by another process because reading them here would drop SQLite's locks. */
+  /**
+   * All bytes of the database files. A separate process reads them, because reading them here would drop SQLite's
+   * locks.
+   */
   databaseBytes(): Buffer {
     const path = join(this.folder, 'server.sqlite');
     return execFileSync('cat', [path, `${path}-wal`], { maxBuffer: 1024 ** 3 });

@@ -162,7 +162,7 @@ describe('a device that the relay no longer knows', () => {
     await activate(phone, 41);
     await activate(testPhone('2'), 42);
     const events = await test.openQueue(ada);
-    // The server sends one request per device until the relay has shown that it accepts several.
+    // The server sends one request per device until it knows that the relay accepts several devices per request.
     test.relay.next(notified([41]), notified());
     expect((await notify()).status).toBe(200);
     expect(await test.pushDevices(ada)).toEqual({ '2': { status: 'active', error_code: null } });

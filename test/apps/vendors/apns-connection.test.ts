@@ -98,7 +98,7 @@ describe('a connection to APNs', () => {
   });
 
   it('refuses surplus streams before it has authenticated', async () => {
-    // Node's client obeys the limit once it knows it, so it must send these requests before the settings arrive.
+    // Node's client obeys the limit as soon as it receives the settings, so it must send these requests before that.
     const { credentials, urls } = test.vendors;
     const session = connectHttp2(urls.apnsProduction, { ca: await readFile(credentials.caFile) });
     const codes = await Promise.all(

@@ -59,7 +59,7 @@ describe('GOAWAY', () => {
       Array.from({ length: 25 }, (_, index) => apns.send((index + 16).toString(16))),
     );
     const kept = results.flatMap(({ status }, index) => (status === 'fulfilled' ? [index] : []));
-    // The warm-up used the connection's first stream, so the tenth stream has the ninth request and the id 19.
+    // The warm-up used the connection's first stream, so the tenth stream, with the id 19, carries the ninth request.
     expect(kept).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
     expect(apns.goaways[0]).toEqual({ code: 0, lastStreamId: 19, debugData: '{"reason":"Shutdown"}' });
     const delivered = (await getDeliveries(test)).map(({ token }) => token);

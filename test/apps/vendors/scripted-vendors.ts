@@ -8,12 +8,12 @@ import {
   type TestVendors,
 } from './vendor-clients.js';
 
-/** Stand-ins for tests about faults. Every test starts without rules and deliveries. */
+/** Stand-ins for fault tests. Every test starts without rules and deliveries. */
 export let test: TestVendors;
 export let accessToken: string;
 const clients: ApnsClient[] = [];
 
-/** Registers the hooks. Each test file calls it, because a module is loaded only once for several files. */
+/** Registers the hooks. Each test file must call it, because this module is loaded only once for several files. */
 export function useScriptedVendors(): void {
   beforeAll(async () => {
     test = await startTestVendors();

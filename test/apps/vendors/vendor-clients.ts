@@ -14,7 +14,7 @@ import { readStatistics, type VendorStatistics } from './vendor-statistics.js';
 export const deviceToken = 'c0ffee00'.repeat(8);
 export const topic = 'org.example.App';
 
-/** Stand-ins with a clock that the test controls, and clients that were written without looking at the stand-ins. */
+/** Stand-ins with a clock that the test controls, and clients that are implemented independently of the stand-ins. */
 export interface TestVendors {
   readonly vendors: Vendors;
   readonly dataDir: string;
@@ -126,7 +126,7 @@ export interface ProviderTokenChanges {
   readonly privateKey?: string;
 }
 
-/** Makes the provider token of a sender with the .p8 file, with the test's changes. */
+/** Makes the provider token of a sender that has the .p8 file, with the test's changes. */
 export async function makeProviderToken(
   test: TestVendors,
   changes: ProviderTokenChanges = {},

@@ -21,7 +21,7 @@ export interface VendorStatistics {
   };
   readonly webpush: Connections & Requests;
   readonly deliveries: { readonly kept: number; readonly forgotten: number };
-  /** How often each scripted fault occurred, in script order. */
+  /** How often each scripted fault occurred, in the order of the script. */
   readonly faults_fired: readonly number[];
 }
 

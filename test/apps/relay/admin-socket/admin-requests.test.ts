@@ -167,7 +167,7 @@ describe('closing the admin socket', () => {
     const startedAt = performance.now();
     await opened.close();
     await closed;
-    // Without the close, a timeout would end the connection after ten seconds at the earliest.
+    // Without the close, the connection would stay open until a timeout of at least ten seconds.
     expect(performance.now() - startedAt).toBeLessThan(8000);
     opened = await adminSocketAt(path);
   });

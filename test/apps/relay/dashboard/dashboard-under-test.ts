@@ -8,7 +8,7 @@ export const adminToken = 'the-token-of-the-operator-of-this-relay';
 
 export type DashboardUnderTest = Awaited<ReturnType<typeof startDashboard>>;
 
-/** A relay whose main port serves the dashboard, with a page of two files. */
+/** Starts a relay that serves the dashboard on its main port. The dashboard's page has two files. */
 export async function startDashboard(databaseUrl: string, environment: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'dashboard-'));
   const tokenFile = join(folder, 'token');

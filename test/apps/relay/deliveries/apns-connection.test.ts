@@ -26,7 +26,7 @@ const sockets: Socket[] = [];
 let connection: ApnsConnection | undefined;
 let events: string[] = [];
 
-/** Node's undocumented API, the only way to make a peer stop reading. */
+/** Node's internal API, the only way to make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
@@ -140,7 +140,7 @@ describe('a connection to APNs', () => {
     expect(await ending).toEqual({ kind: 'unanswered', why: 'TIMED_OUT' });
     await until(() => events.includes('pinged'));
     await until(() => over.room === 1);
-    // The relay cancels the stream, so that the peer does no useless work.
+    // The relay cancels the stream, so that the peer does not do useless work.
     await until(() => given.includes(constants.NGHTTP2_CANCEL));
   });
 
@@ -181,7 +181,7 @@ describe('a connection to APNs', () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
       stream.write('{"reason":"Unreg');
-      // The relay acknowledges the ping after it has received everything written before.
+      // The relay acknowledges the ping after it has received everything that was written before the ping.
       stream.session?.ping(cut);
     });
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
@@ -247,7 +247,7 @@ describe('a connection to APNs that the peer closes', () => {
     ['is reset', () => sockets.at(-1)?.resetAndDestroy()],
   ];
 
-  /** A connection that has answered once and is idle. The peer handles each later stream by `handle`. */
+  /** An idle connection that has already delivered once. The peer passes each later stream to `handle`. */
   async function idleConnection(handle: (stream: ServerHttp2Stream) => void): Promise<ApnsConnection> {
     peer.on('stream', (stream) => {
       if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });

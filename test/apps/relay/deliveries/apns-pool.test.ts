@@ -26,7 +26,7 @@ let peer: Http2Server;
 let sessions: ServerHttp2Session[] = [];
 let pool: ApnsPool;
 
-/** Node's undocumented API, the only way to make a peer stop reading. */
+/** Node's internal API, the only way to make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
@@ -108,7 +108,7 @@ describe('the connections to APNs', () => {
   });
 
   it('get no requests between being dropped and ending if they do not acknowledge a ping', async () => {
-    // 100 streams suffice for all requests: those that wait for the second connection must not open a third one.
+    // 100 streams are enough for all requests, so requests that wait for the second connection must not open a third.
     await close();
     await listen(100);
     peer.on('stream', (stream) => stream.respond({ ':status': 200 }, { endStream: true }));
@@ -116,7 +116,7 @@ describe('the connections to APNs', () => {
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
     const ping = vi.spyOn(http2SessionOf(sessions[0]), 'ping');
     time.now += timings.pingAfterIdleMilliseconds + 1;
-    // One sweep sends the ping; the next one drops the connection.
+    // One sweep sends the ping, and the next sweep drops the connection.
     await until(() => ping.mock.calls.length > 0);
     ping.mockRestore();
     time.now += timings.pingTimeoutMilliseconds;
@@ -125,7 +125,7 @@ describe('the connections to APNs', () => {
       answers.push(send());
       return answers.length >= 20;
     });
-    // Requests from before the drop were in flight on that connection; the others used a new one.
+    // Requests sent before the drop were in flight on that connection. Later requests used a new connection.
     const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
     expect(kinds).toContain('answered');
     expect(kinds.indexOf('answered')).toBeGreaterThan(kinds.lastIndexOf('unanswered'));
@@ -172,7 +172,7 @@ describe('the connections to APNs', () => {
     await until(() => answers.length === 1);
     expect(pool.connections).toBe(1);
     answers.shift()?.();
-    // The first connection has two requests, as many as it allows, and the second has one.
+    // The first connection has two requests, which is its limit, and the second has one.
     await until(() => answers.length === 3);
     expect(pool.connections).toBe(2);
     await until(() => {

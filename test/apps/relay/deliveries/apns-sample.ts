@@ -8,7 +8,7 @@ export const target = {
   iosAppId: 'org.example.App',
   apnsEnvironment: 'sandbox',
 } as const;
-/** A notification as a request contains it. */
+/** A notification as it appears in a request. */
 export const notification = {
   serverId: '',
   realmId: realmId(1),

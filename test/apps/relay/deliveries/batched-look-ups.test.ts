@@ -4,7 +4,7 @@ import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from '
 
 const requests = 20;
 
-// On PostgreSQL only: SQLite's readers bypass the code that counts statements here.
+// PostgreSQL only, because SQLite's readers bypass the code that counts statements in this test.
 eachPostgres((backend) => {
   let relay: DeliveriesUnderTest;
   beforeAll(async () => {

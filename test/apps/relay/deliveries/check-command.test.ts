@@ -41,8 +41,8 @@ beforeEach(async () => {
 const hour = 3_600_000;
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
-// The stand-ins accept every token, because they know no phones. docs/vendors.md has rules that make them answer as
-// the real vendors answer for an unknown token.
+// The stand-ins accept every token, because they have no list of phones. docs/vendors.md has rules that make them
+// answer as real vendors do for an unknown token.
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/vendors.md'), 'utf8');
 const [, rulesOfPage = ''] = /'(\{"rules":.*no-phone-has-this-token.*\})'$/m.exec(page) ?? [];
 const unknownToken = (JSON.parse(rulesOfPage) as { readonly rules: readonly object[] }).rules;

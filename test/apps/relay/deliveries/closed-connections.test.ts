@@ -14,14 +14,15 @@ afterEach(async () => {
   await new Promise((resolve) => google?.close(resolve));
 });
 
-/** A request to Google: its number on its connection, and whether Google sent the notification. */
+/** A request to Google: its index on its connection, and whether Google delivered the notification. */
 interface Seen {
   readonly requestOnConnection: number;
   readonly isSent: boolean;
 }
 
 /**
- * Starts a relay whose Google closes each connection at its request of this number, without sending that notification.
+ * Starts a relay with a Google stand-in that closes each connection at the request with this index, without delivering
+ * that notification.
  */
 async function startWith(closeAt: number, close: Close, fcmTimeoutMilliseconds = 10_000) {
   const seen: Seen[] = [];
@@ -139,7 +140,7 @@ describe('the connection for an access token that Google closes', () => {
   });
 });
 
-/** Writes a copy of the service account's file with another token endpoint. Returns its path. */
+/** Writes a copy of the service account file with a different token endpoint. Returns its path. */
 function withTokenUri(
   { serviceAccountFile }: { readonly serviceAccountFile: string },
   token_uri: string,

@@ -55,7 +55,7 @@ describe('a probe of a refused credential', () => {
     const held = await notifyOne(apnsRequest(await addApns(apnsToken(2), { environment: 'sandbox' })));
     expect(held).toMatchObject({ status: 'queued', reason: 'InvalidProviderToken' });
     time.now += minute + 1;
-    // Production does not know the token, and the sandbox refuses the credential.
+    // Apple's production environment does not know the token, and its sandbox refuses the credential.
     const doubtful = await notifyOne(apnsRequest(await addApns(apnsToken(1))));
     expect(doubtful).toMatchObject({ status: 'rejected', reason: 'BadDeviceToken' });
     await faults([]);

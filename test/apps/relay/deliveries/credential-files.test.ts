@@ -13,7 +13,7 @@ const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
 const ids = { teamId: 'TEAM123456', keyId: 'KEY1234567' };
 
-/** Encodings in which programs save a text. */
+/** Encodings in which programs save text files. */
 const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
   'in UTF-8': (text) => Buffer.from(text),
   'with a byte-order mark': (text) => Buffer.from(`\ufeff${text}`),
@@ -21,7 +21,7 @@ const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
   'in big-endian UTF-16': (text) => Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
 };
 
-/** What programs do to a key's line breaks. */
+/** Ways in which programs change a key's line breaks. */
 const lineBreaks: Readonly<Record<string, (pem: string) => string>> = {
   'its lines': (pem) => pem,
   'lines of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
@@ -82,7 +82,7 @@ const accountOf = (privateKey: string) => ({
   token_uri: 'https://oauth2.googleapis.com/token',
 });
 
-/** Returns the sentence of the refusal, with `FILE` in place of the file's path. */
+/** Returns the error message of the refusal, with the file's path replaced by `FILE`. */
 async function refusal(read: (file: string) => Promise<unknown>, content: string | Buffer): Promise<string> {
   const file = write(content);
   try {

@@ -111,15 +111,15 @@ describe('an answer that may blame either the credential or a token', () => {
     // The app has only one realm, so the relay blames the credential.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
-    // A device that was refused before does not use up the probe.
+    // A device that was refused earlier does not use up the probe.
     expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
     expect(await isHeldBack()).toBe(false);
-    // For a day, refusals of these devices hold back no other device.
+    // For a day, refusals of these devices do not hold back other devices.
     await relay.notify(bad.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(false);
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
-    // These devices do not use up the probe either when other devices are refused.
+    // These devices do not use up the probe either while other devices are refused.
     const worse = await addFcms('worse', 3);
     await relay.faults([
       ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
@@ -144,7 +144,7 @@ describe('an answer that may blame either the credential or a token', () => {
   });
 
   it('leaves the relay ready for all others if no phone can disprove it', async () => {
-    // The phone chooses Apple's environment when it registers, and a key may work only in the other one.
+    // The phone chooses Apple's environment when it registers, and a key may be valid only in the other environment.
     await relay.faults([{ vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' }]);
     for (let index = 0; index < 3; index += 1) {
       const id = await relay.addApns(apnsToken(index), { environment: 'sandbox' });
@@ -163,7 +163,7 @@ describe('an answer that may blame either the credential or a token', () => {
     await relay.faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
     await notifyOne(fcmRequest(ids[3] ?? 0));
     expect((await relay.ready()).checks.vendors).toContain('PERMISSION_DENIED');
-    // A later refusal that may concern only its token does not remove the warning.
+    // A later refusal that may be caused only by its token does not remove the warning.
     time.now += minute + 1;
     await relay.faults([refusal]);
     await notifyOne(fcmRequest(await relay.addFcm('another')));
@@ -182,7 +182,7 @@ describe('an answer that may blame either the credential or a token', () => {
     await second.notify([theirs]);
     await relay.notify(ours.slice(0, 2).map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
-    // A new device whose token is refused comes before the phone of the third realm.
+    // A new device with a refused token is tried before the third realm's phone.
     await notifyOne(fcmRequest(ours[2] ?? 0));
     expect(await isHeldBack()).toBe(true);
     expect(statuses(await third.notify([honest]))).toEqual(['sent']);

@@ -91,7 +91,7 @@ describe('a revoked APNs key', () => {
       return apns.production.requests;
     };
     const before = await requests();
-    // While 51 notifications wait, the relay sends only single probes, which are far fewer requests.
+    // While 51 notifications wait, the relay sends only single probes, which takes far fewer requests.
     await until(async () => (await requests()) >= before + 3);
     expect(await requests()).toBeLessThan(before + 30);
     await faults([]);

@@ -4,7 +4,7 @@ import { idle } from '../../../support/idle.js';
 import { type DeliveriesUnderTest, fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-/** Enough time for a suspension to take effect and for the notification to become due again. */
+/** Long enough for a suspension to take effect and for the notification to become due again. */
 const later = 30_000;
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());

@@ -59,7 +59,7 @@ describe('at any load of the relay', () => {
         for (let count = 0; count < 400; count += 1) {
           for (let dead = 0; dead < deadAtOnce; dead += 1) await dies(breakers, bad(order.next().value));
           const other = placeOf(order.next().value, at.servers, at.realmsOfServer);
-          // One in thirty tokens is dead, which is usual.
+          // One in thirty tokens is dead, which is normal.
           if (count % 30 === 29) expect(await dies(breakers, other)).toBe(true);
           else isSent(breakers, other);
         }

@@ -14,7 +14,9 @@ const backend = sqliteBackend();
 export let database: RelayDatabase | undefined;
 export let store: BreakerStore | undefined;
 export let logged = (): string => '';
-/** Registers the cleanup. Each test file calls it, because a module is loaded only once for several files. */
+/**
+ * Registers the cleanup hook. Each test file must call it, because this module is loaded only once for several files.
+ */
 export function forgetBreakersAfterEach(): void {
   afterEach(() => {
     database = undefined;
@@ -69,7 +71,9 @@ export function isSent(breakers: DeletionBreakers, from: From = {}): void {
   breakers.noteSent(from.app ?? app, delivery(from));
 }
 
-/** Reports the vendor's answers for one app, evenly mixed. Resolves to how many of the dead tokens may be deleted. */
+/**
+ * Reports an even mix of the vendor's answers for one app. Resolves to the number of dead tokens that may be deleted.
+ */
 export async function hear(
   breakers: DeletionBreakers,
   total: number,
@@ -85,7 +89,7 @@ export async function hear(
   return deleted;
 }
 
-/** Resolves to the frozen scopes of the app. */
+/** Resolves to the app's frozen scopes. */
 export async function frozen(of = app): Promise<string[]> {
   const stored = (await store?.list()) ?? [];
   return stored

@@ -126,7 +126,7 @@ describe('deletions that are frozen', () => {
     await hear(breakers, 100, 1);
     await store?.confirm(app, time.now);
     time.now += 25 * hour;
-    // After these results, one more dead token freezes the deletions of either app.
+    // After these results, one more dead token of either app freezes that app's deletions.
     for (const of of [app, other]) await hear(breakers, 20, 1, { app: of });
     const { open, list } = store as BreakerStore;
     const [stored, told] = [gate(), gate()];

@@ -15,7 +15,7 @@ import {
 forgetBreakersAfterEach();
 
 /**
- * Simulates a day of notifications to random phones, some of whose tokens the vendor reports as dead. Returns the
+ * Simulates a day of notifications to random phones. The vendor reports some of their tokens as dead. Returns the
  * tokens deleted after each hour.
  */
 async function day(
@@ -72,7 +72,7 @@ describe('a mistake that makes some tokens look dead', () => {
     await hear(breakers, 100, 0);
     time.now += hour - 1;
     await tryAll();
-    // The hour that ends here counted these dead tokens; the next hour does not.
+    // The hour that ends now counted these dead tokens. The next hour does not.
     time.now += hour;
     await breakers.review();
     await hear(breakers, 100, 0);

@@ -34,7 +34,7 @@ describe('the page about deliveries', () => {
       new EnvironmentReader(environment, 'RELAY_'),
     );
     const rows = rowsUnder('Settings');
-    // RELAY_APPS_FILE has a page of its own, and RELAY_CA_FILE applies to all outgoing connections.
+    // RELAY_APPS_FILE has a separate page, and RELAY_CA_FILE applies to all outgoing connections.
     expect([...rows.flatMap(([names]) => names), 'RELAY_APPS_FILE'].sort()).toEqual(
       [...new Set([...read, 'RELAY_CA_FILE'])].sort(),
     );

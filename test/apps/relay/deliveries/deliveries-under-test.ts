@@ -45,17 +45,17 @@ export interface UnderTestOptions {
   readonly monotonic?: Clock;
   /** Additional RELAY_ variables; `undefined` removes one. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Replaces the apps file's content. */
+  /** Returns content to use in the apps file instead of the default. */
   readonly apps?: (vendors: RunningVendors) => object;
-  /** Stand-ins that already run elsewhere. Default: the relay's own. */
+  /** Stand-ins that are already running. Default: new stand-ins for this relay. */
   readonly vendors?: RunningVendors;
   /** Default: a new SQLite file. */
   readonly databaseUrl?: string;
   /** Default: a log in memory, at the most verbose level. */
   readonly log?: Log;
-  /** Data folder of an earlier relay, to start again on the same data. */
+  /** Data folder of an earlier relay, to restart on the same data. */
   readonly dir?: string;
-  /** Key ring of an earlier or another running relay. Default: a new one. */
+  /** Key ring of an earlier relay or a different running relay. Default: a new ring. */
   readonly ring?: RingOnDisk;
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
@@ -63,7 +63,7 @@ export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnder
 /** Long enough for a machine that stalls for seconds, and shorter than a test's timeout. */
 const patienceMilliseconds = 50_000;
 
-/** Production's timings with delays divided by a thousand. */
+/** Production timings with delays divided by a thousand. */
 const quickTimings: DeliveryTimings = { ...productionTimings, delayDivisor: 1000 };
 
 export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns: object[] } {
@@ -255,7 +255,7 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
       return JSON.parse(readinessAnswer(await readiness.look(), { isPublic: false }).body);
     },
 
-    /** Shuts the relay down as in production. With `keepData`, a new one can start on its data. */
+    /** Shuts the relay down as in production. With `keepData`, a new relay can start on its data. */
     async close({ keepData = false } = {}): Promise<void> {
       await relay.close();
       await own?.close();
@@ -286,7 +286,7 @@ export function apnsToken(index = 0): string {
   return `c0ffee${index.toString(16).padStart(58, '0')}`;
 }
 
-/** Polls until the condition is true. Each poll does real work, so no time is spent sleeping. */
+/** Polls until the condition is true. @throws Error after `withinMilliseconds`. */
 export async function until(
   isSo: () => Promise<boolean> | boolean,
   withinMilliseconds = patienceMilliseconds,

@@ -24,6 +24,6 @@ export interface VendorDelivery {
   readonly token: string;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown>;
-  /** The delivery's exact text, in which 64-bit numbers are not rounded. */
+  /** The delivery's exact text. Parsing would round its 64-bit numbers. */
   readonly text: string;
 }

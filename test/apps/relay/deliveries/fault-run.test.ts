@@ -13,7 +13,7 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-/** WAXWING_FAULT_RUN_NOTIFICATIONS=100000 for the full run. The default suits every test run. */
+/** For the full run, set WAXWING_FAULT_RUN_NOTIFICATIONS=100000. The default is small enough for every test run. */
 const notifications = Number(process.env.WAXWING_FAULT_RUN_NOTIFICATIONS ?? 6000);
 const perRequest = 500;
 const requestsAtOnce = 4;
@@ -87,7 +87,7 @@ function requestFor(id: number, index: number): object {
     : { ...fcmRequest(id), payload };
 }
 
-/** Whether the phone has an Apple token, as seven in ten have. */
+/** Whether the phone has an Apple token. Seven in ten phones have one. */
 function isApns(index: number): boolean {
   return index % 10 < 7;
 }

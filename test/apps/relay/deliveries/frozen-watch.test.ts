@@ -23,7 +23,7 @@ describe('a watch over frozen deletions', () => {
     count(0, 1);
     expect(watch.wasUsual(0)).toBe(false);
     expect(watch.begin(2000)).toBe(1500);
-    // All tokens seen since the restart are dead, which is not usual.
+    // All tokens seen since the restart are dead, which is not normal.
     count(0, 3);
     expect(watch.wasUsual(0.9)).toBe(false);
   });

@@ -16,7 +16,7 @@ let relay: DeliveriesUnderTest;
 // A new token each time, even if a test is retried: deliveries are looked up by token.
 let tokens = 0;
 const freshApnsToken = () => apnsToken(tokens++);
-// The clock stands still, so that no notification has lost any of its time to live.
+// The clock is fixed, so that each notification keeps its full TTL.
 const now = Date.now();
 beforeAll(async () => {
   relay = await startDeliveriesUnderTest({ clock: () => now });
@@ -51,7 +51,7 @@ describe('a notification for FCM', () => {
 
 describe('a collapse id', () => {
   it('is stable for one device and differs between devices, so that no server replaces another’s notification', async () => {
-    // One phone in two organizations: the same token has a device in each.
+    // One phone in two organizations: each has a device with the same token.
     const token = freshApnsToken();
     const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
     for (const id of [ours, theirs, ours]) await relay.notify([apnsRequest(id, { collapse_id: 'chat-7' })]);

@@ -45,7 +45,7 @@ function gate<Value>(): Gate<Value> {
   return { opened, open, fail };
 }
 
-/** The real first try of a request, with a vendor and a database that answer when the test lets them. */
+/** A request's real first attempt, with a vendor and a database that answer when the test allows it. */
 function deliveringWith(options: {
   attempt: () => Promise<Outcome>;
   record: (items: readonly FirstOutcome[]) => Promise<Outcome[]>;
@@ -143,7 +143,7 @@ describe('a repeat of a notification that cannot be stored', () => {
     const wait = vi.spyOn(VendorDeadlines.prototype, 'wait');
     const repeat = deliver(request);
     await until(() => wait.mock.results.length === 1);
-    // The budget of the repeat is spent, but it still waits for the first request.
+    // The repeated request has spent its budget, but still waits for the first request.
     await wait.mock.results[0]?.value;
     database.fail(new Error('the disk is full'));
     await expect(first).rejects.toThrow('the disk is full');

@@ -138,7 +138,8 @@ describe('two relays on one database', () => {
       let refused = await other.notify([], { authorization });
       while (refused.status === 200) {
         granted += 1;
-        // Waits until the other relay has exchanged its usage: the shared quota must refuse, not the relay's own.
+        // Waits until the other relay has exchanged its usage, because the shared quota must refuse the request, not
+        // the relay's own.
         await until(async () => (await used()) > usedBefore);
         usedBefore = await used();
         refused = await other.notify([], { authorization });
@@ -237,7 +238,7 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
     const refused = await notify([fcmRequest(id)]);
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    // Requests that add nothing to the queue are answered.
+    // Requests that add nothing to the queue are still answered.
     expect((await notify([])).status).toBe(200);
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);

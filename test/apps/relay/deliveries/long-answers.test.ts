@@ -12,7 +12,7 @@ afterEach(async () => {
   relay = undefined;
 });
 
-/** Starts a relay whose Google sends long answers. */
+/** Starts a relay with a Google stand-in that sends long answers. */
 async function start(): Promise<DeliveriesUnderTest> {
   google = await TalkativeGoogle.start();
   relay = await startDeliveriesUnderTest({

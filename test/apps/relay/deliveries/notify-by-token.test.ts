@@ -12,7 +12,7 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-// Checks docs/protocol.md, "remotes/push/e2ee/notify", for the newer generation.
+// Checks the section "remotes/push/e2ee/notify" in docs/protocol.md for the newer generation.
 
 const aps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
 

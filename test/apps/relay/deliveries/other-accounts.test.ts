@@ -42,7 +42,7 @@ eachBackend((backend) => {
     afterEach(() => relay.faults([]));
     afterAll(() => relay.close());
 
-    /** Changes the row as a restore and another phone's registration do. */
+    /** Changes the row as a restore followed by another phone's registration would. */
     async function giveToOtherAccount(): Promise<void> {
       const row = await relay.device(id);
       const identity = { ...row, push_account_id: formatPushAccountId(otherAccount) };

@@ -75,7 +75,7 @@ eachBackend((backend) => {
       await tokens[0]?.renew();
       const second = await tokens[0]?.get();
       expect(second).not.toBe(first);
-      // The other process uses that token instead of minting a third.
+      // The other process uses that token instead of minting a third token.
       await tokens[1]?.renew();
       expect(await tokens[1]?.get()).toBe(second);
     });

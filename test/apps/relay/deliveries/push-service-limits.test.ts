@@ -24,7 +24,7 @@ function newServices() {
   };
 }
 
-/** How many requests a gate admits at once. */
+/** Counts the concurrent requests that a gate admits. */
 async function admitted(
   gate: { enter(notAfter: number, sender: string): true | Promise<boolean> },
   sender = 'server',
@@ -40,7 +40,7 @@ it('a push service gets four concurrent requests until it has answered, and then
   expect(await admitted(service.gate)).toBe(4);
   service.breaker.settle(true);
   service.gate.leave('server');
-  // Four of the 64 slots are taken: by three earlier requests and by the one that waited.
+  // Four of the 64 slots are taken, by three earlier requests and the request that waited.
   expect(await admitted(service.gate)).toBe(60);
 });
 
@@ -52,7 +52,7 @@ it('push services that have not answered share 64 requests, 32 of each server, a
   expect(await admitted(fresh.shared, 'a third one')).toBe(0);
   find('proven.example').service.breaker.settle(true);
   expect(await admitted(find('proven.example').shared)).toBe(512);
-  // After a failure, the push service shares the slots of those that have not answered.
+  // After a failure, the push service shares slots with the push services that have not answered.
   find('proven.example').service.breaker.settle(false);
   expect(find('proven.example').shared).toBe(fresh.shared);
 });

@@ -12,7 +12,7 @@ import { deliveryTo, type SenderUnderTestOptions, send, senderUnderTest } from '
 const toClose: (() => unknown)[] = [];
 let dir: string;
 let tls: { certificate: string; privateKey: string; ca: string };
-/** Target of redirects. Counts connections. */
+/** The target of redirects. Its connections are counted. */
 let listener: Server;
 let port: number;
 let dialled = 0;
@@ -276,7 +276,7 @@ describe('a push service that misbehaves', () => {
     const all = [...held];
     for (const one of all) void one.then(() => held.delete(one));
     await expect(send(sender, quick.endpoint)).resolves.toEqual({ kind: 'accepted' });
-    // 32 requests of this server are in flight and 32 wait; the others were refused at once.
+    // 32 of this server's requests are in flight and 32 wait. The others were refused immediately.
     expect(held.size).toBe(64);
     await sender.close(0);
     expect((await Promise.all(all)).every(({ kind }) => kind === 'unanswered')).toBe(true);

@@ -61,7 +61,7 @@ eachBackend((backend) => {
         {
           notification_id: notificationId,
           device_id: id,
-          // Rounded, because the test reads the answer with JSON.parse.
+          // Rounded, because the test parses the answer with JSON.parse.
           push_account_id: Number(pushAccountId),
           status: 'queued',
           reason: 'UNAVAILABLE',

@@ -20,7 +20,7 @@ describe('a request that takes longer than its budget', () => {
   /** Milliseconds. Long enough that other requests are answered first, even on a slow machine. */
   const answersLate = 2000;
 
-  /** Stops waiting for vendors once FCM has this many requests, as at the end of the budget. */
+  /** Stops waiting for vendors once FCM has received this many requests, as if the budget were spent. */
   async function spendBudgetOnce({ statistics, deliveries }: DeliveriesUnderTest, requests: number) {
     await until(async () => (await statistics()).fcm.requests >= requests);
     deliveries.waitNoLonger();
@@ -37,7 +37,7 @@ describe('a request that takes longer than its budget', () => {
     // The result would be `sent` if the answer had waited for the vendor.
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
-    // The stored retry finds nothing left to do.
+    // The stored retry has nothing left to do.
     for (const { id } of await database.jobs.list({ kind: 'deliver-notification' })) {
       expect(await database.jobs.retry(id)).toBe(true);
     }

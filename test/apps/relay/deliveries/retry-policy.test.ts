@@ -199,7 +199,7 @@ describe('the timeouts in production', () => {
   it('match the vendors’ documentation, and no delay is shortened', () => {
     expect(timings.delayDivisor).toBe(1);
     expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
-    // Apple asks for a ping within the hour. Middleboxes close connections that are idle for less.
+    // Apple requires a ping at least hourly, but middleboxes close idle connections sooner.
     expect(apns.pingAfterIdleMilliseconds).toBeLessThanOrEqual(10 * 60_000);
     expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
   });

@@ -123,7 +123,7 @@ describe('BadDeviceToken', () => {
 });
 
 describe('a sudden wave of dead tokens', () => {
-  /** The accounts of the devices. They belong to different people, like most of a relay's phones. */
+  /** Accounts of the devices. They belong to different users, as most of a relay's phones do. */
   const accounts = new Map<number, PushAccountId>();
   let people = 0;
   async function addPerson(token: string, more: { realm?: RealmId } = {}): Promise<number> {

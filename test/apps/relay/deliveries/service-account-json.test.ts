@@ -53,7 +53,7 @@ describe('a service account that is not JSON', () => {
     async (line) => {
       const change = (edit: (text: string) => string) =>
         lines.map((text, index) => (index === line - 1 ? edit(text) : text));
-      // The mistakes: a missing or extra comma, a missing quote, a wrong quote, and a comment.
+      // Mistakes: a missing or extra comma, a missing quote, a wrong quote, and a comment.
       const last = lines.length - 1;
       if (line > 1) {
         expect(await lineOf(change((text) => (line === last ? `${text},` : text.replace(/,$/, ''))))).toBe(

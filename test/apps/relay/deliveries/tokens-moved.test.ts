@@ -17,7 +17,7 @@ eachBackend((backend) => {
     const key = newTokenKey(sodium, time.now + 1);
     const ring = await ringOnDisk({ ...made, tokenKeys: [...made.tokenKeys, key] }, clock);
     const tokenKeys = () => ring.keeper.look((stored) => stored.tokenKeys);
-    // The clock stands still, so the quota is never refilled and must suffice for the whole test.
+    // The clock is fixed, so the quota is never refilled and must be enough for the whole test.
     const environment = { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1000000000' };
     const databaseUrl = await backend.freshUrl();
     const relay = await startDeliveriesUnderTest({ databaseUrl, ring, clock, environment });
@@ -29,7 +29,8 @@ eachBackend((backend) => {
     const [before] = await stored();
     expect(before?.token).not.toContain(key.id);
 
-    // A scheduled run that begins before the clock jumps and ends after it would be the last: the clock then stands still.
+    // A scheduled run that begins before the clock jumps and ends after it would be the last, because the clock does
+    // not advance afterwards.
     await idle(relay.database.jobs);
     let isMoving = true;
     const seen: string[] = [];
@@ -40,7 +41,7 @@ eachBackend((backend) => {
         seen.push(...body.results.map(({ status, reason }) => reason ?? status));
       }
     })();
-    // Tokens are re-encrypted with a key only after every relay has used it for a minute.
+    // Tokens are re-encrypted with a key only after every relay has used the key for a minute.
     time.now += 120_000;
     const moved = until(async () => (await tokenKeys()).length === 1);
     await Promise.all([stream, moved.finally(() => (isMoving = false))]);

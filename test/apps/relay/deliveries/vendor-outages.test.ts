@@ -90,7 +90,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
 
-    // One of the two apps fails, and the relay stays ready for the other.
+    // One of the two apps fails, and the relay stays ready because of the other.
     await faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await both();
     time.now += minute;
@@ -177,7 +177,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     await faults([{ vendor: 'apns', status: 503, reason: 'ServiceUnavailable' }]);
     const { body } = await notify([apnsRequest(await addApns(apnsToken()))]);
     expect(body.results).toMatchObject([{ status: 'queued' }]);
-    // The first retry follows after 10 to 13 seconds, the second 15 minutes later.
+    // The first retry happens after 10 to 13 seconds, the second 15 minutes later.
     time.now += 20_000;
     await expect.poll(async () => (await statistics()).faults_fired).toEqual([2]);
     time.now += 40_000;

@@ -4,7 +4,7 @@ import { vendorReadiness } from '#relay/deliveries/attempts/vendor-readiness.js'
 const google = { credential: 'google', since: 1000, sentence: 'Google fails.' };
 const apple = { credential: 'apple', since: 2000, sentence: 'Apple refuses the key.' };
 
-/** Readiness for these outages and refused credentials, and the time when a credential last worked. */
+/** Readiness, given these outages, refused credentials, and times when each credential last worked. */
 function readiness(outages: object[], refused: object[], workedAt: Readonly<Record<string, number>> = {}) {
   return vendorReadiness({
     apps: { credentials: ['google', 'apple', 'apple'] },

@@ -105,13 +105,13 @@ beforeAll(async () => {
         fcm,
         apns: [entry],
       } = appsFor(vendors);
-      // Each reason has an app of its own, so that its failures count separately.
+      // Each reason has a separate app, so that its failures count separately.
       const apps = [...Object.keys(apns), 'new403', 'new418', 'new599', 'page403', 'page410', 'page502'];
       return { fcm, apns: [{ ...entry, topics: [topic, ...apps.map(topicOf)] }] };
     },
   });
 });
-// Notifications that one test leaves queued would be retried during the next.
+// Otherwise, notifications that one test leaves queued would be retried during the next test.
 afterEach(() => dropJobs());
 afterAll(() => relay.close());
 

@@ -10,7 +10,7 @@ import fc from '../../../support/fast-check.js';
 import { WebPushPhone } from './web-push-phone.js';
 
 const bytes = (base64url: string) => Buffer.from(base64url, 'base64url');
-/** Debian's Python, for which its cryptography package is built. */
+/** Debian's Python, which can load Debian's cryptography package. */
 const python = '/usr/bin/python3';
 
 /** https://www.rfc-editor.org/rfc/rfc8291#section-5 and appendix A. */

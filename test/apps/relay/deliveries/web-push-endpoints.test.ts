@@ -7,7 +7,7 @@ import { type SenderUnderTestOptions, send, senderUnderTest } from './web-push-s
 const refused = { kind: 'unanswered', why: 'ENDPOINT_REFUSED' };
 const everyPort = { hosts: '*', privateHosts: new Set<string>() } as const;
 const toClose: (() => unknown)[] = [];
-/** Listens on all addresses of this machine, and counts connections. */
+/** Listens on all addresses of this machine. Its connections are counted. */
 let listener: Server;
 let port: number;
 let dialled = 0;
@@ -89,7 +89,7 @@ const hostileAddresses = [
   'ff02::1',
 ];
 
-/** Endpoints with an address, a port, credentials or a form that the relay refuses without a look-up. */
+/** Endpoints that the relay refuses without a DNS lookup, because of their address, port, credentials or form. */
 const hostileEndpoints = [
   'https://127.0.0.1/a',
   'https://2130706433/a',
@@ -198,7 +198,7 @@ describe('an endpoint that a phone chose', () => {
   );
 
   it('is looked up once for each connection, which uses an address of that answer', async () => {
-    // Neither address is public. A sender that looked up the name again to connect would raise the count.
+    // Neither address is public. The count would be higher if the sender looked up the name again to connect.
     let lookups = 0;
     const resolve = async () => {
       lookups += 1;
@@ -227,7 +227,7 @@ describe('an endpoint that a phone chose', () => {
     ]) {
       expect(checkEndpoint(other, rules)).toBe('HOST_NOT_SERVED');
     }
-    // No entry of an operator can allow these endpoints.
+    // An operator's setting cannot allow these endpoints.
     for (const hostile of ['https://127.0.0.1/a', 'http://other.example/a', 'https://a:b@other.example/a']) {
       expect(checkEndpoint(hostile, rules)).toBe('ENDPOINT_REFUSED');
     }

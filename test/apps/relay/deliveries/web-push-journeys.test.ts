@@ -51,7 +51,7 @@ function newPhone(): WebPushPhone {
   return new WebPushPhone(`${relay.vendors.urls.webPush}/push/phone-${phones}`);
 }
 
-/** The pushes that arrived for a phone: headers, and what it decrypts. */
+/** The pushes that arrived for a phone: headers and decrypted bodies. */
 async function opened(phone: WebPushPhone) {
   const arrived = await relay.arrived(phone.endpoint);
   return arrived.map(({ headers, body, vendor }) => ({
@@ -260,7 +260,7 @@ it('a subscription that is bound to another key keeps its device', async () => {
     const { body } = await other.notify([fcmRequest(bound)]);
     expect(body.results).toMatchObject([{ status: 'queued', reason: 'FORBIDDEN' }]);
     expect((await other.device(bound)).expired_at).toBeNull();
-    // The refused subscription holds back no other notification.
+    // The refused subscription does not hold back other notifications.
     const second = newPhone();
     const free = await other.addWebPush(second.token);
     expect((await other.notify([fcmRequest(free)])).body.results).toMatchObject([{ status: 'sent' }]);

@@ -1,7 +1,7 @@
 import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto';
 import { encodeWebPushToken } from '@waxwing/protocol';
 
-/** A phone with a Web Push subscription, which decrypts by the text of RFC 8291 and RFC 8188. */
+/** A phone with a Web Push subscription. Its decryption is written from RFC 8291 and RFC 8188. */
 export class WebPushPhone {
   readonly endpoint: string;
   readonly token: string;

@@ -21,7 +21,7 @@ export interface SenderUnderTestOptions
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 }
 
-/** A sender whose name server is a function. */
+/** A sender that resolves names by a function. */
 export function senderUnderTest(options: SenderUnderTestOptions = {}): WebPushSender {
   const { hosts = '*', resolve = noNames, ...more } = options;
   return new WebPushSender({

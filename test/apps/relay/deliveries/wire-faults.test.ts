@@ -25,13 +25,13 @@ async function start(options: UnderTestOptions = {}): Promise<DeliveriesUnderTes
   return relay;
 }
 
-/** Timeouts so long that no result depends on the machine's speed. */
+/** A budget so long that results do not depend on the machine's speed. */
 const patient = { requestBudgetMilliseconds: 50_000 };
 const impatient = { apns: { ...productionTimings.apns, requestTimeoutMilliseconds: 300 } };
 
 /**
- * Sends one notification to each of this many new phones. Returns every result, and how often each phone was reached in
- * the end.
+ * Sends one notification to each of this many new phones. Returns every result, and how often each phone was finally
+ * reached.
  */
 async function sendToMany(count: number, { vendor = 'apns' }: { vendor?: 'fcm' | 'apns' } = {}) {
   const under = relay as DeliveriesUnderTest;
@@ -249,7 +249,7 @@ describe('over FCM', () => {
     const many = Array.from({ length: 20 }, () => fcmRequest(id));
     const { body } = await notify(many);
     expect(new Set(body.results.map(({ status }) => status))).toEqual(new Set(['sent']));
-    // Meanwhile the relay asks Google for a new access token, once.
+    // Meanwhile, the relay requests a new access token from Google, once.
     await until(async () => (await firedFaults()).some((times) => times > 0));
     expect(await firedFaults()).toEqual([1]);
     time.now += 5 * 60_000;
@@ -266,7 +266,7 @@ describe('over FCM', () => {
     await notify([fcmRequest(id)]);
     await faults([{ vendor: 'oauth', latency_ms: 30_000 }]);
     time.now += 56 * 60_000;
-    // A notification that waited for the new token would be `queued` when the request's budget ends.
+    // A notification that waited for the new token would be `queued` at the end of the request's budget.
     expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
   });
 

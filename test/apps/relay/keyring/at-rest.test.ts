@@ -18,7 +18,7 @@ import {
 } from './ring-material.js';
 import { bytesOf, refusal, textOf } from './ring-texts.js';
 
-/** Replaces the ring with any text, properly encrypted. */
+/** Replaces the ring with the given text, correctly encrypted. */
 async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void> {
   const cipher = await openKeyRingCipher({ kind: 'identity', path: disk.identityPath });
   const document = typeof text === 'string' ? new TextEncoder().encode(text) : text;

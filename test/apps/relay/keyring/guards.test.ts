@@ -21,7 +21,7 @@ import { freshFolder, policy, ringOnDisk, sodium, startedAt } from './ring-mater
 
 const context = { now: startedAt, policy, makeKeyPair: () => sodium.generateKeyPair() };
 
-/** A ring with a retired and a compromised key, and their names. */
+/** A ring with a retired and a compromised key, and the names of both keys. */
 function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string } {
   const first = newKeyRing(sodium, startedAt);
   const retired = primaryKey(first).publicKey;

@@ -22,7 +22,7 @@ export interface KeyTerminal {
   readonly folder: string;
   readonly environment: Record<string, string>;
   now: number;
-  /** A person's answer to questions; `undefined` without a terminal. */
+  /** The operator's answer to prompts; `undefined` without a terminal. */
   answer: boolean | undefined;
   readonly asked: string[];
   /** All output of all commands. */
@@ -31,7 +31,7 @@ export interface KeyTerminal {
   json(...argv: string[]): Promise<Record<string, unknown>>;
 }
 
-/** A terminal for `keys …` commands on a new machine with a new folder. */
+/** Creates a terminal for `keys …` commands, as on a new machine with an empty folder. */
 export function keyTerminal(environment: Record<string, string> = {}): KeyTerminal {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-keys-'));
   const here: KeyTerminal = {
@@ -105,7 +105,7 @@ export async function keysOf(terminal: KeyTerminal): Promise<readonly ListedKey[
   return (await terminal.json('list')).keys as readonly ListedKey[];
 }
 
-/** Reads the ring itself, without a command. */
+/** Reads the ring directly, without a command. */
 export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   return withDatabase(terminal, async (database) => {

@@ -13,7 +13,7 @@ import { sodium } from './ring-material.js';
 let here: RelayWithKeys;
 let liveRing: LiveKeyRing;
 beforeEach(async () => {
-  // The relay does not expose its live ring: capture it at its first refresh.
+  // The relay does not expose its live ring, so the test captures it at its first refresh.
   const look = vi.spyOn(LiveKeyRing.prototype, 'refresh');
   here = await relayWithKeys();
   liveRing = look.mock.contexts[0] as unknown as LiveKeyRing;
@@ -45,7 +45,7 @@ const ready = [
   { status: 200, keys: 'ok' },
 ];
 
-/** Replaces the stored ring with this one, valid or not, properly encrypted. */
+/** Replaces the stored ring with this ring, which may be invalid, correctly encrypted. */
 async function store(ring: KeyRing): Promise<void> {
   const path = join(here.terminal.folder, 'identity');
   const cipher = await openKeyRingCipher({ kind: 'identity', path });

@@ -26,7 +26,7 @@ async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, d
 it(`the stored ring is the complete old or new one after kill -9 at ${kills} random moments of writing it`, async () => {
   const disk = await ringOnDisk();
   const seen = new Set<string>();
-  // Several processes at once also compete for the lock, which must not outlive a killed process.
+  // Several concurrent processes also compete for the lock, which must be released when a process is killed.
   for (let killed = 0; killed < kills; killed += atOnce) {
     const delays = Array.from({ length: atOnce }, () => Math.random() * 120);
     await Promise.all(delays.map((delay) => killWhileWriting(disk, delay)));

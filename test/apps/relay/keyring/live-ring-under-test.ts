@@ -12,8 +12,8 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 import { freshFolder, policy, sodium, startedAt } from './ring-material.js';
 
 /**
- * Returns a list of functions to call after each test, newest first. Tests refresh the ring explicitly, not every
- * second.
+ * Returns a list of cleanup functions that are called after each test, newest first. Also disables the refresh every
+ * second, so tests refresh the ring explicitly.
  */
 export function closedAfterEach(): (() => Promise<void>)[] {
   const closers: (() => Promise<void>)[] = [];
@@ -34,7 +34,7 @@ export interface SharedWorld {
   readonly configuration: KeyRingConfiguration;
 }
 
-/** Creates the folder, clock and database that several relays of one ring share. */
+/** Creates the folder, clock and database that several relays with the same ring share. */
 export async function sharedWorld(
   { folder, time }: { readonly folder: string; readonly time: { now: number } },
   databaseUrl: string,

@@ -177,7 +177,7 @@ describe('the copy that a move has kept', () => {
     const itself = { ...moved, to: { ...moved.to, store: moved.copy } };
     await expect(removeMovedKeyRing(itself)).rejects.toThrow('use another file');
     await expect(moveKeyRing(itself)).rejects.toThrow('use another file');
-    // A second name for the copy, as on a case-insensitive file system.
+    // A second name for the copy, as a case-insensitive file system would have.
     const otherName = join(disk.folder, 'RING.AGE-MOVED');
     linkSync(copyPath, otherName);
     const [copy, store] = [manyNamed(copyPath), manyNamed(otherName)];

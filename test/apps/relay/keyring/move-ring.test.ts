@@ -171,7 +171,7 @@ describe('keys move', () => {
     const stranger = await terminalWithRing();
     const mine = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
-    // Creates a ring for the identity of this one. The ring of the other terminal has another identity.
+    // Creates a ring with this terminal's identity. The other terminal's ring has a different identity.
     terminal.environment.RELAY_KEY_RING = copy;
     await terminal.json('init');
     terminal.environment.RELAY_KEY_RING = fileOf(terminal);
@@ -213,7 +213,7 @@ describe('keys move', () => {
   });
 });
 
-/** Returns another path of the terminal's folder. */
+/** Returns a different path to the terminal's folder. */
 function linkTo({ folder }: KeyTerminal): string {
   symlinkSync(folder, `${folder}-link`);
   return `${folder}-link`;

@@ -6,7 +6,7 @@ import { basic, realmUuid } from '../relay-under-test.js';
 import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';
 import { sodium } from './ring-material.js';
 
-/** Starts a relay as in production, with a terminal on the same machine and a server that it knows. */
+/** Starts a relay as in production, with a terminal on the same machine and a known server. */
 export async function relayWithKeys(environment: Record<string, string> = {}) {
   const terminal = keyTerminal({ RELAY_PORT: '0', ...environment });
   const { signing_public_key: pinned } = await terminal.json('init');
@@ -18,7 +18,7 @@ export async function relayWithKeys(environment: Record<string, string> = {}) {
   return { terminal, relay, log, pinned: pinned as string, authorization };
 }
 
-/** Starts another relay, or the same one again, with the terminal's variables. */
+/** Starts or restarts a relay with the terminal's variables. */
 export async function startRelayOf(terminal: KeyTerminal) {
   const log = createMemoryLog();
   const clock = () => terminal.now;

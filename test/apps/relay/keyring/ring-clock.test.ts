@@ -8,7 +8,7 @@ import { day, policy, sodium, startedAt } from './ring-material.js';
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
 
-/** Runs one command with the clock's day confirmed by the operator. */
+/** Runs one command, with the clock's date confirmed by the operator. */
 async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
   terminal.environment.RELAY_KEY_TODAY = dayOf(terminal.now);
   const ran = await terminal.run(...argv);
@@ -36,7 +36,7 @@ async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockEr
   return verdict.kind === 'verified' ? verdict.list.sequence : verdict.reason;
 }
 
-/** A ring whose operator rotated while the clock was ahead, and then corrected the clock. */
+/** A ring that was rotated while the clock was ahead, before the operator corrected the clock. */
 async function spoiltRing(ahead = 10 * year) {
   const terminal = await terminalWithRing();
   const right = terminal.now + 5 * day;

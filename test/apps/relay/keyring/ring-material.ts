@@ -22,7 +22,7 @@ export function freshFolder(): string {
 }
 
 /**
- * Every private half of a ring in the forms in which a file could contain it: base64, unpadded base64, and hexadecimal.
+ * Every private key in a ring, in the encodings that a file could contain: base64, unpadded base64, and hexadecimal.
  */
 export function privateTexts(ring: KeyRing): string[] {
   const secrets = [
@@ -49,7 +49,7 @@ export interface RingOnDisk {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Creates a key ring in a file of a new folder. The default clock is `time`. */
+/** Creates a key ring file in a new folder. The default clock is `time`. */
 export async function ringOnDisk(ring?: KeyRing, clock?: Clock): Promise<RingOnDisk> {
   const folder = freshFolder();
   const identityPath = join(folder, 'identity');

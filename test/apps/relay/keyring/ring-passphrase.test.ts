@@ -57,7 +57,7 @@ describe('a passphrase', () => {
       done = true;
       return turns;
     };
-    // On a busy machine the work may finish before the loop runs, but not repeatedly.
+    // On a busy machine, the work may occasionally finish within a few ticks, so the test retries.
     await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
   });
 

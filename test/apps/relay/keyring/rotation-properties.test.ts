@@ -44,7 +44,7 @@ interface InFlight {
   goodUntil: number;
 }
 
-/** Observations from outside, which the ring must be consistent with. */
+/** External observations that the ring must be consistent with. */
 interface Model {
   ring: KeyRing;
   now: number;
@@ -114,8 +114,8 @@ function take(model: Model, taken: Step): void {
 }
 
 /**
- * Shortens the promised acceptance. The policy counts from the rotation: if the clock was set back after the sealing,
- * acceptance ends earlier.
+ * Shortens the promised acceptance period. The policy counts from the rotation, so acceptance ends earlier if the clock
+ * was set back after the registration was sealed.
  */
 function shortenPromises(model: Model, replaced: string): void {
   const until = model.now + policy.acceptForMilliseconds;

@@ -60,7 +60,7 @@ describe('the published key list', () => {
     const now = here.terminal.now / 1000;
     expect(list).toEqual({
       version: 1,
-      // The third list: `init` issued the first one, and the start of the relay the second.
+      // The third list: `init` issued the first list, and the relay's start issued the second.
       sequence: here.terminal.now + 2,
       issued_at: now,
       expires_at: now + 30 * 86_400,

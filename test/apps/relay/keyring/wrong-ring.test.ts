@@ -35,7 +35,7 @@ eachBackend((backend) => {
   }
 
   async function readiness() {
-    // On the operator's port, because the public one does not say why the relay is not ready.
+    // Uses the operator's port, because the public port does not report why the relay is not ready.
     const response = await fetch(new URL('/health/ready', here.relay.metricsUrl));
     const { checks } = (await response.json()) as { checks: { keys: string } };
     return [response.status, checks.keys] as const;

@@ -84,7 +84,7 @@ eachBackend((backend) => {
       const gone = { delete_token_ids: [id], results: [{ status: 'gone', reason: 'UNREGISTERED' }] };
       expect(await resultsOf(id)).toMatchObject(gone);
       await register(fid);
-      // The token counts as new: Google may not know it yet.
+      // The token counts as new, because Google may not know it yet.
       expect(await resultsOf(id)).toMatchObject({ delete_token_ids: [], results: [{ status: 'queued' }] });
     });
 

@@ -8,7 +8,8 @@ import {
 } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// Checks docs/protocol.md, "remotes/push/e2ee/notify", sentence by sentence, with requests of newer servers.
+// Checks the section "remotes/push/e2ee/notify" in docs/protocol.md, sentence by sentence, with requests of newer
+// servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const bundleId = 'org.example.App';
 
@@ -113,7 +114,7 @@ eachBackend((backend) => {
       await relay.faults([]);
       expect(body.delete_token_ids).toEqual([dead.id, ...ids]);
       expect(body.android_successfully_sent_count).toBe(1);
-      // The list is still complete if the token is already known to be dead and another element fails for another
+      // The list is still complete if the token is already known to be dead and another element fails for a different
       // reason.
       const again = await server.notify([fcmElement(dead.id), apnsElement(dead.id)]);
       expect(again.body.delete_token_ids).toEqual([dead.id]);
@@ -146,7 +147,7 @@ eachBackend((backend) => {
           apnsElement(id, { http_headers: { apns_priority, apns_push_type } }, aps),
         ]);
         const [delivery] = await relay.arrived(token);
-        // Apple refuses a background push of priority 10, and so does its stand-in.
+        // Apple and its stand-in refuse a background push with priority 10.
         if (apns_push_type === 'background' && apns_priority === 10) {
           expect(body.results).toMatchObject([{ status: 'rejected', reason: 'BadPriority' }]);
           continue;
@@ -204,7 +205,7 @@ eachBackend((backend) => {
   });
 });
 
-/** Returns the next letter of the base64 alphabet. In a last character, this changes only unused bits. */
+/** Returns the next character in the base64 alphabet. At the end of a text, this changes only unused bits. */
 function nextCharacter(character: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return alphabet.charAt(alphabet.indexOf(character) + 1);

@@ -4,7 +4,8 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { type DeliveriesUnderTest, startDeliveriesUnderTest } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// Checks docs/protocol.md, "remotes/push/e2ee/register", sentence by sentence, with requests of newer servers.
+// Checks the section "remotes/push/e2ee/register" in docs/protocol.md, sentence by sentence, with requests of newer
+// servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const now = () => Math.floor(Date.now() / 1000);
 const invalid = { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' };

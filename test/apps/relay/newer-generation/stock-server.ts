@@ -4,13 +4,13 @@ import { seal } from '../../../support/noble-oracle.js';
 import { type DeliveriesUnderTest, realmUuid } from '../deliveries/deliveries-under-test.js';
 
 /**
- * A server of the newer generation, written from docs/protocol.md without this project's code. Sends HTTP requests
- * whose registrations another implementation of libsodium sealed.
+ * A server of the newer generation, written from docs/protocol.md without this project's code. Sends HTTP requests with
+ * registrations sealed by another implementation of libsodium.
  */
 
 export interface HttpAnswer {
   readonly status: number;
-  /** Headers in lower case. */
+  /** Headers with lowercase names. */
   readonly headers: Headers;
   readonly body: Record<string, unknown>;
 }
@@ -22,7 +22,7 @@ function tokenIdOf(token: string): string {
   return hash('sha256', token, 'buffer').subarray(0, 8).toString('base64');
 }
 
-/** Makes a relay listen, and returns a server that it knows. */
+/** Makes a relay listen, and returns a server that is registered with it. */
 export async function connectStockServer(
   relay: DeliveriesUnderTest,
   authorization: string = relay.authorization,
@@ -49,7 +49,7 @@ export async function connectStockServer(
     bouncerPublicKey,
     sealText,
 
-    /** The form of a registration that a stock phone sealed. */
+    /** The form for a registration that a stock phone sealed. */
     form(token: string, fields: object = {}, changes: Record<string, string> = {}): Record<string, string> {
       const timestamp = Math.floor(Date.now() / 1000);
       return {
@@ -70,7 +70,7 @@ export async function connectStockServer(
       return post('register', headers, new URLSearchParams(form).toString());
     },
 
-    /** Sends a text body unchanged, and other bodies as JSON. */
+    /** Sends a string body unchanged, and other bodies as JSON. */
     notify(
       requests: readonly object[] | string,
       realm = realmUuid,
@@ -84,7 +84,7 @@ export async function connectStockServer(
 
 const encryptedData = Buffer.alloc(380, 3).toString('base64');
 
-/** An element for FCM. */
+/** An FCM element of a notify request. */
 export function fcmElement(tokenId: string, changes: object = {}): object {
   return {
     token_id: tokenId,
@@ -94,7 +94,7 @@ export function fcmElement(tokenId: string, changes: object = {}): object {
   };
 }
 
-/** An element for APNs. `aps` is what a stock server sends for a message. */
+/** An APNs element of a notify request, with the `aps` field that a stock server sends for a message. */
 export function apnsElement(
   tokenId: string,
   changes: object = {},

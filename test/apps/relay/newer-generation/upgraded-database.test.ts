@@ -18,7 +18,7 @@ import {
 import { basic } from '../relay-under-test.js';
 import { apnsElement, connectStockServer, fcmElement } from './stock-server.js';
 
-/** The migrations of a relay that knew only the older generation. */
+/** The migrations of a relay that supported only the older generation. */
 const older: ReadonlySet<string> = new Set([
   '0001-servers-realms-devices',
   '0002-presented-registrations',

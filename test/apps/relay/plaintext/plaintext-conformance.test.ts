@@ -10,7 +10,7 @@ import {
 } from '../deliveries/deliveries-under-test.js';
 import { removal } from '../servers/removal.js';
 
-// Checks docs/protocol.md, "Unsealed tokens", with requests of a stock server without encryption.
+// Checks the section "Unsealed tokens" in docs/protocol.md with requests of a stock server without encryption.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const user = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
 const bundleId = 'org.example.App';

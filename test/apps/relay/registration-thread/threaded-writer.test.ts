@@ -99,7 +99,7 @@ describe('the thread that writes registrations', () => {
     return outcomes;
   }
 
-  /** Starts another write, which holds the write lock until the test releases it. */
+  /** Starts a write that holds the write lock until the test releases it. */
   async function holdTurn(): Promise<{ held: Promise<void>; release: () => void }> {
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => {

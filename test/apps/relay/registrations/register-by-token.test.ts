@@ -12,7 +12,7 @@ import {
 } from '../relay-under-test.js';
 import { tokenForm as form } from './token-form.js';
 
-// Checks docs/protocol.md, "remotes/push/e2ee/register", for the newer generation.
+// Checks the section "remotes/push/e2ee/register" in docs/protocol.md for the newer generation.
 
 const { now } = registrationVectors();
 const day = 86_400;

@@ -16,7 +16,7 @@ import {
 } from '../relay-under-test.js';
 import { tokenForm } from './token-form.js';
 
-// Checks docs/protocol.md, "remotes/push/e2ee/register_many", for the newer generation.
+// Checks the section "remotes/push/e2ee/register_many" in docs/protocol.md for the newer generation.
 
 eachBackend((backend) => {
   let relay: RelayUnderTest;
@@ -112,7 +112,7 @@ eachBackend((backend) => {
     const { token_id: _, ...older } = tokenForm(apns, { push_account_id: '5' });
     const newer = tokenForm(apns);
     const named = { token_ids_of_user: JSON.stringify(ids) };
-    // Ids without a device in this realm are not named.
+    // Ids without a device in this realm are not listed.
     expect((await relay.register({ ...older, ...named })).body.same_token_ids).toBeUndefined();
     await register(newer, tokenForm({ ...apns, token: 'c0ffee' }));
     const found = (await relay.register({ ...older, ...named })).body.same_token_ids as string[];

@@ -28,7 +28,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   }
 
-  /** Builds the body with account ids as text, so that large ones are not rounded. */
+  /** Builds the body with account ids as text, so that large ids are not rounded. */
   function bodyOf(items: readonly Record<string, string>[], realm = realmUuid): string {
     const registrations = items.map(({ realm_uuid: _realm, push_account_id: id, ...fields }) =>
       JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id ?? ''),
@@ -125,7 +125,8 @@ eachBackend((backend) => {
 
   it('a registration that the database refuses does not fail others, of the same server or another', async () => {
     await register(of('2'));
-    // Account 2 now has a row for another token. Its next registration inserts a second row, which the index refuses.
+    // Account 2 now has a row for a different token. Its next registration inserts a second row, which the index
+    // refuses.
     await sql`update relay_devices set token_lookup = 'another'`.execute(relay.database.db);
     await sql`create unique index one_of_two on relay_devices (push_account_id) where push_account_id = '2'`.execute(
       relay.database.db,

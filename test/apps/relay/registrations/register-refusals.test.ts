@@ -21,7 +21,7 @@ eachBackend((backend) => {
   });
   afterAll(() => relay.close());
 
-  /** Sends the request and expects that it is refused and changes nothing. */
+  /** Sends a request that must be refused and must not change anything. */
   async function refusal(form: string | Record<string, string>, headers: Headers = {}) {
     const before = await relay.rows();
     const { status, body, headers: answered } = await relay.register(form, headers);

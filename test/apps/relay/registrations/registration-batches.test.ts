@@ -16,7 +16,7 @@ const registration = {
 
 /**
  * Returns the size of each batch if `inEachTurn` registrations arrive in each of several event-loop ticks of a given
- * length. Resolves when all are answered.
+ * length. Resolves once all registrations are answered.
  */
 async function batchesOf(
   turnMilliseconds: number,

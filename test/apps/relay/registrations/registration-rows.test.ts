@@ -35,7 +35,7 @@ interface Presented {
   readonly hash?: string;
 }
 
-/** Creates the writer of one of two relays. It calls `onRun` at each run. */
+/** Creates the writer for one of two relays. The writer calls `onRun` for each run of its transaction. */
 type WriterOf = (database: RelayDatabase, index: number, onRun: () => void) => RegistrationWriter;
 
 async function openDatabase(backend: TestBackend, url?: string): Promise<RelayDatabase> {
@@ -190,7 +190,7 @@ describe('two relays that save the same devices in opposite orders', () => {
       for (let round = 0; round < rounds; round += 1) {
         await Promise.all(
           databases.map((database, index) => {
-            // A transaction that is the victim of a deadlock runs again and raises `runs`.
+            // If a transaction is the victim of a deadlock, it runs again, which increments `runs`.
             const writer = writerOf(database, index, () => {
               runs += 1;
             });

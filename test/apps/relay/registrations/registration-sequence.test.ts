@@ -119,7 +119,7 @@ eachBackend((backend) => {
       ]);
       const [latest, one, two, latestAgain, none, another] = answers.map(({ status }) => status);
       expect([latest, latestAgain, another]).toEqual([200, 200, 200]);
-      // The others succeed or fail, depending on the order in which the relay handles them.
+      // The other requests succeed or fail, depending on the order in which the relay handles them.
       for (const status of [one, two, none]) expect([200, 400]).toContain(status);
       for (const late of [{ sequence: 1 }, { sequence: 2 }, {}]) {
         expect(await register(late)).toMatchObject(superseded);

@@ -30,7 +30,7 @@ interface Fields {
 
 const day = 86_400_000;
 const now = 20_000 * day;
-/** Further ahead than sequences count. */
+/** Too far in the future for a sequence to count. */
 const farAhead = now + 365 * day;
 
 function registrationOf(fields: Fields): RegistrationToWrite {
@@ -67,7 +67,7 @@ function writersOf(database: RelayDatabase): { inSteps: RegistrationWriter; writ
   return { inSteps, writer: new StatementWriter({ ...foundation, inSteps }) };
 }
 
-/** Everything stored about registrations, with devices but without their ids. */
+/** All stored rows about registrations. Device ids are left out. */
 async function stored({ db }: RelayDatabase): Promise<unknown> {
   const devices = await db
     .selectFrom('relay_devices')
@@ -82,7 +82,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
     sequences: await db
       .selectFrom('registration_sequences')
       .selectAll()
-      // Excludes sequences that a writer need not store: those without effect, and those too far in the future.
+      // Excludes sequences that a writer does not have to store: those without effect, and those too far in the future.
       .where('sequence', 'in', [1, 2, 3])
       .orderBy('realm_id')
       .orderBy('push_account_id')

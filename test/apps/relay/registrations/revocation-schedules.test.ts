@@ -63,7 +63,7 @@ eachBackend((backend) => {
               const date = seconds - each.age;
               const name = nameOf(each);
               if (each.kind === 'revoke') revoked.set(name, Math.max(date, revoked.get(name) ?? 0));
-              // A registration that is alone in its round is refused if and only if it is revoked.
+              // A registration that is the only one in its round is refused if and only if it is revoked.
               if (each.kind === 'register' && round.length === 1)
                 expect(answers[index]?.status === 200).toBe(date > (revoked.get(name) ?? 0));
             }
@@ -76,7 +76,7 @@ eachBackend((backend) => {
               expect(row.dated_at ?? 0).toBeGreaterThan(1000 * (revoked.get(`${id} ${token}`) ?? 0));
             }
             if (round.length > 1) continue;
-            // No valid registration is lost: each name that was accepted after its last revocation has a row.
+            // No valid registration is lost: each name has a row if it was accepted after its last revocation.
             const [only] = round;
             if (only?.kind !== 'register' || (revoked.get(nameOf(only)) ?? 0) >= seconds - only.age) continue;
             expect(rows.some(({ dated_at }) => dated_at === 1000 * (seconds - only.age))).toBe(true);

@@ -10,7 +10,7 @@ const { keys, now } = registrationVectors();
 const fcm = (token: string) => ({ token_kind: 'fcm', token });
 const apns = (token: string) => ({ token_kind: 'apns', token, ios_app_id: 'com.example.chat' });
 
-/** A registration of an account whose user has the accounts `all`. */
+/** A registration form for an account. `all` are the accounts of the same user. */
 function form(account: string, target: object, all?: readonly string[]): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({ ...target, timestamp: now, nonce: account });
@@ -32,7 +32,7 @@ eachBackend((backend) => {
     });
     afterEach(() => relay.close());
 
-    /** Registers and returns the answer, with the digits of the body. */
+    /** Registers and returns the answer, without rounding the numbers in its body. */
     const register = async (given: Record<string, string>) => {
       const { status, body } = await relay.register(given);
       expect(status).toBe(200);

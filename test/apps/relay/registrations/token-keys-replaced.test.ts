@@ -18,7 +18,7 @@ import { deviceIds } from './device-ids.js';
 const realmId = realm(1);
 const none = relayDeviceId(0);
 
-/** A vault whose texts start with the name of its key. */
+/** A vault that prefixes encrypted texts with the name of its key. */
 function namedVault(name: string): TokenVault {
   const vault = createNodeTokenVault();
   return {
@@ -31,7 +31,7 @@ function namedVault(name: string): TokenVault {
 eachBackend((backend) => {
   const before = namedVault('old');
   const after = namedVault('new');
-  /** The vault during a key rotation: writes with the new key, and finds and opens texts of the old one. */
+  /** The vault during a key rotation: encrypts with the new key, and still finds and decrypts texts of the old key. */
   const both: TokenVault = {
     lookups: (token) => [...after.lookups(token), ...before.lookups(token)],
     seal: after.seal,
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),
     );
     let looks = 0;
-    // Aborted at the second check.
+    // A signal that is aborted at its second check.
     const stopping = {
       get aborted() {
         return looks++ > 0;

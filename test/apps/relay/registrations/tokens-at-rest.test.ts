@@ -90,7 +90,7 @@ async function registerAll(register: Register, time: { now: number }) {
   return { tokens, plaintexts };
 }
 
-/** A shorter text occurs in the random bytes of a database by chance, once in a thousand times. */
+/** Minimum length. In one of a thousand runs, a shorter text occurs by chance in a database's random bytes. */
 const tellingLength = 8;
 
 /** The text itself, and its hexadecimal and base64 forms at each of the three offsets within a longer text. */
@@ -106,7 +106,9 @@ function encodingsOf(text: string): string[] {
   return all.filter((written) => written.length >= tellingLength);
 }
 
-/** All bytes of the database's files as Latin-1, including the write-ahead log. A placeholder for a database server. */
+/**
+ * All bytes of the database's files as Latin-1, including the write-ahead log. For a database server, a placeholder.
+ */
 function databaseFiles(url: string): string {
   if (!url.startsWith('sqlite:')) return 'on another machine';
   const folder = dirname(url.slice('sqlite:'.length));

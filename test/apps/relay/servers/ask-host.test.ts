@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterAll(() => hosts.close());
 
-/** Sends a request with a name service that returns these lists of addresses in turn. */
+/** Sends a request with a resolver that returns these address lists in turn. */
 function ask(
   answers: readonly (readonly string[])[],
   changes: Partial<HostNetwork> = {},

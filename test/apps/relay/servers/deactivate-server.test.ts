@@ -3,7 +3,7 @@ import { resumeServer, suspendServer } from '#relay/servers/manage-servers.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, type RelayUnderTest, startRelayUnderTest } from '../relay-under-test.js';
 
-// The message that docs/protocol.md, "remotes/server/deactivate", specifies.
+// The message specified in the section "remotes/server/deactivate" in docs/protocol.md.
 const deactivated = 'The mobile push notification service registration for your server has been deactivated';
 
 eachBackend((backend) => {

@@ -6,10 +6,10 @@ import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 
 export type HostAnswering = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Name in the certificate of the hosts. */
+/** Name in the hosts' certificate. */
 export const hostName = 'chat.example.org';
 
-/** Two hosts with one name, certificate and port, at 127.0.0.1 and 127.0.0.2. */
+/** Starts two hosts with the same name, certificate and port, at 127.0.0.1 and 127.0.0.2. */
 export async function startHosts() {
   const identity = await makeTlsIdentity([hostName]);
   const state = { answer: notFound as HostAnswering };

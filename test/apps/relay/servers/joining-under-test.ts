@@ -14,7 +14,7 @@ let joined = 0;
 /** Returns a new key of 64 letters and digits. */
 export const newKey = (): string => (randomUUID() + randomUUID()).replaceAll('-', '').padEnd(64, 'K');
 
-/** The form of a new server with a unique hostname. */
+/** The form for a new server with a unique hostname. */
 export function newServer(changes: Record<string, string> = {}): Record<string, string> {
   joined += 1;
   return {
@@ -26,7 +26,7 @@ export function newServer(changes: Record<string, string> = {}): Record<string, 
   };
 }
 
-/** Starts a relay for joining servers, with functions for their requests. */
+/** Starts a relay that servers can join, with functions for their requests. */
 export async function startJoiningUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -47,7 +47,7 @@ export async function startJoiningUnderTest(
       return (await createInvitation(relay.database, invitation, now)).reveal();
     },
 
-    /** HTTP status of the relay's answer when a server asks for its ids. */
+    /** HTTP status of an authenticated request with the server's credentials. */
     async statusOf({ zulip_org_id = '', zulip_org_key = '' }: Record<string, string>): Promise<number> {
       const authorization = basic(zulip_org_id, zulip_org_key);
       return (await ask(relay, 'server/analytics/status', { authorization })).status;

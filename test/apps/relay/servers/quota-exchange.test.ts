@@ -13,7 +13,7 @@ const perMinute = 600;
 const perSecond = perMinute / 60;
 const noon = Date.UTC(2026, 0, 5, 12);
 
-/** The parts of one process. */
+/** Creates the parts of one process. */
 function startProcess(database: RelayDatabase, clock: Clock) {
   const { log, lines } = createMemoryLog();
   const quotas = new ServerQuotas(perMinute, clock);
@@ -41,7 +41,10 @@ async function exchangeAll(processes: readonly Process[]): Promise<void> {
   await Promise.all(processes.map(({ exchange }) => exchange.exchange()));
 }
 
-/** Number of admitted requests in `seconds` if each process gets far more than the quota, ten times a second. */
+/**
+ * Number of requests admitted in `seconds` if, ten times a second, each process gets far more requests than the quota
+ * allows.
+ */
 async function saturate(
   processes: readonly Process[],
   { time, seconds, isShared = true }: { time: { now: number }; seconds: number; isShared?: boolean },

@@ -7,7 +7,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { basic } from '../relay-under-test.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// The answers that docs/protocol.md, "remotes/server/register", specifies.
+// The answers specified in the section "remotes/server/register" in docs/protocol.md.
 const created = { result: 'success', msg: '', created: true };
 const updated = { result: 'success', msg: '', created: false };
 

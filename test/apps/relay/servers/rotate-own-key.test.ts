@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// The answer that docs/protocol.md, "remotes/server/register", specifies.
+// The answer specified in the section "remotes/server/register" in docs/protocol.md.
 const updated = { result: 'success', msg: '', created: false };
 
 eachBackend((backend) => {

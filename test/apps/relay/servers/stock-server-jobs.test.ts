@@ -3,7 +3,7 @@ import { maximumRealmsPerServer } from '#relay/servers/stock/claim-realms.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { otherRealmUuid, type RelayUnderTest, realmUuid, startRelayUnderTest } from '../relay-under-test.js';
 
-// Checks docs/protocol.md, "remotes/server/analytics" and "Unsealed tokens".
+// Checks the sections "remotes/server/analytics" and "Unsealed tokens" in docs/protocol.md.
 
 const newRealm = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
 const mayPush = { can_push: true, expected_end_timestamp: null };

@@ -4,7 +4,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { answering, type Hosts, hostName, startHosts } from './host-under-test.js';
 import { type JoiningUnderTest, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// Checks docs/protocol.md, "remotes/server/register/transfer".
+// Checks the section "remotes/server/register/transfer" in docs/protocol.md.
 
 const privateHosts = { RELAY_SERVER_REGISTRATION_PRIVATE_HOSTS: 'on' };
 const access_token = 'Zx9_-'.padEnd(43, 'a');

@@ -4,7 +4,7 @@ import type { Channel } from '#server/conversations/channels/channel-store.js';
 import { membersOfGroups } from '#server/people/permissions/nested-membership.js';
 import type { ServerTables } from '#server/tables.js';
 
-// The oracle: finds audiences by reading all users, all subscribers and all members of groups.
+// The oracle: computes audiences by reading all users, all subscribers and all group members.
 
 type Db = Kysely<ServerTables>;
 const guest = 600;
@@ -71,7 +71,7 @@ export async function readingChannel(db: Db, channel: Channel) {
   );
 }
 
-/** The users who lose access to messages that move between channels. */
+/** The users who lose access to messages that are moved between channels. */
 export async function losing(db: Db, origin: Channel, target: Channel): Promise<UserId[]> {
   if (origin.id === target.id) return [];
   const rows = await db

@@ -21,7 +21,7 @@ eachBackend((backend) => {
     database = await backend.open<ServerTables>({ migrations: serverMigrations });
   });
 
-  /** Calls back for random organizations, with some of their active users. */
+  /** Calls `check` for random organizations, with some of each organization's active users. */
   async function inOrganisations(
     check: (
       made: RandomOrganisation,

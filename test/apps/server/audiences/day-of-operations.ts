@@ -5,8 +5,8 @@ import { askWith, type Fields, type Method, WatchedQueues } from './watched-queu
 
 const kinds = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
 /**
- * A day of random operations in an organization, on a server of its own: channels of every kind, guests, nested groups,
- * moves, edits, deletions and deactivations. Lists which queues get which events.
+ * A day of random operations in an organization on a separate server: channels of every kind, guests, nested groups,
+ * moves, edits, deletions and deactivations. Records which queues get which events.
  */
 export class DayOfOperations {
   readonly lines: string[] = [];
@@ -72,7 +72,7 @@ export class DayOfOperations {
     return this.#random() < probability;
   }
 
-  /** Mostly someone with rights. */
+  /** A random user, usually one with permissions. */
   #actor(): Account {
     return this.#is(0.6) ? this.#owner : this.#pick(this.#accounts);
   }

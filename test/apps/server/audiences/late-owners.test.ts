@@ -6,11 +6,11 @@ import type { ServerTransaction } from '#server/tables.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
-// On SQLite no queue can be registered while another write runs.
+// PostgreSQL only: on SQLite, a queue cannot be registered while another write runs.
 eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
 
-  /** A change whose events are built before the queue of another user is registered. */
+  /** Starts a change that builds its events before another user's queue is registered. */
   const changing = () => {
     const { database } = organisation.server.server;
     const publish = createPublisher(queueNotifier(database.signals), () => organisation.server.now);

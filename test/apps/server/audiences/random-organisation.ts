@@ -16,7 +16,7 @@ export interface RandomOrganisation {
   readonly messageIds: readonly MessageId[];
 }
 
-/** Replaces users, nested groups, channels of all kinds, subscriptions, permissions and copies by random ones. */
+/** Replaces users, nested groups, channels of all kinds, subscriptions, permissions and copies with random ones. */
 export async function makeRandomOrganisation(
   transaction: ServerTransaction,
   random: () => number,

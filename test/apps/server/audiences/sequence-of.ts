@@ -1,4 +1,4 @@
-/** A pseudo-random sequence (mulberry32), so that a day is the same wherever it is replayed. */
+/** A pseudo-random sequence (mulberry32), so that a replayed day is always the same. */
 export function sequenceOf(seed: number): () => number {
   let state = seed;
   return () => {

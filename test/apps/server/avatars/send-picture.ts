@@ -10,7 +10,7 @@ export const png: TestFile = {
 
 export type Who = Parameters<OrganisationUnderTest['id']>[0];
 
-/** Uploads files as a user's avatar; each character of their content is one byte. */
+/** Uploads files as a user's avatar. Each character of a file's content stands for one byte. */
 export function sendPicture(
   { server, accounts }: OrganisationUnderTest,
   who: Who,

@@ -48,7 +48,10 @@ eachBackend((backend) => {
       .orderBy('message_id')
       .orderBy('user_id')
       .execute();
-  /** Runs the first batch; returns the unread copies left for the next job and the user ID that job continues after. */
+  /**
+   * Runs the first batch. Returns the unread copies left for the next job, and the user ID after which that job
+   * continues.
+   */
   const step = (most?: { readonly users: number; readonly copies: number }) =>
     database().write(async (transaction) => {
       const { jobs } = database();

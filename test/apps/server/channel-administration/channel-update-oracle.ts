@@ -1,6 +1,6 @@
 import fc from '../../../support/fast-check.js';
 
-/** The groups of a world: role groups with irrelevant members, its own groups, and one that does not exist. */
+/** Groups in a world: role groups with irrelevant members, custom groups, and a group that does not exist. */
 export const nobody = 1;
 export const everyone = 2;
 export const internet = 3;
@@ -10,7 +10,7 @@ const nestable = [11, 12, 13, 14];
 
 const asked = fc.constantFrom(nobody, everyone, internet, deactivated, unknown, ...nestable);
 const stored = fc.constantFrom(nobody, ...nestable);
-/** Mostly undefined: the first field of a large request would nearly always be refused. */
+/** Mostly undefined. Otherwise, nearly all requests would be refused because of their first field. */
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 const rarely = fc.nat({ max: 3 }).map((number) => number === 0);
@@ -105,7 +105,7 @@ function privacyAfter({ kind, wish }: World) {
 type Rule = readonly [isBroken: boolean, says: string];
 type SettingName = 'can_subscribe_group' | 'can_create_topic_group' | 'can_delete_any_message_group';
 
-/** The rules for a group setting's new value; none of them apply to the current value. */
+/** The rules for a group setting's new value. They do not apply to an unchanged value. */
 function settingRules(
   world: World,
   name: SettingName,

@@ -7,7 +7,7 @@ const link = '[Sign in](https://evil.example)';
 const asText = (name: string) =>
   name.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Names with Markdown of their own. */
+/** Names that contain Markdown. */
 const names: readonly string[] = [
   ...[link, `x** ${link} **y`, `x* ${link} *y`, `x] ${link}`, `!${link}`, `\`\` \` ${link}`, `${link} \\`],
   ...['https://evil.example', 'evil.example', '<https://evil.example>', 'eve@evil.example'],
@@ -18,7 +18,7 @@ const names: readonly string[] = [
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  /** The messages of the notification bot in a channel, without the mention of who made the change. */
+  /** The notification bot's messages in a channel, without the mention of the user who made the change. */
   async function notices(channelId: number): Promise<string[]> {
     const narrow = [{ operator: 'channel', operand: channelId }];
     const asked = { anchor: 'newest', num_before: 10, narrow, allow_empty_topic_name: true };

@@ -22,7 +22,7 @@ import {
 } from './channel-update-oracle.js';
 
 const me = 7 as UserId;
-/** The organization permissions that guests can hold, too. */
+/** Organization permissions that guests can hold too. */
 const realmForGuests = ['can_set_topics_policy_group'];
 
 /** The permissions that the user holds; guests can hold only some. */

@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, Privacy>> = {
   'Private, protected history': { isPrivate: true, isWebPublic: false, isHistoryPublic: false },
 };
 
-/** The kind that a channel of this kind becomes, or the error. */
+/** The kind that a channel of this kind changes to, or the error. */
 function becomes(kind: string, wish: Partial<PrivacyRequest>): string {
   const none = { isPrivate: undefined, isWebPublic: undefined, isHistoryPublic: undefined };
   try {

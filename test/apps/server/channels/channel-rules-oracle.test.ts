@@ -46,7 +46,7 @@ const world = fc.record({
 
 type World = typeof world extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Whether the user is in a group: walks all paths with at most as many steps as there are groups. */
+/** Whether the user is in a group. Walks all paths with at most as many steps as there are groups. */
 function isMember({ groups }: Pick<World, 'groups'>, id: number, steps = groupIds.length): boolean {
   const group = groups[id - 1];
   if (group === undefined || steps < 0) return false;

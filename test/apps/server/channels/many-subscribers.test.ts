@@ -9,7 +9,9 @@ import { observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
 
-/** By channel and group, in the order of their ids. The first ends exactly where a piece ends. */
+/**
+ * Number of users in each channel and group, in the order of their ids. The first ends exactly at the end of a batch.
+ */
 const sizes = [membersPerPiece, 3, 2 * membersPerPiece + 1, 0, membersPerPiece - 1];
 const users = Math.max(...sizes);
 
@@ -79,7 +81,7 @@ eachBackend((backend) => {
       const read: number[] = [];
       const stop = observeQueries(db, ({ rows }) => {
         const counted = rows as readonly { readonly members?: number }[];
-        // Ignores the queries of other work in this process.
+        // Ignores queries of other work in this process.
         if (counted[0]?.members === undefined) return;
         read.push(counted.reduce((sum, { members }) => sum + Number(members), 0));
       });

@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect([status, body.code]).toEqual([400, 'UNAUTHORIZED_PRINCIPAL']);
       const events = await organisation.watch('member', { event_types: '["stream"]' });
       await organisation.do('administrator', 'PATCH', `streams/${id}`, wish);
-      // Setting the same value again is no change, so any administrator of the channel may send it.
+      // Setting the current value changes nothing, so any administrator of the channel may send it.
       await organisation.do('member', 'PATCH', `streams/${id}`, wish);
       expect(await events()).toEqual([
         {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { contractSentences } from './contract-sentences.js';
 import { asksOnBothDatabases, problemOf, readShown } from './named-tests.js';
 
-// The contract ends where the page begins to list this server's own extensions.
+// The contract ends where the page starts to list this server's extensions.
 const [contractText = ''] = readFileSync('docs/chat-api.md', 'utf8').split(
   '\n## Order of the checks of an edit\n',
 );

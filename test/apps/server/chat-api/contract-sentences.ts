@@ -5,8 +5,9 @@ export interface ContractSentence {
 }
 
 /**
- * Returns every sentence of the contract in order, from paragraphs, lists and tables. A sentence from a table begins with
- * the first cell of its row. The cells between the first and the last form one sentence with their column names.
+ * Returns every sentence of the contract in order, from paragraphs, lists and tables. A sentence from a table begins
+ * with the first cell of its row. The cells between the first and the last are combined with their column names into
+ * one sentence.
  */
 export function contractSentences(markdown: string): ContractSentence[] {
   const sentences: ContractSentence[] = [];
@@ -43,7 +44,7 @@ function cellsOf(row: string): string[] {
     .map((cell) => cell.trim());
 }
 
-/** Splits a text into sentences. Each item of a list after a colon becomes one, unless an item contains a colon. */
+/** Splits a text into sentences. Each list item after a colon becomes a sentence, unless an item contains a colon. */
 function split(text: string): string[] {
   return endingWith('.', text)
     .flatMap((sentence) => {

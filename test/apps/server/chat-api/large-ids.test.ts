@@ -3,7 +3,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { addChannel } from '../messages/chat-under-test.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
-/** A double can hold the number before this one, but not this one. */
+/** The smallest positive integer that a double cannot represent. */
 const large = 2n ** 53n + 1n;
 const rounded = String(2n ** 53n);
 
@@ -12,7 +12,7 @@ eachBackend((backend) => {
   type Method = Parameters<typeof organisation.ask>[1];
   const only = `{"new": {"direct_members": [${large}], "direct_subgroups": []}}`;
 
-  // A rounded number would pass this check; the lookup of the ID comes later.
+  // A rounded number would pass this check, because the ID is looked up later.
   const notInteger = (name: string) => `Invalid ${name}: must be an integer`;
   const narrowTerm =
     'Invalid narrow[0]: must be an operator and its operand: a string, an integer, or a list of these';

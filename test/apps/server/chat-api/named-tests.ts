@@ -1,18 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** A test that the page names: its file below `test` and its title as written in the source. */
+/** A test named on the page: its file below `test`, and its title as written in the source. */
 export interface NamedTest {
   readonly file: string;
   readonly title: string;
 }
 
-/** The content of a cell: tests, a reason why there is nothing to show, or unreadable text. */
+/** The content of a cell: tests, a reason why no test is needed, or text that cannot be parsed. */
 export type Shown =
   | { readonly kind: 'tests'; readonly tests: readonly NamedTest[] }
   | { readonly kind: 'nothing-to-show' }
   | { readonly kind: 'unreadable' };
 
-/** Parses a cell. `; ` separates entries; a title may contain `; ` if no file follows it. */
+/** Parses a cell. `; ` separates entries. A title may contain `; ` if no file name follows. */
 export function readShown(cell: string): Shown {
   if (/^nothing to show: \S/.test(cell)) return { kind: 'nothing-to-show' };
   const entries = cell

@@ -24,7 +24,7 @@ const texts = [
   '{"new": {"direct_members": [999999999999999], "direct_subgroups": [999999999999999]}}',
 ];
 
-/** Values for required parameters that accept none of the texts above: each must find one. */
+/** Values for required parameters that accept none of the texts above. Each such parameter must accept one of these. */
 const words = ['fcm', 'add', 'start', 'active', 'direct', 'private', '[{"name": "x"}]'];
 
 interface Try {
@@ -34,7 +34,7 @@ interface Try {
   readonly isRight: boolean;
 }
 
-/** Whether a text fits into a path: not empty, and within the limit of a path segment. */
+/** Whether a text can be a path segment: not empty, and not too long. */
 const isForPath = (text: string) => text !== '' && text.length < 100;
 
 /** Tables that change regardless of the request: jobs, leases and counters of failed sign-ins. */
@@ -48,7 +48,7 @@ function isAccepted({ parameters }: AnyOperation, name: string, text: string): b
     if (text === 'null' && shape.safeParse(undefined).success) return true;
     return shape.safeParse(text).success;
   } catch (error) {
-    // Some shapes throw their own error code.
+    // Counts as wrong: some shapes throw their own error code.
     if (error instanceof ProtocolError) return false;
     throw error;
   }
@@ -84,7 +84,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   let made = 0;
   let tables: string[] = [];
-  /** An owner that no text names, so that no request deactivates it. */
+  /** An owner that no text identifies, so that no request deactivates this user. */
   let keeper: Account;
   beforeAll(async () => {
     keeper = await owner();
@@ -120,7 +120,7 @@ eachBackend((backend) => {
     return organisation.server.ask(who, method, path, Object.fromEntries(fields));
   }
 
-  /** Every row of the organization, after all promised background work is done. */
+  /** All rows of the organization, once all background work is done. */
   async function everything(): Promise<Record<string, string[]>> {
     await organisation.server.settle();
     const { db } = organisation.server.server.database;

@@ -1,4 +1,4 @@
-/** Statements that read more in a larger organization, which the comparison leaves out. */
+/** Statements that read more rows in a larger organization. The comparison excludes them. */
 export const growingStatements: readonly { readonly text: RegExp; readonly reason: string }[] = [
   {
     text: /from "?event_queues"? (cross join users )?where .*event_types/,

@@ -4,14 +4,14 @@ import type { ServerTables, ServerTransaction } from '#server/tables.js';
 import { channelId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
-/** How much there is beside what the operations of a test touch. */
+/** Number of rows that a test's operations do not touch. */
 export interface Size {
-  /** All subscribed to one channel, and members of one group. */
+  /** All of them are subscribed to one channel, and are members of one group. */
   readonly users: number;
   readonly groups: number;
   /** Public channels without subscribers. */
   readonly channels: number;
-  /** Messages in the channel in which operations send, half of them in the topic to which they send. */
+  /** Messages in the channel to which operations send, half of them in the topic to which they send. */
   readonly messages: number;
   /** Copies of one message in the channel of all users. */
   readonly copies: number;
@@ -19,13 +19,13 @@ export interface Size {
   readonly queues: number;
 }
 
-/** The channel that all users are subscribed to, and the one with the members who act in tests. */
+/** The channel that all users are subscribed to, and the channel of the members who act in tests. */
 export interface LargeOrganisation {
   readonly largeId: number;
   readonly smallId: number;
   /** A group of all added members. */
   readonly largeGroupId: number;
-  /** A message of the member in the large channel, with `Size.copies`. */
+  /** The member's message in the large channel, which has `Size.copies` copies. */
   readonly largeMessageId: number;
 }
 

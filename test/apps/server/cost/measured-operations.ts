@@ -3,7 +3,7 @@ import type { LargeOrganisation } from './large-organisation.js';
 
 type Act = () => Promise<unknown>;
 
-/** The operations on the chat API's page, and those that clients use most, in an order in which they can run once. */
+/** The operations on the chat API page, and those that clients use most, in an order in which each can run once. */
 export async function measuredOperations(
   organisation: OrganisationUnderTest,
   { smallId }: LargeOrganisation,

@@ -4,8 +4,8 @@ import type { LargeOrganisation } from './large-organisation.js';
 type Act = () => Promise<unknown>;
 
 /**
- * Operations about one user or message in a channel or group of all users, and with settings that make the server look
- * for one user among all.
+ * Operations on one user or message in a channel or group that contains all users, and operations with settings that
+ * make the server search all users for one.
  */
 export async function operationsBesideMany(
   organisation: OrganisationUnderTest,

@@ -49,12 +49,12 @@ function rowsOf(statements: readonly StatementCost[]): number {
   return statements.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** The statement that reads most rows. */
+/** The statement that reads the most rows. */
 function mostRows(statements: readonly StatementCost[]): StatementCost | undefined {
   return [...statements].sort((a, b) => b.rows - a.rows)[0];
 }
 
-/** The statements of each operation in an organization of this size. */
+/** The cost of each operation's statements in an organization of this size. */
 async function costsWith(backend: TestBackend, size: Size): Promise<Map<string, StatementCost[]>> {
   const url = await backend.freshUrl();
   if (backend.name === 'postgres') await sendPlans(url, { usesIndexes: size === small });

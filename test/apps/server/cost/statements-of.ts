@@ -5,19 +5,19 @@ import { type ObservedQuery, observeQueries } from '../../../support/observe-que
 import type { TestBackend } from '../../../support/test-databases.js';
 import { growingTables, tablesThatGrow } from './growing-tables.js';
 
-/** What a statement cost. */
+/** The cost of a statement. */
 export interface StatementCost {
   readonly sql: string;
   /**
-   * On PostgreSQL, the rows of growing tables that its scans visited. On SQLite, which does not count them, the numbers
-   * in its result, because one text may list the ids of many rows.
+   * On PostgreSQL, the number of rows that its scans of growing tables visited. SQLite does not count them, so there it
+   * is the count of numbers in the result, because one text may list the ids of many rows.
    */
   readonly rows: number;
-  /** Its scans of growing tables, on SQLite including those of a whole index. */
+  /** Its scans of growing tables. On SQLite, scans of a whole index are included. */
   readonly scans: readonly string[];
 }
 
-/** Runs an operation. Returns the cost of each of its statements, without those of jobs. */
+/** Runs an operation. Returns the cost of each of its statements, except statements of jobs. */
 export async function statementsOf(
   { name }: TestBackend,
   db: Kysely<ServerTables>,
@@ -70,7 +70,7 @@ function numbersIn(rows: readonly object[]): number {
   return JSON.stringify(rows).match(/\d+/g)?.length ?? 0;
 }
 
-/** Other names of growing tables in statements. */
+/** Aliases of growing tables in statements. */
 const aliases = ['active', 'copy', 'member', 'nested', 'other', 'owner', 'queue', 'reference', 'value'];
 /** Small partial indexes that a statement reads completely. */
 const partialIndexes = /USING (COVERING )?INDEX (users_system_bot|event_queues_all_public)\b/;

@@ -10,7 +10,7 @@ import { ServerUnderTest, testPhone } from '../server-under-test.js';
 const adminToken = 'the-token-of-the-admin-of-this-server';
 const minute = 60_000;
 
-/** Makes a job that the server gives up at once. */
+/** Creates a job that the server immediately gives up. */
 async function giveUp(test: ServerUnderTest): Promise<void> {
   const { database } = test.server;
   const job = { kind: 'revocations/forward', payload: '{}', giveUpAt: test.now - 1 };

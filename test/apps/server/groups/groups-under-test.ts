@@ -1,6 +1,6 @@
 import type { GroupOnWire, OrganisationUnderTest } from '../organisation-under-test.js';
 
-/** Creates and reads groups, by default with the test's name. */
+/** Creates and reads groups. By default, a group is named after the test. */
 export function groupsUnderTest(organisation: OrganisationUnderTest, name: () => string) {
   async function create(fields: Record<string, unknown> = {}, who: 'member' | 'owner' = 'member') {
     const all = { name: name(), description: 'For tests', members: [], ...fields };

@@ -6,7 +6,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 
 const groups = 300;
-/** Each group may have thousands of members, which are read and written with it. */
+/** Maximum groups per statement. Each group may have thousands of members, which are read and written with it. */
 const mostPerStatement = 25;
 
 eachBackend((backend) => {

@@ -120,7 +120,7 @@ describe('the members of a group', () => {
       expect(outcome(manager, wish)).toBe('done');
       expect(outcome(factsOf({ mayManageAllGroups: true }), wish)).toBe('done');
     }
-    // An addition together with a removal needs the same right as either alone.
+    // Adding and removing together requires the same permission as either of them.
     expect(outcome(less, { addSubgroups: [free], removeSubgroups: [inner] })).toBe(insufficient);
   });
 

@@ -6,7 +6,7 @@ const joinerPassword = 'correct horse';
 
 let joiners = 0;
 
-/** An invitation link, and joins through it. */
+/** An invitation link, with functions that join through it. */
 export class InvitationUnderTest {
   readonly #organisation: OrganisationUnderTest;
   readonly path: string;
@@ -36,7 +36,7 @@ export class InvitationUnderTest {
     return new InvitationUnderTest(organisation, new URL(String(answer.body.invite_link)).pathname);
   }
 
-  /** The HTTP status of the page that the link leads to. */
+  /** The HTTP status of the page that the link opens. */
   async pageStatus(): Promise<number> {
     return (await this.#organisation.server.server.app.inject(this.path)).statusCode;
   }

@@ -22,7 +22,7 @@ eachBackend((backend) => {
     await organisation.do('owner', 'PATCH', 'realm', { create_multiuse_invite_group: { new: group } });
   });
 
-  /** A user who joins by an invitation, and that user's channels. */
+  /** Makes a user join by an invitation. Returns the user and the user's channels. */
   async function joined(who: Who, wish: Record<string, unknown>) {
     const { invite_link: link } = await organisation.do(who, 'POST', path, wish);
     people += 1;

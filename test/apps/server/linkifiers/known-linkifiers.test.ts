@@ -19,7 +19,7 @@ class World {
   readonly database: ServerDatabase;
   readonly known: KnownLinkifiers;
   readonly watched: Kysely<ServerTables>;
-  /** Runs after a statement has read its rows and before they are cached. */
+  /** Called after a statement has read its rows and before they are cached. */
   meanwhile: () => Promise<unknown> = async () => undefined;
 
   constructor(database: ServerDatabase, open: (clock: () => number) => KnownLinkifiers) {

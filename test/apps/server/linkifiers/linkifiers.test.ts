@@ -7,7 +7,7 @@ const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.examp
 const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' };
 const mere = { pattern: 'moo', url_template: 'https://cow.example.com/' };
 const bare = { example_input: null, reverse_template: null, alternative_url_templates: [] };
-/** With everything that clients need to write its text for a pasted URL. */
+/** A linkifier with everything that clients need to turn a pasted URL back into its text. */
 const reversible = {
   ...issue,
   example_input: '#1234',
@@ -26,7 +26,7 @@ eachBackend((backend) => {
     return (await organisation.do('owner', 'POST', 'realm/filters', { ...fields })).id as number;
   }
 
-  /** Expects a refused request that changes nothing and publishes no event. */
+  /** Expects that the request is refused, changes nothing and publishes no event. */
   async function refused(method: 'POST' | 'PATCH' | 'DELETE', path: string, fields: object = {}) {
     const before = await listed();
     const events = await organisation.watch('guest', capable);

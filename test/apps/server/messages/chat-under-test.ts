@@ -16,7 +16,7 @@ export interface ChannelWish {
 
 let channels = 0;
 
-/** Inserts a channel with these members directly as rows; other tests cover the creation of channels. */
+/** Inserts a channel with these members directly as rows. Other tests cover the creation of channels. */
 export async function addChannel(
   organisation: OrganisationUnderTest,
   wish: ChannelWish = {},

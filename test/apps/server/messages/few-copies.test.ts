@@ -18,7 +18,7 @@ import { addChannel } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
 const realm = { url: 'https://chat.example.com' };
-/** More than the newest messages of the organization among which the server looks first. */
+/** More messages than the server searches first (the newest in the organization). */
 const unreadable = 120;
 
 eachBackend((backend) => {

@@ -151,7 +151,7 @@ eachBackend((backend) => {
       expect(unread).toEqual(await walk(left.id));
     });
 
-    /** The second member's unread messages, found one by one. */
+    /** The second member's unread messages, collected one by one. */
     async function walk(leftId: number): Promise<Record<string, unknown>> {
       const { db } = organisation.server.server.database;
       const me = organisation.id('second');

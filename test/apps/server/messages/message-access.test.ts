@@ -50,7 +50,7 @@ eachBackend((backend) => {
       }
     });
 
-    /** The messages that the SQL statement finds, which must match the rule. */
+    /** The messages that the SQL statement finds. They must match the rule. */
     async function readable(): Promise<string[]> {
       const { db } = database();
       const ids = [...messages.values()].map(({ id }) => id);

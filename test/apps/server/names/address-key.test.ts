@@ -5,7 +5,7 @@ import { addressKey } from '#server/platform/names/address-key.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
 
-/** Each address, and others that belong to the same user. */
+/** Each address, followed by other addresses that belong to the same user. */
 const same: readonly [string, ...string[]][] = [
   ['café@example.com', 'cafe\u0301@example.com', 'CAFÉ@EXAMPLE.COM'],
   ['yılmaz@example.com.tr', 'yilmaz@example.com.tr', 'YILMAZ@example.com.tr'],

@@ -4,7 +4,7 @@ import fc from '../../../support/fast-check.js';
 
 const problem = (name: string) => nameProblem('name', name);
 
-/** Words as they are written, by language. */
+/** Correctly spelled words, by language. */
 const words: Readonly<Record<string, readonly string[]>> = {
   Persian: [
     ...[

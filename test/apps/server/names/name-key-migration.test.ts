@@ -15,7 +15,7 @@ eachBackend((backend) => {
       await sql`drop index users_name_key`.execute(db);
       await sql`alter table users drop column name_key`.execute(db);
       await addNameKeys(db as unknown as Kysely<unknown>);
-      // As a later migration may do in the same transaction.
+      // Simulates a later migration in the same transaction.
       await sql`alter table users add column later integer`.execute(db);
     });
     const taken = await organisation.ask('member', 'PATCH', 'settings', { full_name: 'ada lovelace' });

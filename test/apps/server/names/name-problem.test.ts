@@ -49,7 +49,7 @@ describe('a name', () => {
     const letters = fc.stringMatching(/^[A-Za-zàéßñжЖωあ日가0-9 ._-]{1,6}$/);
     fc.assert(
       fc.property(letters, invisible, letters, (before, code, after) => {
-        // After a Chinese character a variation selector is allowed.
+        // A variation selector is allowed after a Chinese character.
         fc.pre(!(/日$/.test(before) && /[\ufe00\u{e0100}]/u.test(String.fromCodePoint(code))));
         const position = [...before].length + 1;
         expect(problem(`${before}${String.fromCodePoint(code)}${after}`)).toBe(

@@ -95,7 +95,7 @@ eachBackend((backend) => {
       ...more,
     });
 
-  /** Sets a name in each place. Returns the HTTP status. */
+  /** Functions that set each kind of name. They return the HTTP status. */
   const places: Readonly<Record<string, (name: string) => Promise<number>>> = {
     'a person who joins': join,
     'a user that a command adds': added,
@@ -136,7 +136,7 @@ eachBackend((backend) => {
   };
 
   describe.each(Object.entries(places))('%s', (place, name) => {
-    // Joining is slow, because it hashes a password: it tries only three names.
+    // Joining is slow because it hashes a password, so only three names are tried.
     const some = <T>(all: readonly T[]) => (place === 'a person who joins' ? all.slice(0, 3) : all);
     const alone = /new|person|user|bot|playground|field|moved/.test(place);
 
@@ -145,7 +145,7 @@ eachBackend((backend) => {
     });
 
     it('cannot have an invisible name, or one with hidden characters', async () => {
-      // Where the test adds visible characters to the name, a blank character is allowed.
+      // A blank character is allowed where the test adds visible characters to the name.
       const tried = bad.filter((each) => alone || each !== '\u2800');
       for (const each of some(tried)) expect([each, await name(each)]).toEqual([each, 400]);
     });

@@ -57,7 +57,7 @@ export const goodNames = [
   ],
 ];
 
-/** Characters that reverse the following text, or end the reversal. */
+/** Directional control characters, which reverse the following text or end the reversal. */
 export const reversing = [
   '\u202a',
   '\u202b',

@@ -16,7 +16,7 @@ const parts = fc.record({
 });
 const value: fc.Arbitrary<GroupSettingValue> = fc.oneof(id.map(groupId), parts);
 
-/** The meaning of a value in any form: an empty group, one group, or sets of members and subgroups. */
+/** The normalized meaning of a value in any form: an empty group, one group, or sets of members and subgroups. */
 function meaning(wanted: GroupSettingValue): string {
   if (typeof wanted === 'number') return `group ${wanted}`;
   const members = [...new Set(wanted.directMembers)].sort().join();

@@ -44,7 +44,7 @@ const wanted: fc.Arbitrary<Wanted> = fc.record({
   groups: fc.subarray(['nobody' as const, ...roleOrder], { maxLength: 2 }),
 });
 
-/** Oracle: whether a user holds a permission, by the definition of role groups. */
+/** Oracle: whether a user holds a permission according to the definition of role groups. */
 function mayBy(
   { people: named, groups }: Wanted,
   who: (typeof people)[number],

@@ -50,7 +50,7 @@ function reachableByWarshall(organisation: Drawn): boolean[][] {
   return reach;
 }
 
-/** Uses the oracle's own numbers instead of database IDs. */
+/** The oracle uses its own numbers instead of database IDs. */
 function oracle(organisation: Drawn) {
   const reach = reachableByWarshall(organisation);
   return {

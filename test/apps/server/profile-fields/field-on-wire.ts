@@ -13,7 +13,7 @@ export async function profileFields(organisation: OrganisationUnderTest): Promis
   return (await organisation.do('guest', 'GET', fieldsPath)).custom_fields as FieldOnWire[];
 }
 
-/** Adds a field; returns its ID. */
+/** Adds a field. Returns its ID. */
 export async function addField(
   organisation: OrganisationUnderTest,
   fields: Record<string, unknown>,

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const set = (data: unknown, who: 'member' | 'guest' | 'owner' | 'bot' = 'member') =>
     organisation.ask(who, 'PATCH', own, { data });
 
-  /** The values of the member's profile. */
+  /** The values in the member's profile. */
   async function said(): Promise<unknown> {
     return (await organisation.do('member', 'GET', 'users/me')).profile_data;
   }

@@ -9,7 +9,7 @@ eachBackend((backend) => {
 
   const add = (fields: Record<string, unknown>) => addField(organisation, fields);
 
-  /** The values of the member's profile. */
+  /** The values in the member's profile. */
   async function said(): Promise<unknown> {
     return (await organisation.do('member', 'GET', 'users/me')).profile_data;
   }

@@ -95,7 +95,7 @@ describe('mobile_push/register refuses', () => {
   const wrongDevice = 'Invalid `device_id`';
   const badKeyPrefix = `Mi${key.push_key.slice(2)}`;
 
-  /** Each row also contains all later errors, so that it shows the order of the checks. */
+  /** Each row also contains all later errors, so that the rows show the order of the checks. */
   it.each([
     ['a key id above 32 bits', 'none', { ...key, push_key_id: '4294967296' }, notAKeyId],
     ['a negative key id', 'none', { ...key, push_key_id: '-1' }, notAKeyId],

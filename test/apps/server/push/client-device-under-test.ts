@@ -35,7 +35,7 @@ export async function createDevice(test: ServerUnderTest, account: Account): Pro
   return body.device_id as ClientDeviceId;
 }
 
-/** Returns `devices` of the user's register answer. */
+/** Returns `devices` from the user's register answer. */
 export async function devicesOf(test: ServerUnderTest, account: Account): Promise<Record<string, unknown>> {
   const { body } = await test.ask(account, 'POST', 'register', {
     event_types: '[]',

@@ -7,7 +7,7 @@ const notifyPath = '/api/v1/remotes/push/e2ee/notify';
 const minuteMilliseconds = 60_000;
 const endTimestamp = 1_773_500_000;
 
-/** A successful answer with the relay's push status of the organization. */
+/** A successful answer with the organization's push status at the relay. */
 function notifiedWith(can_push: boolean, expected_end_timestamp: number | null = null): RelayReaction {
   const { body, ...answer } = notified() as Exclude<RelayReaction, string>;
   return { ...answer, body: { ...Object(body), realm_push_status: { can_push, expected_end_timestamp } } };
@@ -45,7 +45,7 @@ eachBackend((backend) => {
       await test.settle();
     }
 
-    /** Waits until the server asks a relay that has disabled push, five minutes later. */
+    /** Advances the clock by more than five minutes, after which the server asks a relay that has disabled push. */
     async function waitForQuestion(): Promise<void> {
       test.now += 6 * minuteMilliseconds;
       await test.settle();
@@ -83,7 +83,7 @@ eachBackend((backend) => {
 
       await writeToAda();
       await waitForQuestion();
-      // The status request names no device.
+      // The status request does not contain a device.
       expect(notifications()).toHaveLength(1);
       expect(updatesOf(await events())).toEqual([off]);
 

@@ -34,14 +34,14 @@ const withoutRelay = failure(
 );
 
 interface Generation {
-  /** Registers a phone while the relay accepts registrations. Returns the parameter that names it. */
+  /** Registers a phone while the relay accepts registrations. Returns the parameter that identifies it. */
   readonly register: (test: ServerUnderTest, account: Account) => Promise<Record<string, string>>;
   readonly registered: RelayReaction;
   /** The relay's answer when it knows none of the phones. */
   readonly allGone: RelayReaction;
-  /** Names a phone that the user does not have. */
+  /** Identifies a phone that the user does not have. */
   readonly unknown: Record<string, string>;
-  /** An invalid name of a phone, and its refusal. */
+  /** An invalid phone identifier, and its refusal. */
   readonly invalid: readonly [Record<string, string>, string];
 }
 

@@ -18,7 +18,7 @@ const declarations = [
   'people/users/users-state.ts',
 ];
 
-/** The rows of the table below a heading, without the column that describes the meaning. */
+/** The rows of the table below a heading, without the column that explains the meaning. */
 function rowsBelow(heading: string): string[][] {
   const [, section = ''] = page.split(`## ${heading}\n`);
   const [table = ''] = section.split('\n## ');

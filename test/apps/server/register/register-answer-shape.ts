@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { flags, integer, integers, list, lists, map, maps, texts } from './shape-fields.js';
 import { userSettingsShape } from './user-settings-shape.js';
 
-// The register response as stock clients read it: the fields that they require, and the other documented ones.
+// The register response as stock clients read it: required fields and other documented fields.
 
 const listedUser = z.strictObject({
   ...integers('user_id', 'role', 'avatar_version'),

@@ -24,7 +24,7 @@ eachPostgres((postgres) => {
     await database().deleteFrom('event_queues').execute();
   });
 
-  /** Runs `meanwhile` while a transaction holds the lock for publishing, so that registrations wait for it. */
+  /** Runs `meanwhile` while a transaction holds the publishing lock, so that registrations wait for it. */
   function whilePublishing<Result>(meanwhile: (waiting: () => Promise<number>) => Promise<Result>) {
     return database()
       .transaction()
@@ -53,7 +53,7 @@ eachPostgres((postgres) => {
 
   describe('the queue of registrations', () => {
     it('leaves connections for other requests while registrations wait for the lock, and refuses requests over a user’s limit', async () => {
-      // Returns a list of promises, because the transaction would wait for a promise that is returned alone.
+      // Returns an array, because a returned promise would be awaited inside the transaction.
       const asked = await whilePublishing(async (waiting) => {
         const all = times(atOnce + inLine + refused, registers);
         await expect.poll(waiting).toBe(atOnce);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { flags, integers, texts } from './shape-fields.js';
 
-/** The settings of a user as stock clients read them. */
+/** A user's settings as stock clients read them. */
 export const userSettingsShape = z.looseObject({
   ...flags(
     'twenty_four_hour_time',

@@ -208,7 +208,7 @@ eachBackend((backend) => {
   describe('a client that fails too often', () => {
     const fail = async (name: string) => (await signIn(name, 'wrong horse battery')).body.code;
 
-    /** The stored failures of names that were not tried before. */
+    /** Returns a function that reads stored failures of names that had no attempts before. */
     const watchFailures = async () => {
       const read = () => test.server.database.db.selectFrom('sign_in_failures').selectAll().execute();
       const before = new Set((await read()).map(({ name_digest }) => name_digest));

@@ -3,7 +3,7 @@ import { createHashQueue } from '#server/membership/sign-in/hash-queue.js';
 
 const by = (client: string) => ({ client, signal: new AbortController().signal });
 
-/** Work that runs until the test ends it. */
+/** Creates work that runs until the test ends it. */
 function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -11,7 +11,7 @@ function held() {
     begun.push(name);
     return new Promise<void>((end) => void ends.push(end));
   };
-  /** Ends the oldest running work, and waits for its effects. */
+  /** Ends the oldest running work, and waits until that has taken effect. */
   const end = async () => {
     ends.shift()?.();
     await new Promise((done) => setImmediate(done));

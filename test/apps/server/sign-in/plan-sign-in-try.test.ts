@@ -5,14 +5,14 @@ const minute = 60_000;
 const day = 24 * 60 * minute;
 const now = 1_800_000_000_000;
 
-/** The stored state after a try at that time. @throws if the name is locked. */
+/** The stored state after an attempt at that time. @throws if the name is locked. */
 function tryAt(known: NameFailures | undefined, at: number): NameFailures {
   const planned = planSignInTry(known, at);
   if (planned.kind === 'locked') throw new Error(`locked for ${planned.waitSeconds} s`);
   return planned.next;
 }
 
-/** The stored state after this many tries at the same time. */
+/** The stored state after this many attempts at the same time. */
 function tryTimes(times: number, at: number, known?: NameFailures): NameFailures {
   let next = tryAt(known, at);
   for (let tried = 1; tried < times; tried++) next = tryAt(next, at);

@@ -42,7 +42,7 @@ eachBackend((backend) => {
       const write = database.write.bind(database);
       const ownWrites = new AsyncLocalStorage<true>();
       let changed: Promise<unknown> | undefined;
-      // Holds back all other writes, because a job of the server may write before the sign-in does.
+      // Delays all other writes, because a job of the server may write before the sign-in does.
       const spy = vi.spyOn(database, 'write').mockImplementation(async (work) => {
         if (isRead && ownWrites.getStore() === undefined) {
           changed ??= ownWrites.run(true, meanwhile);

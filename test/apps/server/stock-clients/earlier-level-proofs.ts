@@ -6,14 +6,14 @@ import { firstAnswer, type LevelsUnderTest, notServed, type Proof, type Row } fr
 
 const day = 86_400_000;
 
-/** Images in Markdown, even of uploaded files, are links (437, 467). */
+/** Markdown images are rendered as links, even for uploaded files (437, 467). */
 const linksImages: Proof = async (levels) => {
   expect(await levels.html('![cat](/user_uploads/1/a/cat.png)')).toMatch(
     /^<p>!?<a href="[^"]*cat\.png">cat<\/a><\/p>$/,
   );
 };
 
-/** The events for a new description of the organization (462, 464). */
+/** The events for a new organization description (462, 464). */
 const describesItself: Proof = async (levels) => {
   const events = await levels.watch('second', { event_types: '["realm"]' });
   const description = levels.unused('**description**');
@@ -36,7 +36,7 @@ const deletions = (levels: LevelsUnderTest, who: 'owner' | 'second') =>
     client_capabilities: '{"notification_settings_null":false,"bulk_message_deletion":true}',
   });
 
-/** The proofs of the levels between public keys of phones and devices of clients. */
+/** Proofs for the levels after phones' public keys and before client devices. */
 export const earlierProofs: Readonly<Record<number, Proof>> = {
   432: (levels) =>
     levels.refuses(

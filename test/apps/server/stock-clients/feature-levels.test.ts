@@ -9,7 +9,7 @@ import { LevelsUnderTest } from './levels-under-test.js';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/stock-clients.md'), 'utf8');
 
-/** The rows of the table: level, change, and this server's behavior. */
+/** The table's rows: level, change, and this server's behavior. */
 function rows(): { level: number; change: string; ours: string }[] {
   const [, section = ''] = page.split('## Feature levels\n');
   const [table = ''] = section.split('\n## ');
@@ -20,7 +20,7 @@ function rows(): { level: number; change: string; ours: string }[] {
   }));
 }
 
-/** The first level in the table, after the last level that identified devices by their public keys. */
+/** The first level in the table. It follows the last level that identified devices by their public keys. */
 const first = 432;
 
 describe('the page of feature levels', () => {

@@ -17,7 +17,10 @@ async function linkifierWith(levels: LevelsUnderTest, fields: Row): Promise<void
   await levels.do('owner', 'DELETE', `realm/filters/${id}`);
 }
 
-/** The proofs of the levels since devices of clients, the first at which stock apps register for encrypted push. */
+/**
+ * Proofs for the levels that have client devices. From the first of these levels on, stock apps register for encrypted
+ * push.
+ */
 export const laterProofs: Readonly<Record<number, Proof>> = {
   async 468(levels) {
     const { server, accounts } = levels;

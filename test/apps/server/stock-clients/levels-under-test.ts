@@ -3,7 +3,7 @@ import { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export type Row = Record<string, unknown>;
 
-/** The organization in which the proofs of all levels run. */
+/** The organization in which the proofs for all levels run. */
 export class LevelsUnderTest extends OrganisationUnderTest {
   channelId = 0;
   #names = 0;
@@ -32,7 +32,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
     return `${kind} ${this.#names}`;
   }
 
-  /** Creates a channel of the owner. Returns its id. */
+  /** Creates a channel as the owner. Returns its id. */
   async channel(parameters: Row = {}): Promise<number> {
     const name = this.unused('channel');
     await this.do('owner', 'POST', 'users/me/subscriptions', { subscriptions: [{ name }], ...parameters });
@@ -55,7 +55,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
   }
 }
 
-/** Proves over HTTP that the features of a level exist, or that the server answers like one without them. */
+/** Proves over HTTP that a level's features exist, or that the server answers like a server without them. */
 export type Proof = (levels: LevelsUnderTest) => Promise<void>;
 
 export const notServed =

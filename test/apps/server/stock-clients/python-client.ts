@@ -48,7 +48,7 @@ function quotePlus(part: string): string {
     .replaceAll('%20', '+');
 }
 
-/** Sends the same bytes as the library; returns the status and the parsed response. */
+/** Sends the same bytes as the library. Returns the status and the parsed response. */
 export async function askAsPython(
   base: string,
   account: Account | undefined,
@@ -63,7 +63,7 @@ export async function askAsPython(
     'Accept-Encoding': 'gzip, deflate',
     Accept: '*/*',
     Connection: 'keep-alive',
-    // An empty form has a length but no type.
+    // The library sends a content length but no content type for an empty form.
     ...(method === 'GET' ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
     ...(method === 'GET' || body === '' ? {} : { 'Content-Type': type }),
     ...(account === undefined ? {} : { Authorization: account.authorization }),
@@ -74,7 +74,7 @@ export async function askAsPython(
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }
 
-/** The library names the part after the file, including its folder. */
+/** Like the library, names the part after the file, including its folder. */
 function multipart({ name, content }: { readonly name: string; readonly content: string }): string {
   const disposition = `Content-Disposition: form-data; name="${name}"; filename="${name.split('/').at(-1)}"`;
   return `--${boundary}\r\n${disposition}\r\n\r\n${content}\r\n--${boundary}--\r\n`;

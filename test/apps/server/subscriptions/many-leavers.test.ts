@@ -28,7 +28,7 @@ eachBackend((backend) => {
     await channel.add(...whom);
     return channel;
   };
-  /** The channels' unread messages by user, without the owner. */
+  /** The channels' unread messages by user, except the owner's. */
   const unreadOf = async (...channels: ChannelUnderTest[]) => {
     const rows = await database()
       .db.selectFrom('user_messages')
@@ -46,7 +46,9 @@ eachBackend((backend) => {
       .execute();
     return rows.map(({ user_id, message_id }) => [user_id, message_id]);
   };
-  /** Unsubscribes users in one transaction that marks up to `limit` copies as read; `back` rejoin at its end. */
+  /**
+   * Unsubscribes users in one transaction, which marks up to `limit` copies as read. Users in `back` rejoin at its end.
+   */
   const leave = (left: readonly Pair[], limit: number, back: readonly Pair[] = []) =>
     database().write(async (transaction) => {
       const context = { clock: () => organisation.server.now, database: database(), publish: async () => {} };

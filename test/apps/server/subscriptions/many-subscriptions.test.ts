@@ -10,7 +10,7 @@ import { type OrganisationUnderTest, sharedOrganisation } from '../organisation-
 const users = 300;
 const channels = 5;
 
-/** A request of a member that affects many users, with its parameters. */
+/** A member's request that affects many users: method, path and parameters. */
 type Request = readonly ['POST' | 'PATCH' | 'DELETE', string, Record<string, unknown>];
 
 interface Made {
@@ -72,7 +72,7 @@ eachBackend((backend) => {
     it.each(Object.keys(requests))(
       '%s, in pieces on SQLite and in one statement on PostgreSQL',
       async (what) => {
-        /** How many numbers each statement was given. */
+        /** How many numbers each statement's parameters contain. */
         const sizes: number[] = [];
         const stop = observeQueries(organisation.server.server.database.db, ({ sql: text, parameters }) => {
           const isWriting = /\b(insert into|update|delete from) "?(subscriptions|user_group_members)\b/.test(
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       async (what) => {
         const { db } = organisation.server.server.database;
         const { asked } = await db.transaction().execute(async (transaction) => {
-          // Both requests wait for the member's row, the second one after the first.
+          // Both requests wait for the member's row, the second behind the first.
           const own = transaction
             .selectFrom('users')
             .select('id')

@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    // There is no race on SQLite, which runs one write transaction at a time.
+    // SQLite cannot have this race, because it runs one write transaction at a time.
     if (backend.name === 'postgres') {
       it('are locked in the order of channels, regardless of the order in the request', async () => {
         const later = new ChannelUnderTest(organisation);

@@ -221,7 +221,7 @@ eachBackend((backend) => {
       expect((streams as { name: string }[]).filter((each) => each.name === name)).toHaveLength(1);
     });
 
-    // There is no race on SQLite, which runs one write transaction at a time.
+    // SQLite cannot have this race, because it runs one write transaction at a time.
     if (backend.name === 'postgres') {
       it('refuses a name that another channel takes meanwhile', async () => {
         const { db } = organisation.server.server.database;

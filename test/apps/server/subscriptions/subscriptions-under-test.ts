@@ -4,7 +4,7 @@ type Who = Parameters<OrganisationUnderTest['ask']>[0];
 
 export const path = 'users/me/subscriptions';
 
-/** Joins a channel and reads subscriptions; the channel has the test's name by default. */
+/** Joins a channel and reads subscriptions. By default, the channel is named after the test. */
 export function subscriptionsUnderTest(organisation: OrganisationUnderTest, name: () => string) {
   const join = (who: Who, fields: Record<string, unknown> = {}, wanted = name()) =>
     organisation.ask(who, 'POST', path, { subscriptions: [{ name: wanted }], ...fields });

@@ -70,7 +70,7 @@ eachBackend((backend) => {
     return statusCode < 300;
   }
 
-  /** Whether a client can read the file; all ways to request it must agree. */
+  /** Whether a client can read the file. All ways to request it must agree. */
   async function readsFile(reader: Reader, { path }: Sent): Promise<boolean> {
     const file = `/user_uploads/${path}`;
     const answers = await Promise.all([

@@ -9,7 +9,7 @@ import { upload } from './send-file.js';
 /** More than two pages. */
 const files = 120;
 const messages = 150;
-/** Rows of one statement that may delay other requests. */
+/** Maximum rows per statement, because a long statement delays other requests. */
 const mostRows = 100;
 
 eachBackend((backend) => {
@@ -39,7 +39,7 @@ eachBackend((backend) => {
     });
   });
 
-  /** Copies an upload, and refers to each copy in all messages. Returns the messages in order. */
+  /** Copies an upload, and makes all messages refer to each copy. Returns the messages in order. */
   async function addReferences(path: string): Promise<{ message_id: number[] }> {
     const numbers = (length: number) => Array.from({ length }, (_, index) => ({ number: index }));
     return organisation.server.server.database.write(async ({ db }) => {

@@ -32,7 +32,7 @@ export function sendForm(
   return server.send({ method: 'POST', url, headers: { ...headers, authorization }, payload });
 }
 
-/** Uploads a file, which must succeed; returns its path without the `/user_uploads/` prefix. */
+/** Uploads a file, which must succeed. Returns its path without the `/user_uploads/` prefix. */
 export async function upload(
   organisation: OrganisationUnderTest,
   account: Account,

@@ -10,7 +10,7 @@ import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
 export type Sender = 'owner' | 'member' | 'second' | 'guest';
 
-/** Sends a message with this content; returns its ID. */
+/** Sends a message with this content. Returns its ID. */
 export async function sendMessage(
   organisation: OrganisationUnderTest,
   who: Sender,

@@ -9,7 +9,7 @@ eachBackend((backend) => {
   let test: ServerUnderTest;
   beforeEach(async () => {
     test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
-    // Commands use the machine's clock; with a fixed server clock, its queues would look idle and expire.
+    // Commands use the machine's clock. With a different server clock, its queues would look idle and expire.
     test.now = Date.now();
   });
   afterEach(() => test.close());

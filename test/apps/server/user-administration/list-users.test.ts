@@ -67,7 +67,7 @@ describe('users list', () => {
       expect(happened.lastIndexOf('print') - happened.indexOf('print')).toBeGreaterThan(100);
       const pages = happened.filter((each) => each.startsWith('read 1000'));
       expect(pages).toHaveLength(100);
-      // Something is printed after each page.
+      // Each page is printed before the next page is read.
       const firstPage = happened.indexOf('read 1000');
       expect(
         happened

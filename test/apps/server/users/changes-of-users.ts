@@ -3,7 +3,7 @@ import { afterEach, expect } from 'vitest';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 import type { Account } from '../server-under-test.js';
 
-/** Changes users, each test with its own user; settings are restored after each test. */
+/** Changes users. Each test has its own user. Settings are restored after each test. */
 export function changesOfUsers(organisation: OrganisationUnderTest) {
   type Who = Parameters<typeof organisation.id>[0];
   const users = () => organisation.server.server.database.db;

@@ -5,7 +5,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { inserted, otherBlanks, otherLetters } from './spellings.js';
 
-/** Some spellings of each kind; the tests of the rule itself cover all of them. */
+/** Some spellings of each kind. The tests of the rule itself cover all spellings. */
 const spellings = Object.entries({
   'as it is': (text: string) => text,
   'upper case': otherLetters['upper case'],
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     );
   }
 
-  /** Each way to set a user's name, and each way to set an address; returns the error. */
+  /** Each way to set a user's name or address. Returns the error. */
   const pathsOfNames: Readonly<Record<string, (fullName: string) => Promise<string>>> = {
     'joining by a link': (fullName) => join({ ...own, fullName }),
     'users add': (fullName) => added({ ...own, fullName }, false),

@@ -6,7 +6,7 @@ describe('an address', () => {
   const refusal = 'has characters that are invisible or look like others';
   const ordinary = 'ada.lovelace';
 
-  // Excludes letters of real languages, which look like Latin letters only at a glance.
+  // Excludes letters of living languages, which only roughly resemble Latin letters.
   const {
     'with strokes': _strokes,
     'Chinese and Bopomofo': _chinese,

@@ -11,7 +11,7 @@ const localParts = ['notification-bot', 'welcome-bot', 'emailgateway'];
 const all = { ...otherLetters, ...inserted, ...otherBlanks };
 const spellings = Object.entries(all);
 
-/** Ways to decorate a name that leave it looking like the same bot. */
+/** Ways to decorate a name so that it still looks like the same bot's name. */
 const decorations: Readonly<Record<string, (name: string) => readonly string[]>> = {
   'an article': (name) => ['The', 'A', 'an', 'Le', 'la', 'El', 'Der'].map((each) => `${each} ${name}`),
   'the word bot': (name) => [

@@ -1,4 +1,4 @@
-/** Respells a text so that readers can mistake it for the original. */
+/** Respells a text so that readers may mistake it for the original. */
 export type Spelling = (text: string) => string;
 
 const shifted =
@@ -95,7 +95,7 @@ export const inserted: Readonly<Record<string, Spelling>> = Object.fromEntries(
   ].map((code) => [`U+${code.toString(16)}`, between(String.fromCodePoint(code))]),
 );
 
-/** Puts other spaces and signs between or around the words. */
+/** Puts unusual spaces and symbols between or around the words. */
 export const otherBlanks: Readonly<Record<string, Spelling>> = Object.fromEntries(
   [
     '',

@@ -32,7 +32,7 @@ eachBackend((backend) => {
     readonly fields: Record<string, string>;
   }
 
-  /** Sends a request to both servers at the same time; returns their responses, sorted. */
+  /** Sends one request to each server at the same time. Returns the sorted statuses. */
   async function race(one: Wish, another: Wish): Promise<number[]> {
     const ask = (server: ServerUnderTest, { by, whom, fields }: Wish) =>
       server.ask(by, 'PATCH', `users/${whom.userId}`, fields);

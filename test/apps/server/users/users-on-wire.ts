@@ -12,7 +12,7 @@ const answerShape = serverOperations.find(
 
 /** Reads users, and sets the visibility of their addresses. */
 export function usersOnWire(organisation: OrganisationUnderTest) {
-  /** The users that a client can list; checks the response against its declared schema. */
+  /** The users that a client can list. Checks the response against its declared schema. */
   async function list(who: Who | undefined, parameters: Record<string, unknown> = {}): Promise<UserOnWire[]> {
     const body =
       who === undefined

@@ -47,7 +47,7 @@ eachBackend((backend) => {
     if (other !== organisation.server) await other.close();
   });
 
-  /** Requests the users, with the last ETag if there is one. */
+  /** Requests the users, with the last ETag if any. */
   async function see({ who, parameters }: View, etag?: unknown): Promise<Seen> {
     const response = await organisation.server.server.app.inject({
       method: 'GET',
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     return { status: response.statusCode, etag: response.headers.etag, text: response.body };
   }
 
-  /** The users that registering a queue at the other process lists, in the form of `GET /users`. */
+  /** The users in the register response of the other process, in the form of `GET /users`. */
   async function seeRegistered({ who, parameters }: View): Promise<unknown[]> {
     const account = who && organisation.accounts[who];
     const { body } = await other.ask(account, 'POST', 'register', {
@@ -75,7 +75,7 @@ eachBackend((backend) => {
     return all.sort((one, another) => one.user_id - another.user_id);
   }
 
-  /** Expects the same users in the answers of both operations, of which only one caches the users. */
+  /** Expects that both operations answer with the same users. Only one of them caches the users. */
   async function expectRegistered(seen: readonly Seen[]): Promise<void> {
     for (const [index, view] of views.entries()) {
       if (view.parameters !== profiles) continue;
@@ -140,7 +140,7 @@ eachBackend((backend) => {
     'guests seeing all users again': () => restrict('everyone'),
   };
 
-  /** Expects a new ETag, or none, for each view that changed. Returns the number of changed views. */
+  /** Expects that each changed view has a new ETag or none. Returns the number of changed views. */
   function expectRenewed(before: readonly Seen[], after: readonly Seen[]): number {
     const changed = views.filter((_, index) => before[index]?.text !== after[index]?.text);
     const stale = changed.filter((view) => {

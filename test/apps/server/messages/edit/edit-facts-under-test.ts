@@ -94,7 +94,7 @@ export function factsOf(fields: FactFields = {}): EditFacts {
   };
 }
 
-/** The facts about a content; `participants` is the number of participants. */
+/** The facts about a message's content. `participants` is the number of participants. */
 export function contentOf(
   source: string,
   {

@@ -35,7 +35,7 @@ export interface OracleCase {
 
 const young = (seconds: number, limit: number | null) => limit === null || seconds <= limit + 20;
 
-/** The outcome of a case by the rules of the page: `done`, an error code, or the number of the failed check. */
+/** The outcome of a case by the page's rules: `done`, an error code, or the number of the failed check. */
 export function judge(c: OracleCase): string {
   const has = (...names: string[]) => names.some((name) => c.held.includes(name));
   const leads = c.role === roles.owner || c.role === roles.administrator;
@@ -54,7 +54,7 @@ export function judge(c: OracleCase): string {
   const policyHere = channelMoves ? policy : c.realmPolicy;
   const side = channelMoves ? 'new:' : 'old:';
   const elder = c.role === roles.moderator || leads;
-  // With change_all, only a part of the messages may be too old: the refusal then says which ones can move.
+  // With change_all, only some of the messages may be too old. The refusal then says which messages can be moved.
   const isPartMovable = c.mode === 'change_all' && c.tooOld > 0;
   const failing: readonly (readonly [string, boolean])[] = [
     ['1', !c.exists || (!c.isDirect && c.isArchived)],

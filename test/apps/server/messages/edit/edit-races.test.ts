@@ -58,7 +58,7 @@ eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
   /** A second server on the same database. */
   let other: ServerUnderTest;
-  /** A group with changing members. */
+  /** A group whose members change. */
   let movers = 0;
   beforeAll(async () => {
     const { databaseUrl } = organisation.server;

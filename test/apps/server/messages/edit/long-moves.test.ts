@@ -62,7 +62,7 @@ eachBackend((backend) => {
   });
 });
 
-/** The number of ids in a parameter that is a JSON array of them. */
+/** The number of ids in a parameter, if it is a JSON array of ids. */
 function idsIn(parameter: unknown): number {
   return typeof parameter === 'string' && /^\[\d/.test(parameter) ? parameter.split(',').length : 0;
 }

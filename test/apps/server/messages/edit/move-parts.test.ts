@@ -56,7 +56,8 @@ it('the more visible policy wins: followed, unmuted, none, muted; a new topic ta
   const wants = (ofOld?: VisibilityPolicy, ofNew?: VisibilityPolicy, isTopicNew = false) =>
     mergedWants({ userId: userId(1), ofOld, ofNew }, { isTopicNew, usersLosingAccess: new Set() });
   expect([wants(3, 2), wants(1, 2), wants(2, 1), wants(1, 1), wants(3, undefined)]).toEqual([3, 2, 2, 1, 3]);
-  // A user who muted only one topic has the default policy for the other, which is more visible and wins.
+  // A user who muted only one topic has the default policy for the other. The default policy wins, because it is more
+  // visible.
   expect([wants(1, undefined), wants(undefined, 1)]).toEqual([0, 0]);
   expect([wants(1, undefined, true), wants(1, 3, true)]).toEqual([1, 1]);
   const lost = { isTopicNew: true, usersLosingAccess: new Set([userId(1)]) };

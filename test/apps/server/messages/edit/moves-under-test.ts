@@ -28,7 +28,7 @@ const realm = {
   name: 'Example',
 };
 
-/** Sends messages without permission checks; returns their IDs. */
+/** Sends messages without permission checks. Returns their IDs. */
 export async function post(organisation: OrganisationUnderTest, ...drafts: Draft[]): Promise<MessageId[]> {
   const { database } = organisation.server.server;
   const sent: Message[] = [];

@@ -48,7 +48,7 @@ eachBackend((backend) => {
     // Each edit has a text, its HTML and a diff; the message itself has a text and its HTML.
     const stored = 100 * 3 * longText + 2 * longText;
     expect(many.bytes).toBeLessThan(1.05 * stored);
-    // No query reads all of it at once.
+    // No query reads the whole history at once.
     expect(many.largestResult).toBeLessThan(stored / 10);
   });
 });

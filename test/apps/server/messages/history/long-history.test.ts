@@ -43,7 +43,7 @@ eachBackend((backend) => {
   });
   const move = { prev_topic: 'lunch', topic: 'dinner' };
 
-  /** Expects that each snapshot changes the text of the previous one. */
+  /** Expects that each snapshot starts from the previous snapshot's text. */
   function expectChain(snapshots: readonly Snapshot[]): void {
     const texts = snapshots.slice(0, -1).map(({ content }) => content);
     expect(snapshots.slice(1).map((each, index) => each.prev_content ?? texts[index])).toEqual(texts);
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       await edit(id, 'later');
       const snapshots = await history(id);
       expectChain(snapshots);
-      // Each text takes a mebibyte with its HTML: seven fit, and an eighth would exceed the limit.
+      // Each text takes one mebibyte with its HTML, so seven fit and an eighth would exceed the limit.
       expect(snapshots.map(({ content }) => content.slice(0, 2).trim())).toEqual([
         ...['0', '6', '7', '8', '9', '10', '11'],
         ...['no', 'la'],

@@ -4,7 +4,7 @@ import type { OrganisationUnderTest } from '../../organisation-under-test.js';
 
 export type EditRow = Partial<Omit<ServerTables['message_edits'], 'id' | 'message_id'>>;
 
-/** Adds edits of a message as if the member had made them, oldest first. */
+/** Stores edits of a message, oldest first, as if the member had made them. */
 export async function storeEdits(
   organisation: OrganisationUnderTest,
   id: number,

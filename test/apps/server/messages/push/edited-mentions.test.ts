@@ -22,7 +22,7 @@ eachBackend((backend) => {
       const time = push.server.now / 1000;
       push.server.now += 60_000;
       const arrived = await edit(id, `hello ${push.mention}`, { topic: 'another' });
-      // The time of the message, not of the edit: phones identify messages by it.
+      // The message's time, not the edit's, because phones identify messages by it.
       expect(arrived).toMatchObject([{ type: 'message', message_id: id, time, topic: 'another' }]);
       expect(await edit(id, `hello again ${push.mention}`)).toEqual([]);
       await edit(id, 'nobody');

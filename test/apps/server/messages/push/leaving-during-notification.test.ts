@@ -23,7 +23,8 @@ eachPostgres((postgres) => {
         const { leaving } = await db()
           .transaction()
           .execute(async (transaction) => {
-            // The server reads this table after it selects the phones to notify; the request to leave does not read it.
+            // The server reads this table after it has selected the phones to notify. The request to leave does not
+            // read it.
             await sql`lock table message_edits in access exclusive mode`.execute(transaction);
             id = await push.sendToChannel(channel, push.mention);
             await expect.poll(() => waitingForLocks(db()), { timeout: 20_000 }).toBe(1);

@@ -10,7 +10,7 @@ import { addChannel, type ChannelWish, subscribe } from '../chat-under-test.js';
 
 type Fields = Record<string, string>;
 
-/** A server with Ada, who has a phone, and Bob, who is an administrator. */
+/** A server with two users: Ada, who has a phone, and Bob, who is an administrator. */
 export class PushUnderTest {
   server!: ServerUnderTest;
   ada!: Account;
@@ -108,13 +108,13 @@ export class PushUnderTest {
     await subscribe(this.#organisation, channelId, userId, false);
   }
 
-  /** The part of an organization that subscribing users needs. */
+  /** The part of an organization that is needed to subscribe users. */
   get #organisation(): OrganisationUnderTest {
     return { server: this.server } as unknown as OrganisationUnderTest;
   }
 }
 
-/** The server that the tests of a file on this backend share. */
+/** The server shared by all tests of a file on this backend. */
 export function sharedPush(backend: TestBackend): PushUnderTest {
   const push = new PushUnderTest();
   beforeAll(async () => push.start(await backend.freshUrl()));

@@ -84,7 +84,7 @@ function standing(c: Case): NotificationFacts {
   };
 }
 
-/** The reasons to notify a user, one per line, with their conditions. */
+/** The reasons to notify a user with their conditions, one per line. */
 function expected(c: Case): boolean {
   const isFollowed = c.policy === 'followed';
   const isQuiet = { none: c.isChannelMuted, muted: true, unmuted: false, followed: false }[c.policy];

@@ -11,7 +11,7 @@ const own = 'can_delete_own_message_group';
 interface Case {
   readonly sender?: 'me' | 'my bot' | 'another';
   readonly realm?: readonly (typeof any | typeof own)[];
-  /** The actor's permissions in the channel; none for a direct message. */
+  /** The actor's permissions in the channel. Omitted for a direct message. */
   readonly channel?: readonly (typeof any | typeof own)[] | undefined;
   readonly isArchived?: boolean;
   readonly limit?: number | null;

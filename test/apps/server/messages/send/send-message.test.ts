@@ -6,7 +6,7 @@ import { sharedOrganisation } from '../../organisation-under-test.js';
 import { addChannel, subscribe } from '../chat-under-test.js';
 import { sendingUnderTest } from './sending-under-test.js';
 
-// The renderer's own copy of the highlighter, the slowest part of rendering.
+// The renderer's copy of the highlighter, which is the slowest part of rendering.
 const ofRenderer = createRequire(new URL('../../../../../packages/markdown/package.json', import.meta.url));
 const highlighter = ofRenderer('highlight.js/lib/core') as { highlight(): unknown };
 

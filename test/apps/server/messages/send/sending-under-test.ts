@@ -4,7 +4,7 @@ import type { OrganisationUnderTest } from '../../organisation-under-test.js';
 
 type Who = Parameters<OrganisationUnderTest['ask']>[0];
 
-/** Sends messages, and grants groups the permissions to send. */
+/** Sends messages, and grants groups permission to send. */
 export function sendingUnderTest(organisation: OrganisationUnderTest) {
   const send = (who: Who, parameters: Record<string, unknown>) =>
     organisation.ask(who, 'POST', 'messages', parameters);
