@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, it } from 'vitest';
 
-/** Maximum size of the client in an app, without libsodium, which any encryption would need. */
+/** Maximum size of the client in an app. Excludes libsodium, which any encryption needs. */
 const mostKilobytes = 90;
 
-/** Gzipped size in kB (1000 bytes) of vite's browser bundle of a module. */
+/** Bundles a module with vite for browsers. Returns the gzipped size in kB (1000 bytes). */
 async function gzippedKilobytes(entry: string, external: string[] = []): Promise<number> {
   const result = await build({
     configFile: false,
@@ -32,7 +32,7 @@ const entryOf = (name: string) => import.meta.resolve(name).replace('file://', '
 const pageOf = (name: string) =>
   readFileSync(join(import.meta.dirname, '../../..', name), 'utf8').replace(/\s+/g, ' ');
 
-/** Expects that a page states these sizes in kB, in the order of the pattern's groups, to within 1 kB. */
+/** Expects that a page states these sizes within 1 kB, in the order of the pattern's groups. */
 function expectStated(pattern: RegExp, kilobytes: readonly number[], page = pageOf('docs/client.md')): void {
   const stated = (pattern.exec(page) ?? []).slice(1).map(Number);
   const wrong = kilobytes.filter((measured, index) => !(Math.abs(measured - Number(stated[index])) < 1));

@@ -95,7 +95,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     await registrar.sync();
     const [former] = (await row()).device?.pushKeys ?? [];
     clientDevices.remove(10, 1);
-    // Attempts that fail must not accumulate keys.
+    // Failed attempts must not accumulate keys.
     server.overrides.set('/api/v1/register_client_device', () => server.error('INTERNAL', 500));
     for (let tries = 0; tries < 3; tries += 1) await registrar.sync();
     server.overrides.clear();

@@ -10,7 +10,7 @@ const textName = `waxwing.seen.${account}`;
 const now = 1_800_000_000;
 const future = (36 ** 9).toString(36);
 
-/** Adds notifications to a stored text. Returns the answers, the text afterwards and the warning of the next status. */
+/** Adds notifications to a stored text. Returns the results, the new text, and the warning in the next status. */
 async function addTo(text: string | undefined, notifications: readonly { time: number; name: string }[]) {
   const storage = new TextsInMemory();
   if (text !== undefined) storage.texts.set(textName, text);
@@ -22,7 +22,7 @@ async function addTo(text: string | undefined, notifications: readonly { time: n
 
 const past = (count: number) =>
   Array.from({ length: count }, (_, index) => ({ time: now - 1 - 3 * index, name: 'AAAA' }));
-/** Notifications of this second and the next. */
+/** Notifications from the current second and the next one. */
 const newOnes = [
   { time: now, name: 'BBBB' },
   { time: now, name: 'CCCC' },
@@ -80,7 +80,7 @@ describe('a damaged text of seen notifications', () => {
         expect(found.answers).toEqual([true, true, true]);
         if (found.warning === undefined) expect(found).toEqual(await addTo(intact, newOnes));
         else expect(found.warning).toContain(`"${textName}" is damaged`);
-        // The damaged text is replaced, so the next start of the app finds no damage.
+        // The damaged text has been replaced, so the next start of the app finds no damage.
         const next = await addTo(found.text, newOnes);
         expect(next).toMatchObject({ answers: [false, false, false], warning: undefined });
       }),

@@ -6,7 +6,7 @@ import { createFollowingPhone } from './following-phone.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
-/** Damaged forms of a text: truncated anywhere, with an extra character, or another program's text. */
+/** Damaged forms of a text: truncated anywhere, with an extra character, or replaced by another program's text. */
 const damages = fc.oneof(
   fc.nat(1000).map((end) => (text: string) => text.slice(0, end % text.length)),
   fc.nat(1000).map((start) => (text: string) => text.slice(1 + (start % text.length))),
@@ -83,7 +83,7 @@ describe('a damaged text', () => {
     const { warning } = await registrar.sync();
     expect(warning).toContain(`The stored text "${fullName}" is damaged`);
     expect(await registrar.sync()).not.toHaveProperty('warning');
-    // The damaged text is replaced, so the next start of the app finds no damage.
+    // The damaged text has been replaced, so the next start of the app finds no damage.
     const restarted = createTextStores({
       getItem: storage.getItem.bind(storage),
       setItem: storage.setItem.bind(storage),
@@ -202,7 +202,7 @@ describe('a storage', () => {
     const { server, registrar } = await createPhone(stores);
     server.featureLevel = level;
     const { code } = await registrar.sync();
-    // Enough was stored if the next start of the app knows the account.
+    // Enough was stored if the next start of the app finds the account.
     const known = await createTextStores(storage).accounts.list();
     const isKept = known.some(({ registration, device }) => (registration ?? device?.sent) !== undefined);
     expect(code).toBe(isKept ? 'active' : 'no-storage');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createFollowingPhone, second, third } from './following-phone.js';
 
-/** A phone that follows key lists, with a server of the newer generation. */
+/** Creates a phone that follows key lists, with a server of the newer generation. */
 async function createPhone() {
   const phone = await createFollowingPhone();
   phone.server.featureLevel = 500;
@@ -38,7 +38,7 @@ describe('A phone of the newer generation', () => {
     expect(clientRequests()).toBe(4);
   });
 
-  /** The relay has dropped the key of the list that the phone starts with. */
+  /** A phone whose relay has dropped the key in the phone's first list. */
   async function withRefusal() {
     const phone = await createPhone();
     const { server, publish } = phone;

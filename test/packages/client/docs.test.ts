@@ -23,7 +23,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The codes in the first column of the tables below a heading. */
+/** The codes in the first column of tables below a heading. */
 function codesBelow(heading: string): string[] {
   const section = page.split(/^##+ /m).find((text) => text.startsWith(heading)) ?? '';
   return [...section.matchAll(/^\| `([a-z-]+)` +\|/gm)].map((row) => row[1] ?? '');

@@ -2,7 +2,7 @@ import type { Fetch } from '@waxwing/client';
 import { openSealed, publicKeyOf, seal } from '../../support/noble-oracle.js';
 import { ModelClientDevices, Refusal } from './model-client-devices.js';
 
-/** A registration that the stand-in's relay opened. */
+/** A registration that the stand-in's relay decrypted. */
 export interface OpenedRegistration {
   readonly pushAccountId: string;
   readonly pushPublicKey: string;
@@ -24,8 +24,8 @@ export interface FakeRequest {
 }
 
 /**
- * A chat server and its relay in one, as a `fetch`: just enough of the chat API for a phone. The oracle opens sealed
- * boxes, never the code under test. Runs in Node and in a page.
+ * A chat server and its relay in one, used through `fetch`. It has just enough of the chat API for a phone. Sealed
+ * boxes are opened by the oracle, never by the code under test. Runs in Node and in browsers.
  */
 export class FakeChatServer {
   readonly url = 'https://chat.example.com';
@@ -46,7 +46,7 @@ export class FakeChatServer {
   tellsFeatureLevel = true;
   /** The announced feature level. From 468 on, the server also has devices of the newer generation. */
   featureLevel = 431;
-  /** Base64 public -> private keys with which the relay opens registrations. */
+  /** The relay's keys for registrations: base64 public key -> private key. */
   readonly bouncerKeys = new Map<string, Uint8Array>();
   readonly devices = new Map<string, FakeDevice>();
   /** The devices of the newer generation. */
@@ -59,22 +59,22 @@ export class FakeChatServer {
   });
   readonly registrations: OpenedRegistration[] = [];
   readonly requests: FakeRequest[] = [];
-  /** Revocations that the relay opened: the JSON, and whether the phone sent it directly to the relay. */
+  /** Revocations that the relay decrypted, with their JSON and whether the phone sent them directly to the relay. */
   readonly revocations: { readonly isDirect: boolean; readonly fields: Record<string, unknown> }[] = [];
   /** Unix milliseconds of the server's clock. */
   now = Date.UTC(2026, 10, 20, 12);
-  /** Milliseconds by which its answers claim to be later than `now`. */
+  /** Milliseconds by which the time in its answers is later than `now`. */
   claimedLateness = 0;
-  /** Whether registrations are decided at once. Otherwise they stay pending until `decide`. */
+  /** Whether registrations are decided immediately. Otherwise they stay pending until `decide`. */
   relayIsUp = true;
-  /** Overrides of the operation at a path. An override may return `undefined` to use the operation. */
+  /** Overrides for operations, by path. An override may return `undefined` to use the normal operation. */
   readonly overrides = new Map<string, () => Response | undefined | Promise<Response>>();
   /** The answer of `GET /mobile_push/bouncer_keys`; none by default. */
   keyList: Record<string, unknown> | undefined;
   #events: Record<string, unknown>[] = [];
   #lastEventId = -1;
 
-  /** Adds a bouncer key pair made of one repeated byte. Returns its public half in base64. */
+  /** Adds a bouncer key pair with a private key of one repeated byte. Returns the public key in base64. */
   addBouncerKey(privateByte: number): string {
     const privateKey = new Uint8Array(32).fill(privateByte);
     const publicKey = toBase64(publicKeyOf(privateKey));

@@ -14,7 +14,10 @@ export const [builtIn, second, third, thiefKey] = [1, 2, 3, 66].map(bouncerKey) 
   string,
 ];
 
-/** A phone that follows key lists. Its relay has the keys 1 to 3, and the thief's key, to show what is sealed to it. */
+/**
+ * A phone that follows key lists. Its relay has the keys 1 to 3, and also the thief's key, to detect registrations that
+ * are sealed to it.
+ */
 export async function createFollowingPhone({
   withRecovery = false,
   store = createMemoryKeyListStore(),

@@ -131,7 +131,7 @@ describe('registrar.forget', () => {
       const { url: realmUrl, email, apiKey, now } = server;
       const [row] = await accounts.list();
       const pushAccountId = row?.pushAccountId as PushAccountId;
-      // The state if the app is closed after the first of the two stores is written.
+      // The state if the app is closed when only the first of the two stores has been written.
       await stores().forgotten.put({ pushAccountId, realmUrl, email, apiKey, forgottenAt: now });
       if (whose !== 'its own') {
         await syncOther();

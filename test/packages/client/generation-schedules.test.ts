@@ -2,13 +2,15 @@ import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { day, MortalPhone } from './mortal-phone.js';
 
-/** Everything works: the phone must end up with one active device, and each message must be shown once. */
+/**
+ * Lets everything work again. Expects that the phone ends up with one active device and has shown each message once.
+ */
 async function expectRecovery(phone: MortalPhone) {
   const { server } = phone;
   phone.isOffline = false;
   phone.bringRelayUp();
   await phone.sync();
-  // After more than a day, the phone knows that its device is stuck.
+  // After more than a day, the phone detects that its device is stuck.
   server.now += day + 2000;
   await phone.sync();
   await expect(phone.sync()).resolves.toMatchObject({ code: 'active' });
@@ -20,9 +22,9 @@ async function expectRecovery(phone: MortalPhone) {
 }
 
 interface Case {
-  /** The level at which the phone registers; `undefined` if it has not. */
+  /** Feature level at which the phone registered; `undefined` if it has not registered. */
   readonly from?: number;
-  /** The level after that. */
+  /** Feature level after that. */
   readonly to: number;
   /** A change before the interrupted sync. */
   readonly change?: (phone: MortalPhone) => void;
@@ -57,7 +59,7 @@ function dropDevices({ server: { clientDevices, userId } }: MortalPhone) {
   for (const id of clientDevices.rows.keys()) clientDevices.remove(userId, id);
 }
 
-/** The server waits for a relay that it no longer asks. */
+/** Leaves the token pending, without a request to the relay that could settle it. */
 function getStuck({ server }: MortalPhone) {
   const [row] = server.clientDevices.rows.values();
   Object.assign(row ?? {}, { push_token_id: null, pending_push_token_id: 'AAAAAAAAAAE=' });

@@ -34,8 +34,8 @@ async function manifestOf(name: string): Promise<Manifest> {
 }
 
 /**
- * Packages that npm installs along with a package: dependencies, optional ones too, and peers that are not optional.
- * Bundled ones are in its tarball.
+ * Packages that npm installs along with a package: dependencies, optional dependencies, and peers that are not
+ * optional. Excludes bundled packages, which are in the tarball.
  */
 function installedWith({ dependencies, optionalDependencies, ...peers }: Manifest): string[] {
   const bundled = new Set(peers.bundleDependencies);

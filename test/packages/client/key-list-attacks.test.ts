@@ -16,7 +16,8 @@ import { endorse, inDomain, type KeyListPlan, keyListAnswer } from './key-list-m
 
 describe('An attack on the key list fails', () => {
   /**
-   * Attacks that a phone must refuse after it has followed one good list. Each tries to make it use the thief's key.
+   * Attacks that a phone must refuse after it has followed one good list. Each tries to make the phone use the thief's
+   * key.
    */
   const attacks: readonly [
     string,

@@ -16,12 +16,12 @@ export function signer(seedByte: number): Signer {
   };
 }
 
-/** The public half of a bouncer key pair made of one repeated byte, as `FakeChatServer.addBouncerKey` adds it. */
+/** The public key for a bouncer private key of one repeated byte, as in `FakeChatServer.addBouncerKey`. */
 export function bouncerKey(privateByte: number): string {
   return toBase64(publicKeyOf(new Uint8Array(32).fill(privateByte)));
 }
 
-/** `domain`, a zero byte, and the content, written from the published format and not from the code under test. */
+/** `domain`, a NUL byte, and the content. Follows the published format, not the code under test. */
 export function inDomain(domain: string, content: Uint8Array | string): Uint8Array {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return Uint8Array.of(...new TextEncoder().encode(domain), 0, ...bytes);
@@ -41,7 +41,7 @@ export interface KeyListPlan {
   readonly accepted?: readonly string[];
   readonly revoked?: readonly string[];
   readonly signer: Signer;
-  /** The chain of signing keys with their endorsements. Default: the signer alone. */
+  /** The chain of signing keys with their endorsements. Default: only the signer. */
   readonly chain?: readonly { readonly public_key: string; readonly endorsement: string | null }[];
   /** The recovery key in the list. Default: none. */
   readonly recovery?: Signer;

@@ -27,7 +27,7 @@ async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
     return (await phone.registrar.sync()).keySource;
   }
   for (const plan of plans) expect(await see(plan)).toBe('key-list');
-  /** The same phone after an update of its app. */
+  /** The same phone after an app update. */
   async function updated(pins: { readonly signingPublicKey: string; readonly recoveryPublicKey?: string }) {
     const after = await createPhone({ keyList: { store: phone.store, ...pins } });
     for (const byte of [2, 3, 66]) after.server.addBouncerKey(byte);

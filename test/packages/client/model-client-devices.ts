@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { decodeBase64, decodePushKey, encodeBase64 } from '@waxwing/protocol';
 import { openSealed, sealSecretBox } from '../../support/noble-oracle.js';
 
-/** A row of the server's table of devices. */
+/** A row in the server's device table. */
 export interface ModelDevice {
   readonly userId: number;
   push_key: string | null;
@@ -22,13 +22,13 @@ export interface RelayJob {
   readonly sealed: string;
 }
 
-/** A token registration that the relay opened. */
+/** A token registration that the relay decrypted. */
 export interface OpenedToken {
   readonly bouncerPublicKey: string;
   readonly registration: Record<string, unknown>;
 }
 
-/** A refusal of an operation, with its code and the message of stock servers. */
+/** An operation's refusal, with its code and the message that stock servers use. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(message: string, code = 'BAD_REQUEST') {
@@ -49,10 +49,13 @@ const keyFields = ['push_key_id', 'push_key'];
 const tokenFields = ['token_kind', 'token_id', 'bouncer_public_key', 'encrypted_push_registration'];
 type Fields = ReadonlyMap<string, string>;
 
-/** Keeps the devices of the newer generation exactly as a stock server does: order of checks, texts, no-ops, events. */
+/**
+ * Manages the devices of the newer generation exactly as a stock server does, including the order of checks, messages,
+ * no-ops and events.
+ */
 export class ModelClientDevices {
   readonly rows = new Map<number, ModelDevice>();
-  /** Token registrations that the relay opened, oldest first. */
+  /** Token registrations that the relay decrypted, oldest first. */
   readonly opened: OpenedToken[] = [];
   /** Pending requests to the relay. */
   jobs: RelayJob[] = [];

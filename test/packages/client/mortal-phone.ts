@@ -16,7 +16,7 @@ export const day = 86_400_000;
 const vendorsKeepMilliseconds = 30 * day;
 const sodium = await loadWasmSodium();
 
-/** One run of the app. Without steps left it has ended, and its remaining work never happens. */
+/** One run of the app. When no steps are left, the app has been killed, and its remaining work never happens. */
 interface Life {
   stepsLeft: number;
   steps: number;
@@ -24,7 +24,7 @@ interface Life {
 
 const immortal = (): Life => ({ stepsLeft: Number.POSITIVE_INFINITY, steps: 0 });
 
-/** A push in flight to the phone. */
+/** A push on its way to the phone. */
 interface InFlight {
   readonly data: Record<string, string>;
   readonly messageId: number;
@@ -33,7 +33,9 @@ interface InFlight {
   readonly generation: 'older' | 'newer';
 }
 
-/** A phone whose app can end before any step, together with the model of a server. Its storage outlives the app. */
+/**
+ * A phone whose app can be killed before any step, together with a model server. The phone's storage survives the app.
+ */
 export class MortalPhone {
   readonly server = new FakeChatServer();
   readonly storage = new TextsInMemory();
@@ -47,8 +49,7 @@ export class MortalPhone {
   /** Messages that must be shown once they are delivered. */
   readonly owed = new Set<number>();
   /**
-   * Whether the last sync reported that notifications are on, and nothing has happened since that the phone must react
-   * to.
+   * Whether the last sync reported that notifications are on, and nothing has happened since then that requires a sync.
    */
   isCovered = false;
   #messageId = 0;
@@ -59,7 +60,7 @@ export class MortalPhone {
   constructor() {
     const { server } = this;
     const decide = server.decide.bind(server);
-    // If several accounts have one token, the server keeps the latest registration.
+    // If several accounts have the same token, the server keeps only the latest registration.
     server.decide = (id, errorCode) => {
       decide(id, errorCode);
       const tokenOf = (account: string) =>
@@ -71,7 +72,7 @@ export class MortalPhone {
     };
   }
 
-  /** Runs `sync` in a newly started app that ends before its step number `steps`, if it gets there. */
+  /** Runs `sync` in a newly started app that is killed before step number `steps`, if it gets that far. */
   async sync(steps = Number.POSITIVE_INFINITY): Promise<RegistrationStatus | 'ended'> {
     const status = await this.#live(steps, (registrar) =>
       registrar.sync({ settleTimeoutMilliseconds: 60_000 }),
@@ -88,7 +89,7 @@ export class MortalPhone {
     await this.#live(steps, (registrar) => registrar.forget());
   }
 
-  /** The server sends a message to every device of the user. */
+  /** Makes the server send a message to every device of the user. */
   notify(): void {
     this.#messageId += 1;
     const messageId = this.#messageId;
@@ -111,7 +112,7 @@ export class MortalPhone {
     if (this.isCovered) this.owed.add(messageId);
   }
 
-  /** Delivers pushes in flight, newest first: vendors promise no order. */
+  /** Delivers pending pushes, newest first, because vendors do not guarantee any order. */
   async deliver(): Promise<void> {
     const client = await this.#client(immortal());
     const pushes = this.inFlight.splice(0).reverse();
@@ -124,7 +125,7 @@ export class MortalPhone {
     }
   }
 
-  /** Returns the difference between the shown and the expected messages; `undefined` if there is none. */
+  /** Describes how the shown messages differ from the expected ones; `undefined` if they do not. */
   complaint(): string | undefined {
     for (const [id, times] of this.shown) if (times > 1) return `message ${id} was shown ${times} times`;
     if (this.inFlight.length > 0) return undefined;
@@ -228,7 +229,7 @@ export class MortalPhone {
     const fetch: Fetch = async (url, init) => {
       if (this.isOffline) throw new TypeError('fetch failed');
       const answer = await afterStep(() => this.server.fetch(url, init));
-      // The app may also end here, after the server's work and before it reads the answer.
+      // The app may also be killed here, after the server has acted but before the app reads the answer.
       return afterStep(() => answer);
     };
     return createPushClient({

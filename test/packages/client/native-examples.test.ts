@@ -115,7 +115,7 @@ describe('The state that native code receives', () => {
     await shareKeys(store, keys);
     expect([...texts.values()]).toEqual(vectors.accounts);
     const [first] = accounts as readonly [PushAccount];
-    // Another user of the same organization.
+    // A different user of the same organization.
     const other = { ...first, pushAccountId: 9n as PushAccount['pushAccountId'], userId: 77 };
     await store.put(other);
     await shareKeys(store, keys);

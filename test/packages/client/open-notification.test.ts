@@ -34,7 +34,7 @@ const message = {
 const otherId = '9007199254740993';
 const otherOrganization = 'https://other.example.com';
 
-/** A phone with the account of the vectors, and an account of another organization. */
+/** A phone with the account in the vectors, and an account of a different organization. */
 async function phone({ capacity = 2000, seen = createMemorySeenNotifications(capacity) } = {}) {
   const accounts = createMemoryPushAccountStore();
   for (const [pushAccountId, realmUrl] of [
@@ -59,7 +59,7 @@ async function phone({ capacity = 2000, seen = createMemorySeenNotifications(cap
   return { open: (push: unknown) => openNotification({ sodium, accounts, seen }, push as ReceivedPush) };
 }
 
-/** The push that a server would send, sealed by the oracle. */
+/** A push as a server would send it, sealed by the oracle. */
 function push(plaintext: unknown, ephemeralByte = 9, pushAccountId = id) {
   const text = typeof plaintext === 'string' ? plaintext : JSON.stringify(plaintext);
   const ephemeral = new Uint8Array(32).fill(ephemeralByte);

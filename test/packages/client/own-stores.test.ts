@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { createFollowingPhone } from './following-phone.js';
 import { createPhone } from './phone.js';
 
-/** A store whose method answers what its type does not allow. */
+/** A store with one method that returns a value its type does not allow. */
 function answering<Store extends object>(store: Store, name: keyof Store, answer: unknown): Store {
   return { ...store, [name]: async () => answer };
 }

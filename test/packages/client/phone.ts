@@ -8,7 +8,7 @@ import {
 } from '@waxwing/client';
 import { FakeChatServer } from './fake-chat-server.js';
 
-/** A phone with a stand-in for its chat server, both adjustable by the test. */
+/** A phone and a stand-in for its chat server. The test can adjust both. */
 export async function createPhone(options: Partial<PushClientOptions> = {}) {
   const server = new FakeChatServer();
   const bouncerPublicKey = server.addBouncerKey(1);
@@ -38,7 +38,7 @@ export async function createPhone(options: Partial<PushClientOptions> = {}) {
 
 export type Phone = Pick<Awaited<ReturnType<typeof createPhone>>, 'server' | 'registrar'>;
 
-/** Makes the phone register again, as a server can at any time by losing the device. */
+/** Makes the phone register again by removing its device, which a server may lose at any time. */
 export async function registerAgain({ server, registrar }: Phone) {
   server.devices.clear();
   const status = await registrar.sync();

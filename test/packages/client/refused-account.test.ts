@@ -4,7 +4,10 @@ import { createPhone, type Phone, registerAgain } from './phone.js';
 const day = 86_400_000;
 
 describe('A phone whose account the relay refuses', () => {
-  /** Makes the stand-in's relay refuse registrations dated or numbered a day ahead, and all of a victim's account. */
+  /**
+   * Makes the stand-in's relay refuse registrations with a date or sequence number a day ahead, and all registrations
+   * of the victim's account.
+   */
   function guard({ server }: Phone, victim = '') {
     server.verdictOn = ({ pushAccountId, registration }) => {
       const latest = server.now + day + 999;

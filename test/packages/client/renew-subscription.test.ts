@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { renewSubscription } from '#client/service-worker/renew-subscription.js';
 import type { WorkerEvents, WorkerScope } from '#client/service-worker/worker-scope.js';
 
-/** A worker with one window of the app; records subscriptions and messages. */
+/** A worker's global scope with one window of the app. Records subscriptions and messages. */
 function workerScope() {
   const subscribed: unknown[] = [];
   const posted: unknown[] = [];

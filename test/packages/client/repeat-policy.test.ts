@@ -32,7 +32,7 @@ it('doubles the wait for each repeat of one cause, up to six hours', () => {
   expect(wait('BAD_REQUEST', ofList('two', 8))).toBe(0);
   expect(wait('REQUEST_EXPIRED')).toBe(0);
   expect(wait('BAD_REQUEST', ofList('one', 7), 3600_000)).toBe(18_000);
-  // The phone's clock was a year ahead and has been corrected.
+  // The phone's clock was a year ahead, and has been corrected.
   expect(wait('BAD_REQUEST', ofList('one', 7), -365 * day)).toBe(0);
 });
 

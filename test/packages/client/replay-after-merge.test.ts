@@ -5,7 +5,7 @@ import { sealSecretBox } from '../../support/noble-oracle.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
-/** A message as FCM delivers it, sealed with a push key. */
+/** A message as FCM delivers it, encrypted with a push key. */
 function push({ pushKeyId, key }: PushKey, realm_url: string, message_id: number) {
   const message = {
     type: 'message',

@@ -4,7 +4,7 @@ import { createPhone } from './phone.js';
 
 const token = (name: string): PushToken => ({ tokenKind: 'fcm', token: name });
 
-/** A phone, and a second one with a restored copy of its account store; both use the same server. */
+/** A phone, and a second phone with a restored copy of the first one's account store. Both use the same server. */
 async function restored() {
   const first = await createPhone();
   const { server, bouncerPublicKey } = first;

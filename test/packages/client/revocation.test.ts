@@ -12,7 +12,7 @@ const serverPath = '/api/v1/mobile_push/revoke';
 const offline = () => Promise.reject(new TypeError('fetch failed'));
 const notFoundPage = () => new Response('<!doctype html><h1>Not Found</h1>', { status: 404 });
 
-/** A phone that is registered at a server of this level. */
+/** A phone that is registered with a server of this feature level. */
 async function registeredPhone(level: number, options: Partial<PushClientOptions> = {}) {
   const storage = new TextsInMemory();
   const { keyList: _keyList, ...stores } = createTextStores(storage);

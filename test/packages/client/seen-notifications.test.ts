@@ -25,7 +25,7 @@ async function addAll(seen: SeenNotifications, notifications: readonly SeenNotif
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => message(index));
 
-/** Stores with a small capacity, and those of the app. */
+/** Stores with a small capacity, and the stores that apps use. */
 const kinds: readonly [string, number, () => SeenNotifications][] = [
   ['in memory', 3, () => createMemorySeenNotifications(3)],
   ['as text', textCapacity, () => createTextStores(new TextsInMemory()).seen],
@@ -50,7 +50,7 @@ describe.each(kinds)('The record of seen notifications, %s', (_, capacity, creat
     await addAll(seen, upTo(capacity + 1));
     const answers = await addAll(seen, [message(-1), message(0), message(0, 'BBBB'), message(1)]);
     expect(answers).toEqual([false, false, false, false]);
-    // The message of time 1 is known by its name; another one of the same time is new.
+    // The message with time 1 is known by its name. A different message with the same time is new.
     expect(await addAll(seen, [message(1, 'BBBB'), message(1, 'CCCC')])).toEqual([true, false]);
   });
 
@@ -203,7 +203,7 @@ describe('The record of seen notifications as text', () => {
       number,
     ];
     vi.setSystemTime(1000 * (second + 1));
-    // Fill it, so that the damaged entry is evicted.
+    // Fills the store, so that the damaged entry is evicted.
     await addAll(
       seen,
       Array.from({ length: textCapacity - 1 }, (_, index) => message(second + 100 + index)),

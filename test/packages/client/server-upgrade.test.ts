@@ -8,7 +8,7 @@ import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
 const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
-/** A phone that registered in the older generation, with a server that was upgraded since. */
+/** A phone that registered in the older generation, with a server that has been upgraded since. */
 async function registeredBefore() {
   const phone = await createUpgradedPhone();
   phone.server.featureLevel = 431;
@@ -121,7 +121,7 @@ describe('When a server is downgraded', () => {
     await registrar.sync();
     const [{ key, pushKeyId } = { key: new Uint8Array(), pushKeyId: 0 }] =
       (await row()).device?.pushKeys ?? [];
-    /** A push that the server has sealed with the only push key. */
+    /** A push that the server has encrypted with the only push key. */
     const pushTo = (messageId: number, to: ModelDevice) =>
       clientDevices.sealFor(
         to,
@@ -177,7 +177,7 @@ describe('When a server is downgraded', () => {
     expect(server.devices.size).toBe(0);
     for (const push of inFlight) expect(await client.open(push)).toMatchObject({ kind: 'notification' });
     expect(await notify(3)).toMatchObject([{ kind: 'notification' }]);
-    // A key in use is kept after 30 days. It is destroyed when another key has replaced it.
+    // A key in use is kept after 30 days. It is destroyed once a new key has replaced it.
     server.now += 31 * day;
     const last = clientDevices.sealFor(
       device(),

@@ -14,14 +14,14 @@ import { createFollowingPhone, second, third } from './following-phone.js';
 
 let otherTab: typeof thisTab;
 
-/** Loads the client's code a second time: the two copies share no memory, like two tabs without Web Locks. */
+/** Loads the client's code a second time. The two copies share no memory, like two tabs without Web Locks. */
 beforeAll(async () => {
   vi.resetModules();
   otherTab = await import('@waxwing/client');
   expect(otherTab.createPushClient).not.toBe(thisTab.createPushClient);
 });
 
-/** A storage with promises, such as AsyncStorage, that answers after a random short time. */
+/** An asynchronous storage, such as AsyncStorage, with a short random delay. */
 function slowStorage(texts: Map<string, string>): TextStorage {
   const soon = () => new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 2));
   return {
@@ -59,7 +59,7 @@ async function registrarOn(
   return client.registrar({ realmUrl, userId, email, apiKey });
 }
 
-/** How the two clients get the account table of one storage. */
+/** The ways in which two clients get the account table of a shared storage. */
 const wrappings: readonly [string, (texts: Map<string, string>) => () => PushAccountStore][] = [
   [
     'one storage object',
@@ -83,7 +83,7 @@ const generations = [
   ['newer', 468, 'register_client_device'],
 ] as const;
 
-/** Runs `sync` of two clients at the same time. */
+/** Runs `sync` in two clients at the same time. */
 async function syncBoth(storeOf: () => PushAccountStore, featureLevel: number, other = thisTab) {
   const server = new FakeChatServer();
   server.featureLevel = featureLevel;
@@ -194,7 +194,7 @@ describe('two clients on one store', () => {
     one.publish();
     other.server.now += 1000;
     other.publish({ primary: third });
-    // Two accounts, because the syncs of one account would wait for each other.
+    // Two accounts, because syncs of the same account would wait for each other.
     const registrars = [one, other].map(({ client, server }, index) => {
       const { url: realmUrl, users, apiKey } = server;
       const [email, userId] = [...users][index] ?? ['', 0];

@@ -8,7 +8,7 @@ const day = 86_400_000;
 const sodium = await loadWasmSodium();
 let otherTab: typeof thisTab;
 
-/** Loads the client's code a second time: the two copies share no memory, like two processes without Web Locks. */
+/** Loads the client's code a second time. The two copies share no memory, like two processes without Web Locks. */
 beforeAll(async () => {
   vi.resetModules();
   otherTab = await import('@waxwing/client');
@@ -24,7 +24,7 @@ class TwoTabs {
   readonly bouncerPublicKey = this.server.addBouncerKey(1);
   token = 'token';
 
-  /** A registrar in one of the tabs. `step` runs before each access to the storage and around each request. */
+  /** A registrar in one of the tabs. `step` runs before each storage access, and before and after each request. */
   async registrar({ createPushClient, createTextStores }: typeof thisTab, step: Step = async () => {}) {
     const { server, storage, bouncerPublicKey } = this;
     const { keyList: _keyList, ...stores } = createTextStores({
@@ -49,11 +49,11 @@ class TwoTabs {
     return client.registrar({ realmUrl, userId, email, apiKey });
   }
 
-  /** The phone's stored data, and the devices that would notify it. */
+  /** The phone's stored data, and the server's devices that would notify it. */
   left() {
     const { server, storage } = this;
     const accounts = storage.texts.has('waxwing.accounts');
-    // A server that was downgraded neither uses nor removes devices of the newer generation.
+    // A downgraded server neither uses nor removes devices of the newer generation.
     const newer = server.featureLevel < 468 ? 0 : server.clientDevices.rows.size;
     return { accounts, older: server.devices.size, newer };
   }

@@ -11,7 +11,7 @@ import {
 import { parsePushAccountId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 
-/** A storage such as `localStorage`, or with promises such as AsyncStorage. */
+/** A synchronous storage such as `localStorage`, or an asynchronous one such as AsyncStorage. */
 function createTextStorage(isAsynchronous: boolean) {
   const texts = new Map<string, string>();
   const soon = async () => {

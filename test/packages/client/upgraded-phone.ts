@@ -22,7 +22,7 @@ export async function createUpgradedPhone(options: Partial<PushClientOptions> = 
     if (only === undefined || others.length > 0) throw new Error(`${clientDevices.rows.size} devices`);
     return only;
   };
-  /** Sends a message to every device. Returns how the phone opens each push. */
+  /** Sends a message to every device. Returns the result of opening each push on the phone. */
   let pushes = 0;
   const nextNonce = () => {
     pushes += 1;

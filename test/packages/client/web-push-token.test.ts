@@ -15,7 +15,7 @@ const auth = 'k8JV6sjdbhAi1n3_LDBLvA';
 const token = JSON.stringify({ endpoint, p256dh, auth });
 const json = { endpoint, expirationTime: null, keys: { p256dh, auth } };
 
-/** What a browser gives: properties of the prototype, and keys only from its methods. */
+/** A subscription as in browsers: the prototype has the properties, and only methods return the keys. */
 class BrowserSubscription {
   get endpoint(): string {
     return endpoint;

@@ -22,7 +22,7 @@ function optionsWithout(name: string, others: object): PushClientOptions {
   return { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
 }
 
-/** What apps without types pass in place of a store: a storage. */
+/** A storage, which untyped apps may pass by mistake instead of a store. */
 const localStorageLike = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
 
 describe('Invalid options from an app without types', () => {
@@ -49,7 +49,7 @@ describe('Invalid options from an app without types', () => {
     ],
   ])('is refused as a push token by its field: %s', async (_, pushToken, message) => {
     const { server, knobs, registrar } = await createPhone();
-    // A sync that has nothing to send refuses the token too.
+    // A sync that has nothing to send also refuses the token.
     await registrar.sync();
     knobs.token = pushToken as PushToken;
     const refused = registrar.sync();

@@ -3,7 +3,7 @@ import { parseFragment, type DefaultTreeAdapterTypes as Tree } from 'parse5';
 const mathElements =
   'math semantics annotation mrow mi mo mn ms mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph';
 
-/** The elements that rendered HTML may contain, with the attributes that each may have. */
+/** Elements that rendered HTML may contain, with the attributes that each may have. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(
     'p br hr h1 h2 h3 h4 h5 h6 strong em del code pre blockquote ul li table thead tbody tr'
@@ -52,7 +52,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 const safeHref = /^(?:https?:\/\/|mailto:|\/user_uploads\/|\/?#narrow\/)/;
-/** Lengths, colors and alignment; nothing that loads a resource. */
+/** Styles with lengths, colors and alignment only. None of them can load a resource. */
 const safeStyle = /^(?:[a-z-]+: ?(?:calc\(100% - [0-9.]+em\)|[#a-z0-9. -]+)(?:;|$))*$/i;
 
 /** Parses HTML as a browser does. Returns every element, attribute and URL that is not allowed. */

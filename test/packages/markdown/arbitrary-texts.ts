@@ -75,7 +75,7 @@ export const pieces: readonly string[] = [
 
 const piece = fc.oneof(fc.constantFrom(...pieces), fc.string({ unit: 'binary', maxLength: 3 }));
 
-/** Texts of these fragments in random order. */
+/** Texts that consist of these fragments in random order. */
 export const arbitraryText = fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
 
 /** Texts of the maximum length that repeat a few fragments. */
@@ -83,7 +83,7 @@ export const arbitraryLongText = fc
   .tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.array(piece, { maxLength: 3 }))
   .map(([repeated, first]) => fill(first.join(''), repeated.join('')));
 
-/** A text of 10,000 code points: `first`, then `repeated` as often as it fits. */
+/** A text of exactly 10,000 code points: `first`, then `repeated` until the text is full. */
 export function fill(first: string, repeated: string): string {
   const text = repeated === '' ? 'a' : repeated;
   return [...(first + text.repeat(Math.ceil(10_000 / [...text].length)))].slice(0, 10_000).join('');
@@ -107,7 +107,7 @@ const texPieces = [
   '\\begin{array}{cc}',
 ];
 
-/** Formulas of these commands in random order. */
+/** Formulas that consist of these commands in random order. */
 export const arbitraryTex = fc
   .array(
     fc.oneof(

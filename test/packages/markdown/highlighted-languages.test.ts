@@ -5,7 +5,7 @@ import { highlighterLanguages } from '#markdown/code/highlighter-languages.js';
 
 const library = createRequire(new URL('../../../packages/markdown/package.json', import.meta.url));
 
-// Code embedded in other code: its highlighting shows whether the embedded grammar was loaded too.
+// Code embedded in other code. Its highlighting shows whether the embedded grammar was loaded too.
 const samples = [
   '<p class="a">b</p><style>p { color: red }</style><script>const a = `b` + html`<b>c</b>`;</script>',
   '# A\n\n<b>bold</b>\n\n```js\nconst a = 1;\n```\n',

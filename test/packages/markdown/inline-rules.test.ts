@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
-/** The HTML inside the paragraph of a text that is one paragraph. */
+/** The HTML inside the paragraph, for a text that consists of one paragraph. */
 const inline = (text: string) => /^<p>(.*)<\/p>$/s.exec(html(text))?.[1];
 
 describe('text', () => {

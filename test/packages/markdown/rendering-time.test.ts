@@ -5,7 +5,9 @@ import { processorMilliseconds, slownessOfMachine } from '../../support/processo
 import { arbitraryLongText, fill, pieces } from './arbitrary-texts.js';
 import { facts } from './facts.js';
 
-/** Maximum CPU time to render or diff messages of maximum length, on an ordinary machine. Blocks the event loop. */
+/**
+ * Maximum CPU time to render or diff a message of maximum length on an ordinary machine. This blocks the event loop.
+ */
 const limitMilliseconds = 50;
 
 function isSlow(run: () => unknown): boolean {
@@ -48,7 +50,7 @@ describe('a message of 10,000 code points renders in bounded time', () => {
 
   it('with code in any language', () => {
     const words = ['begin ', '"', '(', `${'a'.repeat(150)} `, `${'('.repeat(150)}\n`];
-    // Excludes names with a space, because a language after a fence ends there.
+    // Excludes names with a space, because the language name after a fence ends at a space.
     const texts = knownLanguages
       .filter((language) => !language.includes(' '))
       .flatMap((language) =>

@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('in a browser', () => {
       await page.setContent(
         `<!doctype html><body>${all.map((one) => `<div>${one}</div>`).join('\n')}</body>`,
       );
-      // Dispatch the events that a reader's pointer and keyboard would cause on every element.
+      // Dispatches the events that a reader's pointer and keyboard would cause on every element.
       const count = await page.evaluate(() => {
         const elements = [...document.body.querySelectorAll('*')];
         for (const element of elements) {

@@ -127,7 +127,7 @@ describe('JSON', () => {
     fc.assert(
       fc.property(fc.jsonValue({ noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value);
-        // parseJson makes bigints of integers that a double may not hold exactly, unless they have an exponent.
+        // parseJson returns a bigint for an integer that a double may not represent exactly, unless it has an exponent.
         const isLong = (found: unknown) =>
           Number.isInteger(found) && !Number.isSafeInteger(found) && Math.abs(found as number) < 1e21;
         const expected = JSON.parse(text, (_name, found) => (isLong(found) ? BigInt(String(found)) : found));

@@ -3,7 +3,7 @@ import { isInteger, parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 
-/** Parses the same text with a library that reads digit by digit. */
+/** Parses the text with an independent library that reads digit by digit. */
 function oracle(text: string): unknown {
   return parse(text, null, (digits) => {
     const value = Number(digits);

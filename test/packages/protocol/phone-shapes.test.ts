@@ -121,7 +121,7 @@ const pushDeviceEvent = fc.record(
   { requiredKeys: ['type', 'push_account_id', 'status'] },
 );
 
-/** Values that are most likely to break a shape: at the limits of its fields. */
+/** Edge-case values, at the limits of fields. */
 const awkward: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom<JsonValue>(
     null,
@@ -162,7 +162,7 @@ function mutate(value: JsonValue, path: readonly number[], change: JsonValue | u
   return { ...others, [name]: mutate(inner ?? null, rest, change) };
 }
 
-/** Valid values, the same with up to three mutations, and unrelated values. */
+/** Valid values, valid values with up to three mutations, and unrelated values. */
 function wireValues(valid: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> {
   const mutation = fc.tuple(
     fc.array(fc.nat({ max: 20 }), { minLength: 1, maxLength: 3 }),
@@ -177,7 +177,7 @@ function wireValues(valid: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> {
 }
 
 const bytesOf = (value: JsonValue): Uint8Array => new TextEncoder().encode(stringifyJson(value));
-/** The value as received: without our prototypes, and with bigints where they belong. */
+/** The value as received: with plain prototypes, and with bigints where parsing returns them. */
 const overTheWire = (value: JsonValue): JsonValue => parseJson(stringifyJson(value));
 
 describe.each([
@@ -229,7 +229,7 @@ describe.each([
       }),
       { numRuns: 2000 },
     );
-    // Both results occurred often enough to make the comparison meaningful.
+    // Both results must occur often enough to make the comparison meaningful.
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(200);
   });
 });

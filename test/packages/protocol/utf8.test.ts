@@ -8,7 +8,7 @@ function byPlatform(bytes: Uint8Array): string | undefined {
   try {
     return platform.decode(bytes);
   } catch {
-    // The bytes are not UTF-8.
+    // The bytes are not valid UTF-8.
     return undefined;
   }
 }

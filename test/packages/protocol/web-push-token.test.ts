@@ -16,7 +16,7 @@ const endpoint = 'https://push.example/AbC';
 const subscription = { endpoint, p256dh, auth };
 const textOf = (fields: object) => JSON.stringify({ ...subscription, ...fields });
 
-/** Endpoints as push services assign them: a URL parser has written each of them. */
+/** Endpoints as push services assign them, which means serialized by a URL parser. */
 const anyEndpoint = fc
   .webUrl({ validSchemes: ['https'], withQueryParameters: true })
   .filter((url) => URL.canParse(url) && !/['^]/.test(url))
@@ -50,7 +50,7 @@ describe('a Web Push token', () => {
       fc.property(part, part, part, (host, path, query) => {
         const url = `https://${host}/${path}?${query}`;
         if (parseWebPushToken(textOf({ endpoint: url })) === undefined) return;
-        // A punycode label may be invalid; then the relay finds no address for the host.
+        // A punycode label may be invalid. In that case, the relay cannot resolve the host.
         if (!/xn--/.test(host)) expect(new URL(url).href).toBe(url);
       }),
       { numRuns: 3000 },

@@ -9,7 +9,10 @@ import {
 } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** The shapes that a phone checks by hand, written in zod: both must accept the same values with the same results. */
+/**
+ * The shapes that a phone checks with handwritten code, written in zod. Both must accept the same values and return the
+ * same results.
+ */
 
 const id = z.union([z.number().int(), z.bigint()]);
 const everyNotification = { realm_url: z.string(), realm_name: z.string().optional(), user_id: id };
@@ -80,7 +83,7 @@ export const pushDeviceEvent = z.object({
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** The result of `parseNotification`, by zod. */
+/** `parseNotification`, implemented with zod. */
 export function parseNotificationByZod(bytes: Uint8Array): unknown {
   try {
     return notification.safeParse(parseJson(utf8.decode(bytes))).data;
@@ -116,7 +119,7 @@ const sealedShape = z.object({
   sequence: z.number().int().nonnegative().nullish(),
 });
 
-/** The result of `parsePushRegistration`, by zod. */
+/** `parsePushRegistration`, implemented with zod. */
 export function parsePushRegistrationByZod(bytes: Uint8Array): unknown {
   const shape = sealedShape.safeParse(parseObject(bytes));
   if (!shape.success) return undefined;

@@ -20,7 +20,7 @@ eachBackend((backend) => {
   let server: PushServer;
   /** Paths of the requests that end a phone's notifications, in order. */
   let asked: string[];
-  /** The relay's reaction to those requests, if not its own. */
+  /** Replaces the relay's normal reaction to those requests, if set. */
   let reaction: RelayReaction | undefined;
   beforeEach(async () => {
     server = await PushServer.start(backend);
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     server.relay.isDown = false;
     const tried = asked.length;
     expect(await waiting()).toEqual([removalKind, revocationKind]);
-    // A request that succeeds ends the wait of both jobs, although their own backoff has not ended.
+    // A successful request ends the wait of both jobs, although their own backoff is not over.
     await server.activeAccount(bob, '6');
     await expect
       .poll(async () => {

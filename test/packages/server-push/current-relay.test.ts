@@ -29,7 +29,7 @@ function account(authorities: string, serverKey = 'key'): RelayAccount {
 }
 
 it('new CA certificates are used from the next request on, and not before', async () => {
-  // Only the options that a probe reads.
+  // Contains only the options that a probe reads.
   const options = { relay: account(otherCa), clock: Date.now, realm: { uuid: 'x' } };
   const records = { monitor: { report: async () => undefined }, results: {} };
   const current = new CurrentRelay(options as unknown as ServerPushOptions, records as never);

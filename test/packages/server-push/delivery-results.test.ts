@@ -20,7 +20,7 @@ eachBackend((backend) => {
   });
   afterEach(() => server.close());
 
-  /** Reacts to each notify request by the tokens that it names. */
+  /** Makes the relay's reaction to a notify request depend on its token ids. */
   function relayReacts(react: (tokenIds: readonly string[]) => RelayReaction): void {
     server.relay.around = ({ path, body }, otherwise) => {
       if (!path.endsWith('/notify')) return otherwise();

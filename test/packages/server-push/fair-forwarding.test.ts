@@ -17,7 +17,7 @@ const now = 1_773_000_000_000;
 const [ada, bob] = [user(7), user(8)];
 const testMilliseconds = 60_000;
 
-/** A server whose registrations wait until `forward` starts to send them to the relay. */
+/** A server that queues registrations until `forward` starts to send them to the relay. */
 async function waitingServer(backend: TestBackend) {
   const relay = await RelayStandIn.start();
   relay.otherwise(registered(1));
@@ -69,7 +69,10 @@ async function waitingServer(backend: TestBackend) {
           }
         }
       }),
-    /** Forwards until the relay was asked about an account. Returns the accounts in the order of the requests. */
+    /**
+     * Forwards registrations until the relay has received the given account. Returns the accounts in the order of the
+     * requests.
+     */
     async forward(pushAccountId: number): Promise<string[]> {
       const asked = () =>
         relay.requests.map(({ body }) => new URLSearchParams(body).get('push_account_id') ?? '');
@@ -137,7 +140,7 @@ it('all pending registrations of a user are forwarded soon after the relay is ba
     const phones = Array.from({ length: 12 }, (_, index) => testPhone(String(index)));
     const account = await test.addAccount('ada@example.com');
     for (const { fields } of phones) await test.register(account, fields);
-    // Passes ten hours of failed attempts, after which retries are minutes apart.
+    // Advances through ten hours of failed attempts, after which retries are minutes apart.
     for (let hour = 0; hour < 10; hour += 1) {
       await test.settle();
       test.now += 3_600_000;

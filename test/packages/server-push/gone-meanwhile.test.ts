@@ -18,7 +18,7 @@ const message = {
   recipient: { kind: 'direct', userIds: [ada, bob] },
 } as const;
 
-/** The answer of a stock relay, which has no result per device. */
+/** Converts an answer to that of a stock relay, which has no result per device. */
 function asStock(reaction: RelayReaction): RelayReaction {
   if (typeof reaction === 'string') return reaction;
   return { ...reaction, body: { ...Object(reaction.body), results: undefined } };
@@ -27,7 +27,7 @@ function asStock(reaction: RelayReaction): RelayReaction {
 eachBackend((backend) => {
   describe('during a slow relay request, a notification', () => {
     let server: PushServer;
-    /** Runs while the relay works on the first notify request. */
+    /** Runs while the relay processes the first notify request. */
     let meanwhile: () => Promise<unknown>;
     beforeEach(async () => {
       server = await PushServer.start(backend);
@@ -118,7 +118,8 @@ eachBackend((backend) => {
 
     it('reaches no further batch of a user who was deactivated', async () => {
       meanwhile = removeAll;
-      // The relay is known to accept several devices, and the user has more of them than one request may name.
+      // The server knows that the relay accepts several devices, and the user has more devices than fit into one
+      // request.
       server.relay.around = (_, react) => react();
       await server.notify(ada);
       await server.database.write(async ({ db }) => {

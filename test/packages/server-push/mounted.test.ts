@@ -19,7 +19,7 @@ import { eachBackend } from '../../support/test-databases.js';
 const realm = { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836', url: 'https://bank.example.com', name: 'Bank' };
 const content = { type: 'test', time: 1 } as const;
 
-/** A host's own connection to the database of push. */
+/** The host's own connection to the push database. */
 interface HostConnection {
   run(text: string): Promise<unknown>;
   readonly connection: Parameters<ServerPush['notify']>[2];
@@ -53,7 +53,7 @@ eachBackend((backend) => {
       relay = await RelayStandIn.start();
       url = await backend.freshUrl();
       host = await (backend.name === 'sqlite' ? connectSqlite(url) : connectPg(url));
-      // A table of the host in the same database.
+      // A table in the same database that belongs to the host.
       await host.run('create table orders (id integer)');
       database = await openPushDatabase({ url });
       options = {

@@ -28,7 +28,10 @@ eachBackend((backend) => {
   class Phone {
     readonly server: PushServer;
     readonly held: HeldAnswers;
-    /** The newest registration of each account or device, and whether the relay accepts it; the last one made is last. */
+    /**
+     * Whether the relay accepts the newest registration of each account or device. In the order of registration, newest
+     * last.
+     */
     readonly newest = new Map<string, boolean>();
     #device: ClientDeviceId | undefined;
 
@@ -75,7 +78,7 @@ eachBackend((backend) => {
       const group = { ...keyGroup(1), ...tokenGroup('token'), encrypted_push_registration: sealed };
       const before = (await server.push.clientDevicesOf(ada))[id];
       await server.register(ada, id, group);
-      // A device that has the token, active or pending, keeps its registration.
+      // A device keeps its registration if it has the token, active or pending.
       const isPending =
         before?.pending_push_token_id !== null && before?.push_registration_error_code === null;
       if (before?.push_token_id === null && !isPending) this.#note(`device ${id}`, next.isRefused);

@@ -25,13 +25,13 @@ eachBackend((backend) => {
     const accounts = async (userId = ada) => Object.keys(await server.push.pushDevicesOf(userId));
     const tokens = async (userId = ada) =>
       Object.values(await server.push.clientDevicesOf(userId)).map((device) => device.push_token_id);
-    /** What a notification to the user reaches: relay devices and tokens. */
+    /** Notifies the user. Returns the relay devices and tokens that are reached. */
     async function reached(): Promise<(number | string | undefined)[]> {
       server.relay.deliveries.length = 0;
       await server.notify(ada);
       return server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId);
     }
-    /** Registers a new device of the newer generation, and does not wait for the relay. */
+    /** Registers a new device of the newer generation without waiting for the relay. */
     async function registerDevice(): Promise<ClientDeviceId> {
       server.now += 1;
       const id = await server.createDevice(ada);
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     });
 
     it('keeps the older generation if the relay refuses a later registration of the newer', async () => {
-      // The relay knows the token, since another user of the phone has it.
+      // The relay knows the token because another user of the phone has it.
       await server.activeDevice(bob, 'token', 2);
       await server.activeAccount(ada, '1');
       const { around } = server.relay;

@@ -61,7 +61,7 @@ eachBackend((backend) => {
     });
 
     const authorization = (userId: number) => `Basic ${Buffer.from(`${userId}:key`).toString('base64')}`;
-    /** Sends a request of a user: a form in the body, or in the query of a GET. */
+    /** Sends a user's request, with a form in the body or, for a GET, in the query. */
     async function ask(
       userId: number,
       [method, path]: readonly [string, string],
@@ -116,7 +116,7 @@ eachBackend((backend) => {
         apiKey: 'key',
       });
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
-      // A second sync, when nothing is pending.
+      // A second sync, with nothing pending.
       expect(await registrar.sync()).toMatchObject({ code: 'active' });
       expect(Object.values(await push.clientDevicesOf(userId as never))).toHaveLength(1);
       await registrar.forget();
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       ]);
       const ids = [queue.last_event_id, ...events.map(({ id }) => id)];
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-      // The change answers the waiting poll, and nothing answers it earlier.
+      // The change answers the waiting poll, which is not answered before.
       const next = poll(userId, { ...queue, last_event_id: events.at(-1)?.id ?? 0 });
       await registerToken(userId, deviceId, 'a token');
       const [, update] = (await next).events;

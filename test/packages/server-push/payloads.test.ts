@@ -14,7 +14,7 @@ const ada = user(7);
 const keyId = 11;
 const jobKind = 'notifications/deliver-notification';
 
-/** The phone whose key the server has. */
+/** Creates the phone that has the server's key. */
 async function startPhone(): Promise<PushClient> {
   const accounts = createMemoryPushAccountStore();
   const key = { pushKeyId: parsePushKeyId(keyId) as never, key: keyOf(keyId), createdAt: 1 };
@@ -43,7 +43,7 @@ eachBackend((backend) => {
   });
   afterEach(() => server.close());
 
-  /** The relay's notifications in the form in which the phone gets them. */
+  /** The notifications sent to the relay, in the form in which the phone gets them. */
   const arrived = () =>
     server.relay.stand.requests
       .filter(({ path }) => path.endsWith('/notify'))
@@ -74,11 +74,11 @@ eachBackend((backend) => {
         kind: 'notification',
         notification: { type: 'payload', id: 'order-1', time: 1_773_000_000, payload },
       });
-      // An app can log the result as JSON, although it contains a bigint.
+      // An app can serialize the result as JSON, although it contains a bigint.
       expect(JSON.parse(JSON.stringify(opened))).toMatchObject({
         notification: { payload: { ...payload, account: '4611686018427387904' } },
       });
-      // A notification with the same id is a repeat, even if its payload is another one.
+      // A notification with the same id is a repeat, even if its payload is different.
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload: {} });
       expect(await phone.open(arrived()[1] ?? {})).toMatchObject({ reason: 'repeat' });
       await server.notify(ada, { type: 'payload', id: 'order-2', time: 1_773_000_000, payload });

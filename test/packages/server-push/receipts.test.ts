@@ -18,9 +18,9 @@ interface Receipt {
 
 eachBackend((backend) => {
   let server: PushServer;
-  /** Receipts that the relay keeps of queued notifications. */
+  /** The relay's receipts for queued notifications. */
   let receipts: Map<string, Receipt>;
-  /** The ids of each request for receipts. */
+  /** The ids in each request for receipts. */
   let asked: string[][];
   let isKnown: boolean;
 

@@ -40,7 +40,7 @@ interface SentRegistration {
   readonly bouncer_public_key: string;
 }
 
-/** The registrations in a batch request; the account ids of these tests are small. */
+/** The registrations in a batch request. JSON.parse is safe here, because the account ids in these tests are small. */
 function sentIn({ body }: RelayRequest): SentRegistration[] {
   return (JSON.parse(body) as { registrations: SentRegistration[] }).registrations;
 }
@@ -77,7 +77,10 @@ eachBackend((backend) => {
     await database.jobs.start();
   }
 
-  /** Accepts them in one transaction, so that they wait for the relay together. Resolves when all were tried. */
+  /**
+   * Accepts registrations in one transaction, so that they wait for the relay together. Resolves when all have been
+   * attempted.
+   */
   async function accept(ids: readonly number[], sealed = 'sealed'): Promise<void> {
     await database.write(async (transaction) => {
       for (const id of ids) {

@@ -12,10 +12,10 @@ const registerPaths: readonly string[] = [relayRegisterPath, relayRegisterManyPa
 eachBackend((backend) => {
   describe('a notification for a dead registration, while the phone registers again,', () => {
     let server: PushServer;
-    /** Whether the relay takes registrations. */
+    /** Whether the relay accepts registrations. */
     let isTaking: boolean;
     let deadDevices: readonly number[];
-    /** Runs while the relay works on a notify request. */
+    /** Runs while the relay processes a notify request. */
     let meanwhile: () => Promise<unknown>;
     let deviceId: number;
     beforeEach(async () => {

@@ -12,7 +12,7 @@ const names = { program: 'waxwing-server', push: 'waxwing-server push', prefix: 
 const dayMilliseconds = 24 * 60 * 60_000;
 const expired = 'REQUEST_EXPIRED';
 
-/** Each code of a relay: its status, whether it is final, the device's final state, and the failing check. */
+/** Each of a relay's error codes: its status, whether it is final, the device's final state, and the failing check. */
 const rows = [
   ['INVALID_BOUNCER_PUBLIC_KEY', 400, true, 'INVALID_BOUNCER_PUBLIC_KEY', 'devices'],
   ['REQUEST_EXPIRED', 400, true, expired, 'devices'],
@@ -31,7 +31,7 @@ const rows = [
   ['RATE_LIMIT_HIT', 429, false, expired, 'quota'],
   ['NOT_FOUND', 404, false, expired, 'relay'],
   ['METHOD_NOT_ALLOWED', 405, false, expired, 'relay'],
-  // Codes of other services, or with a status that relays do not use for them.
+  // Codes of other services, or codes with a status that relays do not use for them.
   ['BAD_REQUEST', 404, false, expired, 'relay'],
   ['A_NEW_CODE', 422, false, expired, 'relay'],
 ] as const;

@@ -87,7 +87,7 @@ eachBackend((backend) => {
         return accepted.key;
       });
 
-    /** Registers; the relay gives this device id. */
+    /** Registers a phone. The relay assigns this device id. */
     async function register(userId: UserId, pushAccountId: string, relayDeviceId: number, hash = 'a') {
       relay.next(registered(relayDeviceId));
       await accept(userId, pushAccountId, `${pushAccountId} ${hash}`);
@@ -212,7 +212,7 @@ eachBackend((backend) => {
     it('include one whose registration was superseded before the relay accepted it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
-      // The user is removed while the relay answers the registration.
+      // The user is removed while the registration is in flight to the relay.
       const gone = new Promise<void>((resolve) => {
         relay.otherwise(({ path }) => {
           if (path === removePath) return { status: 404 };

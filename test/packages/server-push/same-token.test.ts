@@ -79,7 +79,10 @@ eachBackend((backend) => {
 
     const formOf = ({ body }: RelayRequest) => new URLSearchParams(body);
     const isRegistration = ({ path }: RelayRequest) => path.endsWith('/register');
-    /** Relay devices have the number of their account plus 1000. The relay finds `sameToken` for each account. */
+    /**
+     * Scripts the relay. Its device ids are the account's number plus 1000. For each account, it reports the accounts
+     * in `sameToken`.
+     */
     function answer(sameToken: Readonly<Record<string, readonly number[]>> = {}) {
       answerBy((id) => sameToken[id]);
     }
@@ -150,7 +153,7 @@ eachBackend((backend) => {
       expect(removed()).toEqual([1002]);
     });
 
-    // Depending on the order in which the relay handles the two, one of them or each finds the other at first.
+    // Depending on the order in which the relay handles the two registrations, one or both of them find the other.
     it.each([
       ['each finds the other', { 1: [2], 2: [1] }],
       ['the older one finds the newer', { 1: [2] }],

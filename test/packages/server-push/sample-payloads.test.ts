@@ -17,7 +17,7 @@ import { sealForKey } from '#server-push/notifications/seal-notification.js';
 import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { openSealed, openSecretBox, seal, sealSecretBox } from '../../support/noble-oracle.js';
 
-/** Payloads of stock servers of both generations, verbatim from their own tests. */
+/** Payloads of stock servers in both generations, verbatim from those servers' tests. */
 const samples = {
   'a channel message for a mentioned group':
     '{"channel_id":10,"channel_name":"Denmark","content":"@test_user_group","mentioned_user_group_id":41,"mentioned_user_group_name":"test_user_group","message_id":45,"realm_name":"Zulip Dev","realm_url":"http://zulip.testserver","recipient_type":"channel","sender_avatar_url":"https://secure.gravatar.com/avatar/818c212b9f8830dfef491b3f7da99a14?d=identicon&version=1","sender_full_name":"aaron","sender_id":6,"time":1754385395,"topic":"test","type":"message","user_id":10}',
@@ -36,7 +36,7 @@ const keyPair = sodium.generateKeyPair();
 const [key, nonce] = [sodium.randomBytes(32), sodium.randomBytes(24)];
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** The fields of all samples; each has some of them. */
+/** Fields of all samples. Each sample has some of them. */
 interface Sample {
   readonly type: NotificationContent['type'];
   readonly time: number;
@@ -55,7 +55,7 @@ interface Sample {
   readonly mentioned_user_group_name: string;
 }
 
-/** Input for our server to send a sample's content. */
+/** Input that makes our server send a sample's content. */
 function contentOf(sample: Sample): NotificationContent {
   const { type, time, mentioned_user_group_id: group } = sample;
   if (type === 'test') return { type, time };
@@ -80,7 +80,7 @@ function contentOf(sample: Sample): NotificationContent {
 interface Generation {
   /** The payload in which a stock server sends a plaintext. */
   readonly stockPayload: (plaintext: Uint8Array) => Record<string, unknown>;
-  /** The text that our server sends for a content, opened by another implementation. */
+  /** The text that our server sends for some content, decrypted by another implementation. */
   readonly sent: (content: NotificationContent) => string;
 }
 

@@ -95,7 +95,7 @@ describe('a registration that is not renewed', () => {
       expect(await metrics.text()).toContain('waxwing_rows_removed_total{kind="unrenewed-push-device"} 1');
       await register(ada);
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });
-      // A clock that jumps ahead, or a server that was off, removes nothing for a week.
+      // After a clock jump or a long downtime, nothing is removed for a week.
       await pass(500 * day);
       await pass(6 * day);
       expect(await push.pushDevicesOf(ada)).toEqual({ [ada]: active });

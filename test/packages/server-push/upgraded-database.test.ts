@@ -10,8 +10,8 @@ const ada = user(7);
 const hour = 3_600_000;
 
 /**
- * The newest migration of the versions that must be upgradable: the last one with the older generation only, and the
- * latest.
+ * The newest migration of each version that must be upgradable: the last version with only the older generation, and
+ * the latest version.
  */
 const versions = ['0007-registered-at', '0010-relay-accounts'] as const;
 const names = Object.keys(serverPushMigrations.migrations);
@@ -24,7 +24,7 @@ function upTo(version: string) {
   return [{ ...serverPushMigrations, migrations }];
 }
 
-/** Tables with rows in that version. */
+/** Tables that have rows in the older version. */
 const filled = [
   'client_devices',
   'jobs',
@@ -34,7 +34,7 @@ const filled = [
   'test_notifications',
 ];
 
-/** Copies the rows, in the columns that the older tables have. Ids stay the same. */
+/** Copies the rows with the columns that the older tables have. Ids stay the same. */
 async function copyRows(from: Kysely<never>, to: Kysely<never>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   const override = sql.raw(isPostgres(to) ? 'overriding system value' : '');

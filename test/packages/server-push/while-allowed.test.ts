@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { whileAllowed } from '#server-push/relay-link/while-allowed.js';
 
-/** Work that rejects with the reason when the signal aborts. */
+/** Work that rejects with the signal's reason when the signal is aborted. */
 function work(allowed: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     allowed.addEventListener('abort', () => reject(allowed.reason));

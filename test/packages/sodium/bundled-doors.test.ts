@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const entry = 'virtual:entry';
 
-/** A module from a text, so that a bundle needs no files. */
+/** A module from source text, so that a bundle needs no files. */
 function virtualModule(id: string, code: string): Plugin {
   return {
     name: id,

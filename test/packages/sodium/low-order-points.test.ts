@@ -6,7 +6,7 @@ const { wasm, native } = await sodiumBackends();
 
 const prime = 2n ** 255n - 19n;
 
-// The u-coordinates of https://cr.yp.to/ecdh.html#validate, in decimal as given there.
+// The u-coordinates listed on https://cr.yp.to/ecdh.html#validate, in decimal as on that page.
 const ordersUpTo8 = [
   0n,
   1n,

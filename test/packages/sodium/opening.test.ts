@@ -85,7 +85,7 @@ describe('Opening without libsodium', () => {
     const keyPair = wasm.generateKeyPair();
     const ephemeralKey = new Uint8Array(32);
     ephemeralKey[0] = point;
-    // Anyone can make this box, because the X25519 result is zero for every private key.
+    // Anyone can forge this box, because the X25519 shared secret is zero for every private key.
     const forged = noble.sealWithSharedSecret(
       bytes('aGk='),
       keyPair.publicKey,

@@ -79,7 +79,7 @@ it('Only allocated memory is wiped, once, and memory that is already wiped stays
   expect([...memory.HEAPU8]).toEqual([7, 7, 7, 7, 0, 0, 0, 0, 7, 7, 7, 7, 7, 7, 7, 7]);
   memory.HEAPU8.fill(9);
   memory._free(4);
-  // Address 0 means that `malloc` found no room, so nothing is wiped.
+  // Address 0 means that `malloc` failed, so there is nothing to wipe.
   next = 0;
   memory._free(memory._malloc(16));
   expect([...memory.HEAPU8]).toEqual(Array(16).fill(9));

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a command on the database at `url`. `agrees` is a person's answer to a question. */
+/** Runs a command on the database at `url`. `agrees` is the user's answer to prompts. */
 async function run(url: string, argv: readonly string[], agrees = true) {
   const printed: string[] = [];
   const said: string[] = [];
@@ -50,7 +50,7 @@ async function runJson(url: string, ...argv: string[]): Promise<Record<string, u
   return JSON.parse((await run(url, [...argv, '--json'])).printed) as Record<string, unknown>;
 }
 
-/** A database with a pending job and a dead one, and no serving process. */
+/** Creates a database with a pending job and a dead job, and no running server. */
 async function withTwoJobs(backend: TestBackend): Promise<string> {
   const url = await backend.freshUrl();
   const database = await backend.open({ url, migrations: [], now: () => now });
@@ -280,7 +280,7 @@ describe('the commands about the queue', () => {
 
 it('the list of jobs names every state in its help', () => {
   const queue = new Command();
-  // Help uses none of the options.
+  // Help does not use any options.
   addQueueCommands(queue, {} as AdministrationOptions);
   const list = queue.commands.find((command) => command.name() === 'list');
   const described = list?.options.find(({ long }) => long === '--state')?.description;

@@ -19,9 +19,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/**
- * Listens like a PostgreSQL server that answers each message of a client with the next answer, and then disconnects.
- */
+/** Listens like a PostgreSQL server. Answers each client message with the next answer, then disconnects. */
 async function listenAnswering(...answers: Buffer[]): Promise<number> {
   const server = createServer((socket) => {
     const left = [...answers];
@@ -122,7 +120,8 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
 });
 
 /**
- * Speaks TLS like PostgreSQL if the client requests it, with a certificate for 127.0.0.1, and then refuses the user.
+ * Listens like a PostgreSQL server. Uses TLS with a certificate for 127.0.0.1 if the client requests it, and then
+ * refuses the user.
  */
 async function listenWithTls(): Promise<{ readonly port: number; readonly ca: string }> {
   const { certificate, privateKey, ca } = await makeTlsIdentity(['127.0.0.1', 'birds.example.org']);

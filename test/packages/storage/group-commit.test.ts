@@ -11,7 +11,7 @@ it('commits writes of the same event-loop tick together, and waits one more tick
   const begun: string[] = [];
   const begin = (name: string) => async () => void begun.push(name);
 
-  // The tick is requested first, so that it precedes any that a write requests.
+  // The tick is requested first, so that it precedes any tick that a write requests.
   let turn = nextTurn().then(() => [...begun]);
   const alone = database.write(begin('alone'));
   expect(await turn).toEqual([]);
@@ -44,8 +44,8 @@ it('runs writes that take locks first before the others of their batch, each kin
 });
 
 /**
- * Returns the number of commits in which writes end after a first one. Each tick adds some, batched or not, and takes
- * this long.
+ * Starts one write, and then more writes in each tick, batched or not. Each tick takes this long. Returns the number of
+ * commits that contain the later writes.
  */
 async function commitsOf(turns: readonly (readonly boolean[])[], turnMilliseconds: number): Promise<number> {
   let now = 0;
@@ -159,7 +159,7 @@ it.each(['outside a transaction', 'of a snapshot'])(
     };
     setImmediate(count);
     const turnsBetween = async (reader: typeof db, milliseconds: number): Promise<number> => {
-      // Begins in a new tick of the event loop.
+      // Starts in a new tick of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       await sql`select 1`.execute(reader);
       const before = turns;

@@ -43,7 +43,7 @@ async function writeMebibytes(
   }
 }
 
-/** A program of the operator that reads the notes and keeps its snapshot open. */
+/** Stands for an operator's program that reads the notes and keeps its snapshot open. */
 function readForLong(path: string): InstanceType<typeof DatabaseSync> {
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('begin');
@@ -67,7 +67,7 @@ describe('the write-ahead log of a SQLite file', () => {
   it('is checkpointed while a process writes', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 40);
-    // Checkpointed data is in the file itself; nothing else would write there before the database is closed.
+    // Checkpointed data is in the file itself. Nothing else would write to the file before the database is closed.
     await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(limit), { timeout: 20_000 });
     expect(await count(database)).toBe(40);
   });
@@ -91,7 +91,7 @@ describe('the write-ahead log of a SQLite file', () => {
   });
 
   /**
-   * Fills the log while a reader is active, ends the reader, and expects the result. `breakThread` returns a function
+   * Fills the log while a reader is active, ends the reader, and checks the result. `breakThread` returns a function
    * that repairs the thread.
    */
   async function fillBesideReader(breakThread: (path: string) => () => void): Promise<void> {
@@ -99,7 +99,7 @@ describe('the write-ahead log of a SQLite file', () => {
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
     const mend = breakThread(path);
-    // The second commit starts just below the bound, and may be as long as one commit can be.
+    // The second commit starts just below the limit, and may have the maximum size of one commit.
     const refusal = await writeMebibytes(database, 3, 110).catch((error: unknown) => error);
     mend();
     expect(refusal).toBeInstanceOf(DatabaseUnavailableError);

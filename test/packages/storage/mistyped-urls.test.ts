@@ -7,7 +7,7 @@ import fc from '../../support/fast-check.js';
 const halves = fc.stringMatching(/^[a-z][A-Z][0-9]{2}[a-z]{2}$/);
 const digits = fc.stringMatching(/^[1-9][0-9]{4}$/);
 const separators = fc.constantFrom(...'/?#@:%,&=; [\\+', '%2', '%zz', '%2F', '@@', '//', '');
-/** A password, and its parts, none of which may be shown. */
+/** A password and its parts. None of the parts may be shown. */
 const passwords = fc
   .tuple(fc.oneof(halves, digits), separators, fc.oneof(halves, digits))
   .map(([one, between, other]) => ({ password: `${one}${between}${other}`, parts: [one, other] }));

@@ -13,7 +13,7 @@ import { eachPostgres } from '../../support/test-databases.js';
 
 const program = '/usr/sbin/pgbouncer';
 
-/** Runs `act` with the URL of a pgbouncer, with its default settings, in front of the database at `url`. */
+/** Runs `act` with the URL of a pgbouncer in front of the database at `url`. The pgbouncer has its default settings. */
 async function behindPgbouncer(
   poolMode: string,
   url: string,

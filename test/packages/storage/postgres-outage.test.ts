@@ -43,7 +43,7 @@ function insert(database: DatabaseWithJobs<Tables>, text: string): Promise<unkno
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
-/** Polls until the database answers in time: the machine may be busy. */
+/** Polls until the database answers in time, because the machine may be busy. */
 async function expectAnswers(database: DatabaseWithJobs<Tables>): Promise<void> {
   await expect.poll(() => database.check(), { timeout: 15_000 }).toBeUndefined();
 }
@@ -129,7 +129,7 @@ describe('a database that goes away', () => {
         proxy.silence();
         // The interval between two checks of the listening connection, and the timeout of a check.
         for (const milliseconds of [10_000, 5000]) await vi.advanceTimersByTimeAsync(milliseconds);
-        // The database connects again as soon as the old connection has ended.
+        // The listener reconnects as soon as the old connection has ended.
         const afterAnother = async (milliseconds: number) => {
           await vi.advanceTimersByTimeAsync(milliseconds);
           return heard.all;

@@ -1,7 +1,10 @@
 import { matchingRows, readPages } from '@waxwing/storage';
 import { describe, expect, it } from 'vitest';
 
-/** Reads pages of numbers. Returns the pages, and the last number that each read was given. */
+/**
+ * Reads pages of numbers. Returns the pages, and the position passed to each read (the last number of the previous
+ * page).
+ */
 async function readNumbers(count: number, rowsPerPage: number) {
   const given: (number | undefined)[] = [];
   const pages: number[][] = [];

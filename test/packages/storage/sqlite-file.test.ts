@@ -288,7 +288,7 @@ describe('a database URL', () => {
   });
 });
 
-/** Makes SQLite report the error of a full file system. */
+/** Makes SQLite report a full file system. */
 async function setMaximumPages(database: DatabaseWithJobs<Tables>, pages: number): Promise<void> {
   await sql`pragma max_page_count = ${sql.lit(pages)}`.execute(database.db);
 }

@@ -60,7 +60,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
       expect(await portNow()).toBe('DATABASE_UNAVAILABLE');
       await standby.promote();
       await expect.poll(portNow, { timeout: 20_000 }).toBe(standby.port);
-      // The listener follows, too.
+      // The listener switches to the standby too.
       const wren = async () => {
         await database.write((transaction) => database.signals.notify(transaction, 'birds', 'wren'));
         return heard;

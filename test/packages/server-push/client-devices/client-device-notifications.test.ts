@@ -14,7 +14,7 @@ import type { Delivery } from '../../../support/token-relay.js';
 
 const [ada, bob] = [user(7), user(8)];
 
-/** Opens `nonce ‖ box` with a key. */
+/** Decrypts `nonce ‖ box` with a key. */
 function open(encryptedData: string, keyId: number) {
   const bytes = decodeBase64(encryptedData) ?? new Uint8Array();
   const opened = pushSodium.openSecretBox(bytes.subarray(24), bytes.subarray(0, 24), keyOf(keyId));
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       const data = { encrypted_data: expect.any(String) };
       const mutable = { 'mutable-content': 1 };
       expect(sent()).toEqual([
-        // One device per request until the relay has shown that it accepts several.
+        // One device per request until the server knows that the relay accepts several.
         [{ token_id: tokenIdOf('fcm token'), fcm_priority: 'high', payload: { push_key_id: 11, ...data } }],
         [
           {
@@ -70,7 +70,7 @@ eachBackend((backend) => {
         open(each.encryptedData, each.keyId ?? 0),
       );
       expect(new Set(opened.map(({ nonce }) => nonce)).size).toBe(4);
-      // Padded to 512 bytes, plus 24 bytes of nonce and 16 of authenticator.
+      // Padded to 512 bytes, plus a 24-byte nonce and a 16-byte authenticator.
       expect(opened.map(({ length }) => length)).toEqual([552, 552, 552, 552]);
       const whose = { realm_url: 'https://chat.example.com', realm_name: 'Example', user_id: ada };
       const [test, , remove] = opened.map((each) => parseNotification(each.opened ?? new Uint8Array()));

@@ -11,7 +11,7 @@ const hour = 3_600_000;
 type OfAccount = 'create' | 'remove' | 'notify' | 'register' | 'rotate-key' | 'rotate-token';
 type Step =
   | { readonly kind: OfAccount; readonly account: number }
-  /** A phone has a token for all of its accounts, and gets another one from time to time. */
+  /** All accounts on a phone share one token, which is replaced from time to time. */
   | { readonly kind: 'new-token' | 'token-dies'; readonly phone: number }
   | { readonly kind: 'relay'; readonly is: 'up' | 'down' | 'refusing' }
   | { readonly kind: 'pass'; readonly hours: number }
@@ -44,10 +44,10 @@ interface KnownDevice {
   key: number | null;
 }
 
-/** Two phones with one account of each user, and one server. */
+/** Two phones, each with one account of each user, and one server. */
 class World {
   readonly server: PushServer;
-  /** By account number: odd and even for the two users, lower and upper half for the two phones. */
+  /** By account number. Odd and even numbers belong to the two users, the lower and upper halves to the two phones. */
   readonly devices = new Map<number, KnownDevice>();
   readonly #tokens = [0, 0];
   #keys = 0;
@@ -103,8 +103,8 @@ class World {
   }
 
   /**
-   * Notifies a user. Each phone gets a notification at most once, with the newest key of its device, and only while it
-   * has a device.
+   * Notifies a user. Expects that each phone gets the notification at most once, only if it has a device, and with the
+   * device's newest key.
    */
   async #notify(userId: UserId): Promise<void> {
     const { relay } = this.server;
@@ -121,7 +121,10 @@ class World {
     expect(relay.deliveries.map(({ tokenId, keyId }) => [tokenId, keyId])).toEqual([...wanted]);
   }
 
-  /** Checks that the events add up to the server's answer, and that no registration is pending for more than a day. */
+  /**
+   * Checks that the state derived from events equals the server's answer, and that no registration is pending for more
+   * than a day.
+   */
   async check(): Promise<void> {
     for (const userId of users) {
       const devices = await this.server.push.clientDevicesOf(userId);
@@ -137,7 +140,9 @@ class World {
     expect(ofUsers.flatMap((devices) => Object.keys(devices))).toEqual(expect.arrayContaining(known));
   }
 
-  /** With a working relay, every phone that registers is reached, and the relay keeps no unused token. */
+  /**
+   * Makes the relay work. Expects that every phone that registers is reached, and that the relay has no unused tokens.
+   */
   async settleEverything(): Promise<void> {
     await this.take({ kind: 'relay', is: 'up' });
     await this.take({ kind: 'pass', hours: 25 });

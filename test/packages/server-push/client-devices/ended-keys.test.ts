@@ -12,7 +12,7 @@ const token = tokenIdOf('token');
 
 eachBackend((backend) => {
   let server: PushServer;
-  /** Devices of two users on one phone, with the keys 1 and 2. */
+  /** Devices of two users on the same phone, with the keys 1 and 2. */
   let [first, second] = [0, 0];
   beforeEach(async () => {
     server = await PushServer.start(backend);
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     await server.register(ada, first, keyGroup(3));
     server.now += 26 * hour;
     for (let id = 4; id < 16; id += 1) await server.register(ada, first, keyGroup(id));
-    // Reuses the key id with other bytes.
+    // Reuses the key id with different bytes.
     await server.register(ada, first, { push_key_id: '15', push_key: keyGroup(16).push_key });
     await signOut(ada, first);
     await server.settle();

@@ -53,7 +53,7 @@ eachBackend((backend) => {
         }
         const reaction = react();
         registrations += 1;
-        // The answer to the first one is delayed until the removal has been settled.
+        // The answer to the first registration is delayed until the removal is settled.
         if (registrations === 1) await expect.poll(() => registrations).toBe(2);
         return reaction;
       };

@@ -19,7 +19,7 @@ const write = (file: string, text: string, mode = 0o600): void => {
 /** Problems that the next command finds in its settings. */
 let wrong: string[] = [];
 
-/** Runs a command that prints the settings it sees. */
+/** Runs a command that prints the settings that it reads. */
 async function run(environment: Record<string, string>, ...argv: string[]) {
   const said: string[] = [];
   let seen: Terminal['environment'] | undefined;

@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Replaces each write to disk. The replacement gets the original function. */
+/** Replaces each fsync with `act`, which gets the original function. */
 async function watchSync(act: (file: FileHandle, sync: () => Promise<void>) => Promise<void>): Promise<void> {
   const anyFile = await open(folder);
   const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;

@@ -32,7 +32,7 @@ it('a draining service answers everything, is not ready, closes each connection 
   const ready = await fetch(`${url}/health/ready`);
   expect([ready.status, await ready.json()]).toEqual([503, { ready: false, checks: { process: 'not ok' } }]);
   expect((await fetch(`${url}/health/live`)).status).toBe(200);
-  // A new connection and a kept one are served, once each.
+  // A new connection and a kept-alive connection are each served once.
   const fresh = await RawConnection.open(port);
   for (const connection of [fresh, kept]) {
     connection.send(request('GET /open'));
@@ -79,7 +79,7 @@ it('a draining service answers connections that the operating system accepted ju
   const until = performance.now() + milliseconds + 50;
   const closed = listening.close();
   const opening = Array.from({ length: 20 }, () => RawConnection.open(Number(new URL(url).port)));
-  // Node connects in the next tick. Then the event loop is blocked until the drain time is over.
+  // Node connects in the next tick. Then the test blocks the event loop until the drain time is over.
   await new Promise<void>((resolve) => process.nextTick(resolve));
   while (performance.now() < until);
   const connections = await Promise.all(opening);

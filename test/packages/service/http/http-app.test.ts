@@ -144,7 +144,7 @@ it('the log says why a request got a 503 or met a limit, in at most 200 characte
   expect(lines()[0]?.status).toBe(503);
 });
 
-/** Sends a request whose handler waits for the disconnect, and disconnects. */
+/** Sends a request with a handler that waits for the client to disconnect, and disconnects. */
 async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
   let isHandled = false;
   const handle: TestOperation['handle'] = ({ signal }) =>

@@ -183,7 +183,7 @@ describe('bodies', () => {
   });
 });
 
-/** Credentials whose header has this many characters. */
+/** Basic credentials in a header with this many characters. */
 function basicHeader(characters: number): string {
   return `Basic ${btoa(`iago@example.org:${'k'.repeat(characters)}`)}`.slice(0, characters);
 }

@@ -16,7 +16,7 @@ export function request(line: string, headers = '', body = ''): string {
   return `${line} HTTP/1.1\r\nhost: x\r\n${headers}\r\n${body}`;
 }
 
-/** A raw connection, and everything it received. */
+/** A raw connection that records everything it receives. */
 export class RawConnection {
   readonly socket: Socket;
   text = '';
@@ -58,9 +58,9 @@ export class RawConnection {
 export class ListeningApp {
   readonly metrics = new Metrics();
   readonly logged = createMemoryLog();
-  /** Requests of `GET /held`, `GET /held-for-anybody` and `GET /lane` in flight, and how to end them. */
+  /** In-flight requests of `GET /held`, `GET /held-for-anybody` and `GET /lane`, with a function that ends each. */
   readonly held: { readonly end: () => void; readonly signal: AbortSignal }[] = [];
-  /** User names that were authenticated. */
+  /** Names of authenticated users. */
   readonly authenticated: string[] = [];
   handled = 0;
   #port = 0;
@@ -100,7 +100,7 @@ export class ListeningApp {
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** Open connections, in-flight requests and body bytes. */
+  /** Numbers of open connections, in-flight requests and in-flight body bytes. */
   async counts(): Promise<number[]> {
     return Promise.all(
       ['connections', 'requests_in_flight', 'body_bytes_in_flight'].map((name) =>
@@ -123,7 +123,7 @@ export class ListeningApp {
     const authenticate = async (head: RequestHead): Promise<void> => {
       const { username, password } = head.basicCredentials();
       this.authenticated.push(username);
-      // As asynchronous as a database query.
+      // Takes one tick of the event loop, like a database query.
       await new Promise((resolve) => setImmediate(resolve));
       if (password.reveal() !== 'right') throw new ProtocolError('INVALID_API_KEY');
       head.setActor(username);

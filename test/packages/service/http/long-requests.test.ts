@@ -129,7 +129,7 @@ describe('a service with slow checks or requests', () => {
       const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
       await slow.listen({ host: '127.0.0.1', port: 0 });
       const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
-      // Reads, because the server answers when it refuses the partial head.
+      // Reads from the socket, because the server answers when it refuses the partial head.
       const gone = closing(socket.resume());
       socket.write(text);
       const [connection] = (await once(slow.server, 'connection')) as [Socket];

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readRetryAfter } from '#service/http/retry-after.js';
 
-// The asctime format has no zone, and must not be parsed in the local one.
+// The asctime format has no time zone, and must not be parsed in the local time zone.
 beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
 afterAll(() => void vi.unstubAllEnvs());
 

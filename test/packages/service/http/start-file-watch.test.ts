@@ -6,7 +6,7 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 
 let now = 0;
 const minute = 60_000;
-/** The error of each file, by its name. */
+/** Errors by file name. */
 const errors = new Map<string, Error>();
 let reads: string[];
 const check = (name: string) => ({

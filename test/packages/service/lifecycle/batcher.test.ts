@@ -3,7 +3,10 @@ import { Batcher, type BatcherOptions } from '@waxwing/service/lifecycle';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-/** A batcher of numbers that doubles them and records its batches. Refuses batches with 13, and all while `isDown`. */
+/**
+ * A batcher that doubles numbers and records its batches. Refuses batches that contain 13, and all batches while
+ * `isDown`.
+ */
 function createDoubler(options: BatcherOptions<number> = {}) {
   const doubler = { batches: [] as number[][], isDown: false, running: 0, mostRunning: 0, add };
   const batcher = new Batcher<number, number>(async (items) => {

@@ -1,7 +1,7 @@
 import { FairQueue } from '@waxwing/service/lifecycle';
 import { describe, expect, it } from 'vitest';
 
-/** Work that runs until the test ends it. */
+/** Creates work that runs until the test ends it. */
 function held() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -59,7 +59,7 @@ describe('a fair queue', () => {
       return (user + system) / 1000;
     };
     await millisecondsOf(10_000);
-    // If it copied the queue for each item, the longer one would take a hundred times as long.
+    // If each item copied the queue, the longer queue would take a hundred times as long.
     expect(await millisecondsOf(100_000)).toBeLessThan(40 * (await millisecondsOf(10_000)) + 200);
   });
 });

@@ -44,7 +44,7 @@ it('writes all lines up to an error at once', async () => {
 });
 
 it('writes soon while the process runs', async () => {
-  // The process never ends by itself. It is killed after its line has arrived, so that its exit cannot have flushed it.
+  // The process never exits by itself. It is killed after its line has arrived, so the line was not flushed by an exit.
   const { said } = await runWithLog("log.info('one'); setInterval(() => undefined, 1000);", (child) =>
     child.kill('SIGKILL'),
   );

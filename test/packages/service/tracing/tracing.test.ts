@@ -58,7 +58,7 @@ describe('the settings', () => {
 
 describe('with a collector', () => {
   it('spans continue a valid traceparent and start a trace for another, work on a timer has none', async () => {
-    // Nothing listens on this port: spans are lost, without any other effect.
+    // Nothing listens on this port, so spans are lost without any other effect.
     const configuration = read({ RELAY_TRACES_URL: 'http://127.0.0.1:9/v1/traces' });
     const tracing = await startTracing(configuration, program);
     const request = (header: string | undefined, work: () => Promise<string | undefined>) =>

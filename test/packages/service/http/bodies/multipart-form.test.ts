@@ -57,7 +57,7 @@ describe('a multipart form', () => {
     ['content-disposition: form-data; name="name"; name="b"', "'name' was sent more than once"],
     ['content-disposition: form-data; name="name"\r\nno colon', 'must have an empty line'],
   ])('is refused for a part that begins with %j', async (head, message) => {
-    // The last case lacks the empty line after its head.
+    // In the last case, the empty line after the head is missing.
     const end = head.endsWith('no colon') ? '' : '\r\n\r\n';
     for (const more of ['', '--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n1\r\n']) {
       const { status, body } = await post(`--x\r\n${head}${end}2\r\n${more}--x--\r\n`);

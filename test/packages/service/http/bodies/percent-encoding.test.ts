@@ -41,7 +41,7 @@ async function ask(
   return [statusCode, name ?? msg];
 }
 
-/** Sends an escaped value in each way that decodes escapes. */
+/** Sends an escaped value in each place where escapes are decoded. */
 const ways: Readonly<Record<string, (escaped: string) => Promise<[number, unknown]>>> = {
   'a form': (escaped) => ask({ url: '/thing', type: form, payload: bytes(`name=${escaped}`) }),
   'a form beside others': (escaped) =>
@@ -56,7 +56,9 @@ function multipart(part: Buffer): Promise<[number, unknown]> {
   return ask({ url: '/thing', type: 'multipart/form-data; boundary=x', payload });
 }
 
-/** Bytes that are not UTF-8: truncated characters, surrogates, overlong forms, and code points above the maximum. */
+/**
+ * Bytes that are not valid UTF-8: truncated characters, surrogates, overlong forms, and code points above the maximum.
+ */
 const notUtf8 = [
   ...['\xe9', 'caf\xe9 & more', 'caf\xc3', '\x80', '\xff', '\xf0\x9f\x98', '\xc3\x28'],
   ...['a\xed\xa0\xbdb', '\xed\xa0\xbd\xed\xb8\x80', 'a\xc0\xafb', '\xe0\x80\xaf', '\xf4\x90\x80\x80'],

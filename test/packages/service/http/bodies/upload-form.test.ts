@@ -12,7 +12,7 @@ const file = (content: string): string =>
 const field = (disposition: string, value = '1'): string =>
   `--x\r\ncontent-disposition: form-data${disposition}\r\n\r\n${value}\r\n`;
 const name = '; name="a"';
-/** Invalid fields, and their errors. */
+/** Invalid fields and their errors. */
 const refusedFields: [string, string, string, string][] = [
   ['a field without a name', field(''), 'BAD_REQUEST', 'must have a name'],
   ['a long name', field(`; name="${'n'.repeat(101)}"`), 'PAYLOAD_TOO_LARGE', 'at most 100 bytes'],

@@ -4,7 +4,7 @@ import { AddressRanges } from '@waxwing/service/http-settings';
 import { ClientAddresses } from '#service/http/connections/client-addresses.js';
 import { createMemoryLog } from '../../../../support/memory-log.js';
 
-/** The client addresses of requests if these proxies are trusted, and the warnings about them. */
+/** Determines client addresses with these trusted proxies, and records the warnings. */
 export function addressesBehind(...proxies: string[]) {
   const logged = createMemoryLog();
   const addresses = new ClientAddresses({
@@ -12,11 +12,11 @@ export function addressesBehind(...proxies: string[]) {
     log: logged.log,
     settingsPrefix: 'RELAY_',
   });
-  /** The address and warnings for a request over a connection from this address. */
+  /** The client address and the warnings for a request on a connection from `remoteAddress`. */
   const said = (remoteAddress: string | undefined, forwardedFor?: string | string[], forwarded?: string) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const request = new IncomingMessage(socket);
-    // Node joins repeated headers, but its types allow for a list.
+    // Node joins repeated headers, but its types also allow a list.
     if (forwardedFor !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwardedFor });
     if (forwarded !== undefined) Object.assign(request.headers, { forwarded });
     return {

@@ -5,7 +5,7 @@ let app: ListeningApp;
 
 afterEach(() => app.close());
 
-// Long, so that no test passes because all connections were cut.
+// Long, so that tests cannot pass only because all connections were cut.
 const patienceMilliseconds = 30_000;
 
 it.each([
@@ -16,7 +16,7 @@ it.each([
   const connection = await app.connect();
   connection.send(part);
   await expect.poll(() => app.metric('waxwing_http_connections')).toBe(1);
-  // Once this later request is answered, the app has read the part.
+  // Once this later request is answered, the app has read the partial request.
   const other = await app.connect();
   other.send(request('GET /open'));
   await expect.poll(() => other.statuses).toEqual([200]);
@@ -27,6 +27,6 @@ it.each([
   expect(head).toMatch(/^HTTP\/1.1 503 /);
   expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });
   await closed;
-  // The other connection already had its answer, so it is closed without a second one.
+  // The other connection already got its answer, so it is closed without a second one.
   expect(other.statuses).toEqual([200]);
 });

@@ -116,7 +116,7 @@ describe('pipelined requests', () => {
     await connection.closed;
     expect(connection.statuses).toEqual([431]);
     expect(app.authenticated).toEqual([]);
-    // After a request in flight, a refusal would look like that request's answer, so there is none.
+    // While a request is in flight, a refusal would look like its answer, so none is sent.
     const busy = (await app.connect()).send(request('GET /held', ada));
     await expect.poll(() => app.held).toHaveLength(1);
     busy.send(request('GET /open', tiny(101)));

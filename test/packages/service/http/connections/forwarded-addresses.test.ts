@@ -4,7 +4,7 @@ import { addressesBehind } from './addresses-behind.js';
 
 const proxy = '10.0.0.1';
 
-/** Spellings of one address, and the client that it counts as. */
+/** Spellings of the same address, and the client that it counts as. */
 const clients: readonly { readonly group: string; readonly written: readonly string[] }[] = [
   {
     group: '203.0.113.7',
@@ -106,7 +106,7 @@ const unreadable = [
   ...['::ffff:203.0.113.256', '%eth0', ':', '::%', 'x'.repeat(10_000)],
 ];
 
-/** Text that a client may send itself before a proxy appends the address that it sees. */
+/** Forged text that a client may send, to which a proxy appends the client's real address. */
 const invented = ['', '9.9.9.9, ', 'unknown, ', 'x, 9.9.9.9,, ', ', ', '"[2001:db8:9::9]:1" , '];
 
 describe('a forwarded address', () => {

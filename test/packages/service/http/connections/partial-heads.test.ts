@@ -12,7 +12,7 @@ describe('a server with large request heads that have not arrived in full', () =
     app = await ListeningApp.start({ maximumHeadBytes: 128 * 1024, maximumBodyBytesInFlight: 800 * 1024 });
     const begin = async (count: number) => (await app.connect()).send(`GET /open?a=${kibibytes(count)}`);
     const [large, larger, ordinary] = [await begin(80), await begin(100), await begin(10)];
-    // With the third large head, partial heads exceed a quarter of the bytes in flight.
+    // With the third large head, partial heads exceed a quarter of the limit for bytes in flight.
     const third = await begin(40);
     await larger.closed;
     expect([larger.text, await refused('body-bytes')]).toEqual(['', 1]);

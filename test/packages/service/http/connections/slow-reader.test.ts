@@ -8,7 +8,7 @@ import { RawConnection, request } from '../listening-app.js';
 const mebibyte = 1024 * 1024;
 const clients = 8;
 
-/** A server that answers each request before its body arrives. `bytesRead` is the total of all its connections. */
+/** A server that answers each request before its body arrives. `bytesRead` is the total across all connections. */
 async function startRefusing() {
   const bodies = new UnreadBodies();
   const sockets: Socket[] = [];
@@ -52,7 +52,7 @@ it('the rest of large bodies is read from one connection at a time, until each c
     await expect.poll(() => connection.statuses, { timeout: 30_000 }).toEqual([200, 200]);
   }
   isOver = true;
-  // As much as libuv reads from one socket in a tick, and a little from the others.
+  // Allows as much as libuv reads from one socket in a tick, plus a little from the others.
   expect(most).toBeLessThan(4 * mebibyte);
 });
 

@@ -14,7 +14,7 @@ async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
 
 afterEach(() => app.close());
 
-/** The answers on a closed connection, each by its status and its JSON body. */
+/** The answers on a closed connection, each with its status and JSON body. */
 function answersOf({ text }: RawConnection): [number, Record<string, unknown>][] {
   return text
     .split(/^(?=HTTP\/1\.1 )/m)
@@ -189,7 +189,7 @@ describe('text that is not a request is answered like every other refusal:', () 
         await connection.closed;
         const text = connection.text.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
         if (text.startsWith('HTTP/1.1 2')) return;
-        // Checks only the first body, because the last answer may be one to HEAD.
+        // Checks only the first body, because the last answer may be to a HEAD request.
         for (const body of text.split('\r\n\r\n').slice(1, 2)) {
           if (body !== '' && !pieces.includes('HEAD'))
             expect(body).toMatch(/^\{"result":"(?:error|success)"/);

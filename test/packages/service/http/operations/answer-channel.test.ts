@@ -7,7 +7,7 @@ import { answerChannelName, type PublishedAnswer } from '#service/http/operation
 import { createMemoryLog } from '../../../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../../../support/test-operation.js';
 
-// Other tests rely on this: an answer that is not published is not compared with its declaration.
+// Other tests rely on this, because only published answers are compared with their declarations.
 it('each answer of an operation is published, of any kind', async () => {
   const pieces = async function* () {
     yield [{ id: 1 }];

@@ -5,11 +5,14 @@ import { authorization, ListeningApp, type RawConnection, request } from '../lis
 let app: ListeningApp;
 const ada = authorization('ada');
 const crowdSize = 120;
-/** Requests of the crowd before those of the others: more than can start in time. The rest of the crowd follows. */
+/**
+ * Number of the crowd's requests that are sent before those of other clients: more than can start in time. The rest of
+ * the crowd's requests follow.
+ */
 const crowdBefore = 90;
 const elsewhere = '127.0.0.2';
 const ask = `${ada}content-length: 0\r\n`;
-// The crowd's requests take five milliseconds each.
+// Each of the crowd's requests takes five milliseconds.
 const small = { backlogMilliseconds: 200, minimumBacklog: 4 };
 
 async function start(limits: Partial<HttpLimits> = small, closePatienceMilliseconds = 20): Promise<void> {
@@ -24,14 +27,14 @@ async function connections(count: number, localAddress?: string): Promise<RawCon
   return opened;
 }
 
-/** The first status of each connection. */
+/** The first status received on each connection. */
 async function answered(crowd: readonly RawConnection[]): Promise<number[]> {
   const first = () => crowd.flatMap(({ statuses }) => statuses.slice(0, 1));
   await expect.poll(first).toHaveLength(crowd.length);
   return first();
 }
 
-/** Groups that are small enough to be answered without refusals. */
+/** Splits connections into groups that are small enough to be answered without refusals. */
 function inGroups(all: readonly RawConnection[]): RawConnection[][] {
   const size = 20;
   return Array.from({ length: Math.ceil(all.length / size) }, (_, group) =>
@@ -122,7 +125,7 @@ describe('event-loop time is shared', () => {
   });
 
   it('with health apart from other requests of the same address', async () => {
-    // The default limits refuse no request of the crowd, so another request would wait behind all of them.
+    // The default limits do not refuse the crowd's requests, so another request could wait behind all of them.
     await start({});
     const crowd = await connections(crowdSize);
     const [probe] = (await connections(1)) as [RawConnection];

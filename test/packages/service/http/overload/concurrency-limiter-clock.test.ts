@@ -7,7 +7,7 @@ import {
 } from '#service/http/overload/concurrency-limiter.js';
 import { newExchange } from '../new-exchange.js';
 
-// A request that came at 0 is late at 1000.
+// A request that arrives at 0 is late at 1000.
 const limits = { backlogMilliseconds: 1000, minimumBacklog: 4 };
 let now: number;
 let limiter: ConcurrencyLimiter;
@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-/** A request before authentication. */
+/** Admits a request before authentication. */
 function enter(exchange = newExchange()): Permit {
   return limiter.acquire(exchange);
 }
@@ -51,7 +51,7 @@ function beginMany(count: number, client: string): Permit[] {
   return Array.from({ length: count }, () => begin(client));
 }
 
-/** Number of further requests of the client until one is refused. */
+/** Number of further requests that the client may start before one is refused. */
 function room(client: string): number {
   for (let begun = 0; begun < 1000; begun += 1) {
     try {
@@ -114,7 +114,7 @@ it('the limit follows recent throughput, and decays after a stall', () => {
     permit.release();
   }
   beginMany(29, 'ada');
-  // The limit is 30, because 30 requests finished within a second. 29 slots are taken.
+  // The limit is 30, because 30 requests finished within one second. 29 slots are taken.
   now = 1500;
   expect(room('ada')).toBe(1);
   now = 1999;
@@ -133,7 +133,7 @@ it('the measured throughput decays by elapsed time, even if it is read rarely', 
   now = 500;
   const held = beginMany(4, 'ada');
   held[0]?.complete();
-  // 80 requests per second finished at first. The limit falls by a fifth in each of five windows.
+  // At first, 80 requests finished per second. The limit falls by a fifth in each of five windows.
   now = 3000;
   expect(room('ada')).toBe(Math.ceil(80 * 0.8 ** 5) - 4);
 });

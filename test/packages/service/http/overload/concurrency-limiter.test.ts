@@ -26,7 +26,7 @@ function newLimiter(options: Partial<ConcurrencyLimiterOptions> = {}): Concurren
   });
 }
 
-/** Whether a request was admitted. */
+/** Whether a new request is admitted. */
 function begins(limiter: ConcurrencyLimiter, client: string): boolean {
   const before = refusals;
   try {
@@ -112,7 +112,7 @@ interface Step {
 
 type State = 'entered' | 'admitted' | 'begun' | 'over';
 
-/** A request of the model. */
+/** A request in the model. */
 interface Request {
   readonly exchange: Exchange;
   readonly permit: Permit;
@@ -164,7 +164,7 @@ function follow(steps: readonly Step[]): void {
   };
   const leave = (request: Request): void => {
     request.exchange.end();
-    // A begun request runs to its end.
+    // A request that has begun runs to completion.
     if (request.state !== 'begun') request.state = 'over';
   };
   const end = (request: Request): void => {

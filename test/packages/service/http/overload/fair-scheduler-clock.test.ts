@@ -5,7 +5,7 @@ import { atEndOfTick } from '#service/lifecycle/end-of-tick.js';
 const patient = { backlogMilliseconds: 60_000, minimumBacklog: 1 };
 let now: number;
 let immediates: (() => void)[];
-/** The pause that the scheduler waits for. */
+/** The timer for the scheduler's current pause, if any. */
 let timer: { readonly task: () => void; readonly due: number } | undefined;
 let begun: string[];
 let refused: string[];
@@ -26,7 +26,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Lets time pass until the scheduler's timer is due, if it waits for it. */
+/** Advances the clock until the scheduler's timer is due, if there is one, and runs it. */
 function endPause(): void {
   if (timer === undefined) return;
   const { task, due } = timer;
@@ -35,12 +35,12 @@ function endPause(): void {
   task();
 }
 
-/** One tick: runs the pending immediates, but none that they add. */
+/** Runs one tick: the pending immediates, but not those that they add. */
 function runTick(): void {
   for (const task of immediates.splice(0)) task();
 }
 
-/** A scheduler that does not pause ada, because no other client has run for a second. */
+/** A scheduler that does not pause Ada, because no other client has run for a second. */
 function schedulerOfOne(limits: SchedulerLimits): FairScheduler {
   const scheduler = new FairScheduler(limits);
   scheduler.schedule(() => undefined, { isPipelined: false, client: 'ada' });
@@ -50,7 +50,7 @@ function schedulerOfOne(limits: SchedulerLimits): FairScheduler {
   return scheduler;
 }
 
-/** Schedules tasks of ada that take `milliseconds` each. */
+/** Schedules tasks for Ada that take `milliseconds` each. */
 function beginMany(scheduler: FairScheduler, count: number, milliseconds: number, isRefusable = false): void {
   for (let number = 1; number <= count; number += 1) {
     const task = () => {
@@ -105,7 +105,7 @@ it('expired requests are refused, oldest first, eight per task, until few are qu
   expect(counts()).toEqual([8, 32]);
 });
 
-/** A scheduler with `left` queued tasks of ada and a measured pace of `milliseconds`. */
+/** A scheduler with `left` queued tasks of Ada and a measured pace of `milliseconds` per task. */
 function slowQueue(left: number, milliseconds = 10): FairScheduler {
   const scheduler = schedulerOfOne({ backlogMilliseconds: 200, minimumBacklog: 4 });
   const perTick = Math.max(1, 10 / milliseconds);
@@ -177,7 +177,7 @@ it('the pace decays once the queue is empty', () => {
   expect(admitted()).toBe(100);
 });
 
-/** Adds requests within one poll phase. Returns the numbers of refused and of started ones. */
+/** Adds requests within one poll phase. Returns the number of refused requests and the number of started requests. */
 function refuseFor(scheduler: FairScheduler, milliseconds: number, perMillisecond: number): [number, number] {
   [begun, refused] = [[], []];
   for (let passed = 0; passed < milliseconds; passed += 1) {

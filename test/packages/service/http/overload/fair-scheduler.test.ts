@@ -30,7 +30,7 @@ describe('the fair scheduler', () => {
       await wait();
       begunAtOnce.push(begun - before);
     }
-    // Two ticks may lie between two timers.
+    // Two ticks may occur between two timers.
     expect(Math.max(...begunAtOnce)).toBeLessThanOrEqual(10);
   });
 
@@ -120,7 +120,7 @@ describe('the fair scheduler', () => {
     while (begun.length + refused.length < 510) await wait();
     expect(begun.filter((client) => client !== 'ada')).toHaveLength(10);
     expect(refused.every((client) => client === 'ada')).toBe(true);
-    // About 100 requests begin within 200 ms, and a few more while the others are refused.
+    // About 100 requests begin within 200 ms, and a few more while the rest are refused.
     expect(begun.length).toBeLessThan(200);
   });
 
@@ -190,7 +190,7 @@ describe('the fair scheduler', () => {
     };
     const kept = Array.from({ length: 40 }, begin);
     while (over < 40) await wait();
-    // The client of the last request is last in the rotation, and the request is refused before the others begin.
+    // The last request's client is last in the rotation, and its request is refused before the others begin.
     let others = 0;
     const keepBusyToo = () => {
       keepBusy(1);

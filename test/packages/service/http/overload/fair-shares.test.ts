@@ -7,7 +7,7 @@ beforeEach(() => {
   shares = new FairShares();
 });
 
-/** Adds units for a client until it has no room. Returns how many. */
+/** Adds units for a client until its share is full. Returns the number of units added. */
 function fill(client: string): number {
   let added = 0;
   while (added < 100 && shares.hasRoom(client, limit)) {

@@ -131,7 +131,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([1, 0, 600]);
     const ofOneAddress = await half('/spectator', 401, 2);
     await expect.poll(() => ofOneAddress.statuses).toEqual([503]);
-    // Without an actor, a request does not replace an earlier one of the same lane.
+    // Without an actor, a request does not replace an earlier request in the same lane.
     for (const address of [3, 4, 5]) await half('/spectator?lane=1', 1000, address);
     await expect.poll(() => app.counts()).toEqual([5, 0, 3600]);
     const ofAll = await half('/anybody', 401, 6);

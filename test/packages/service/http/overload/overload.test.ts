@@ -91,7 +91,7 @@ describe('an overloaded operation', () => {
     await start();
     const clients = 60;
     const connections = await Promise.all(Array.from({ length: clients * 2 }, () => app.connect()));
-    // Node accepts one connection per tick, so requests on connections that it has yet to accept would not arrive together.
+    // Node accepts one connection per tick. Waits until all are accepted, so that the requests arrive together.
     await expect.poll(async () => (await app.counts())[0]).toBe(connections.length);
     for (const [index, connection] of connections.entries()) {
       const who = authorization(`sender${index}`);

@@ -17,8 +17,7 @@ const chunksOfList = 8;
 interface Work {
   made: number;
   /**
-   * Functions that let a stream continue, each of which waits after its first chunk; `undefined` for streams that do
-   * not wait.
+   * Functions that let streams continue. Each stream waits after its first chunk. `undefined` if streams do not wait.
    */
   readonly waiting: (() => void)[] | undefined;
 }
@@ -29,12 +28,12 @@ function keepBusy(milliseconds: number): void {
 }
 
 async function authenticate(head: RequestHead): Promise<void> {
-  // As asynchronous as a database query: the code after it runs in another tick than the request.
+  // Asynchronous like a database query: the code after it runs in a later tick than the request.
   await new Promise((resolve) => setImmediate(resolve));
   head.setActor(head.basicCredentials().username);
 }
 
-/** Stays in flight until it is ended. */
+/** Keeps a request in flight until the test ends it. */
 async function hold({ waiting }: Work): Promise<JsonObject> {
   await new Promise<void>((resolve) => waiting?.push(resolve));
   return {};
@@ -74,7 +73,7 @@ function operations(work: Work): TestOperation[] {
   ];
 }
 
-/** An app that does this work, and a function that opens connections to it. */
+/** Starts an app that does this work. Returns functions that send requests to it. */
 async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerActor?: number) {
   const metrics = new Metrics();
   const app = await createHttpApp({
@@ -129,7 +128,7 @@ describe('a piece of work', () => {
     await expect.poll(() => sent.every(isAnswered), { timeout: 20_000 }).toBe(true);
     isOver = true;
     expect(work.made).toBe(streams * chunksOfList);
-    // A tick makes chunks for ten milliseconds, plus those of the requests that started in it.
+    // A tick creates chunks for ten milliseconds, plus the chunks of requests that started in the same tick.
     expect(most).toBeLessThanOrEqual(6);
   });
 
@@ -143,7 +142,7 @@ describe('a piece of work', () => {
     work.waiting?.[0]?.();
     const other = await send('/open', bob);
     await expect.poll(() => other.statuses).toEqual([200]);
-    // The chunk in progress is finished, and no further one is begun.
+    // The current chunk is finished, and no further chunk is started.
     expect(work.waiting).toHaveLength(1);
     expect(work.made).toBeLessThanOrEqual(2);
   });
@@ -173,7 +172,7 @@ describe('a piece of work', () => {
     const own = await send('/open', ada);
     for (const end of work.waiting?.splice(0, 2) ?? []) end();
     await expect.poll(() => sent.flatMap(({ statuses }) => statuses)).toEqual([200, 200]);
-    // The poll and one more request: only one starts, because the first two took long.
+    // The poll and one more request wait. Only one of them starts, because the first two requests took long.
     await expect.poll(() => work.waiting).toHaveLength(2);
     sent.at(-1)?.socket.destroy();
     expect(own.statuses).toEqual([]);

@@ -1,16 +1,16 @@
 import { vi } from 'vitest';
 import { FairScheduler } from '#service/http/overload/fair-scheduler.js';
 
-/** CPU milliseconds, close to measured values. */
+/** CPU time in milliseconds, close to measured values. */
 const receiving = 0.02;
 const answering = 0.4;
 const refusing = 0.02;
 const looking = 0.001;
 
 export interface SimulatedLoad {
-  /** Requests per millisecond, all of one client. */
+  /** Requests per millisecond, all from one client. */
   readonly perMillisecond: number;
-  /** Each has at most one request in flight. */
+  /** Number of connections. Each has at most one request in flight. */
   readonly connections: number;
 }
 

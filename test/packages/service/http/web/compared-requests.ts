@@ -157,7 +157,7 @@ export const requests: Readonly<Record<string, Asked>> = {
   'an unknown path': { path: '/api/v1/nothing' },
 };
 
-/** Requests that a Fastify host answers itself, because its router finds no path for them. */
+/** Requests that a Fastify host answers itself, because its router does not find their path. */
 export const answeredByHost = [
   'an unknown path',
   'an escaped parameter in the path',

@@ -40,7 +40,7 @@ describe('operations that a host serves', () => {
   let plain: Server;
   let host: FastifyInstance;
   const listener = toNodeListener(handler, logged.log);
-  /** Whether a hook of the host saw a request of ours. */
+  /** Calls to the host's hooks with their URLs, to check which hooks see requests to our routes. */
   const hooked: string[] = [];
 
   beforeAll(async () => {
@@ -120,7 +120,7 @@ describe('operations that a host serves', () => {
     connection.send(`POST ${path} HTTP/1.1\r\n${head}transfer-encoding: chunked\r\n\r\n`);
     for (let sent = 0; sent < 2; sent += 1) connection.send(`200\r\n${'a'.repeat(512)}\r\n`);
     await expect.poll(() => connection.statuses).toEqual([413]);
-    // The rest of the body is discarded, however much it is.
+    // The rest of the body is discarded, regardless of its size.
     for (let sent = 0; sent < 500; sent += 1) connection.send(`1000\r\n${'a'.repeat(4096)}\r\n`);
     connection.send(`0\r\n\r\nPOST ${path} HTTP/1.1\r\n${head}content-length: 6\r\n\r\nname=a`);
     await expect.poll(() => connection.statuses).toEqual([413, 200]);
