@@ -1,4 +1,4 @@
-/** The parts of an OpenAPI document from `openApiDocument` that are used here. */
+/** The parts of an OpenAPI document from `openApiDocument` that this file uses. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -38,7 +38,7 @@ export interface OpenApi {
 }
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** An answer with more fields is written with one line per field. */
+/** An answer with more fields than this is written with one line per field. */
 const maximumFieldsInLine = 12;
 
 /**
@@ -60,7 +60,7 @@ function describe(heading: string, operation: Operation, schemas: Schemas): stri
   const [[type, body] = []] = Object.entries(operation.requestBody?.content ?? {});
   const where = type === 'application/json' ? 'JSON body' : 'body';
   const bodyFields = fieldsOf(body?.schema, schemas);
-  // A body that is declared as an empty object rightly has no fields.
+  // A body that is declared as an empty object legitimately has no fields.
   const isEmpty = Object.keys(body?.schema?.properties ?? { unknown: {} }).length === 0;
   if (body !== undefined && bodyFields.length === 0 && !isEmpty) {
     throw new Error(`${heading} has a body of which no field is found: look at its schema.`);
@@ -113,7 +113,7 @@ interface Field {
   readonly description?: string | undefined;
 }
 
-/** The fields of an object. For an answer, omits the fields that every answer has. */
+/** The fields of an object. For an answer, leaves out the fields that every answer has. */
 function fieldsOf(written: Schema | undefined, schemas: Schemas): Field[] {
   const schema = written?.$ref === undefined ? written : schemas[written.$ref.split('/').at(-1) ?? ''];
   const own = Object.entries(schema?.properties ?? {}).map(([name, field]) => ({

@@ -26,8 +26,8 @@ function fileGraph(unit: string): Graph {
 }
 
 /**
- * Import graph of the folders next to each other in `parent`, each with everything below it. Ignores files next to
- * them: such a file assembles the folders, or is shared by them.
+ * Import graph of the folders directly in `parent`, each including everything below it. Ignores files directly in
+ * `parent`, because they assemble the folders or are shared by them.
  */
 function folderGraph(files: Graph, parent: string): Graph {
   const folderOf = (file: string): string | undefined => {

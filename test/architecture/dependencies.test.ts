@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
-/** The tables of packages, which are above that of container images. */
+/** The package tables, which precede the table of container images. */
 const [page = ''] = readFileSync(join(root, 'docs/dependencies.md'), 'utf8').split('\n## Container images');
 
 interface Manifest {

@@ -6,9 +6,9 @@ import { functionsOf, importsOf, root, sourceFiles } from './source-files.js';
 
 interface Unit {
   readonly folder: string;
-  /** Packages, or entry points of packages, that this unit may import. `node:*` stands for Node's own modules. */
+  /** Packages, or entry points of packages, that this unit may import. `node:*` stands for Node's built-in modules. */
   readonly mayImport: readonly string[];
-  /** Loaded by these files only, on some platforms or for some settings. */
+  /** Packages that only these files may load, on some platforms or for some settings. */
   readonly only: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -37,7 +37,7 @@ function packageOf(specifier: string): string {
   return specifier.split('/', specifier.startsWith('@') ? 2 : 1).join('/');
 }
 
-/** A package's name allows all its entry points; an entry point's name allows only that one. */
+/** A package's name allows all its entry points. An entry point's name allows only that entry point. */
 function allows(entry: string, specifier: string): boolean {
   return entry === specifier || entry === packageOf(specifier);
 }
@@ -55,7 +55,7 @@ function culprits({ folder, mayImport, only }: Unit): string[] {
   );
 }
 
-/** Path of a source file as test names contain it. */
+/** Path of a source file as it appears in test names. */
 function nameInTests(path: string): string {
   return path.replace(/^(?:packages|apps)\/([\w-]+)\/src\//, '#$1/');
 }
@@ -266,7 +266,7 @@ describe('the house rules', () => {
         .map(({ firstLine, lines }) => `${relative(root, file)}:${firstLine} has ${lines} lines`),
     );
     expect(long).toEqual([]);
-    // Proves that long functions are found: the tests of this file are in one.
+    // Proves that long functions are found: this file's tests are in a long function.
     expect(functionsOf(import.meta.filename).some(({ lines }) => lines > 50)).toBe(true);
   });
 

@@ -8,7 +8,7 @@ const units = ['packages', 'apps'].flatMap((parent) =>
   readdirSync(join(root, parent)).map((name) => join(root, parent, name)),
 );
 
-/** The source files of the `exports` in a unit's package.json, on every platform. */
+/** The source files behind the `exports` in a unit's package.json, for all platforms. */
 function doorsOf(unit: string): string[] {
   const { exports = {} } = JSON.parse(readFileSync(join(unit, 'package.json'), 'utf8'));
   const found: string[] = [];
@@ -77,7 +77,7 @@ describe('the names that packages export', () => {
   it('are unique', () => {
     const twice = [...filesByName()].filter(([, files]) => files.size > 1);
     expect(twice.map(([name, files]) => `${name}: ${[...files].sort().join(', ')}`)).toEqual([
-      // One function with an implementation per platform.
+      // The same function, with an implementation for each platform.
       'loadWasmSodium: packages/sodium/src/react-native.ts, packages/sodium/src/wasm.ts',
     ]);
   });

@@ -25,7 +25,7 @@ function anchorsOf(page: string): string[] {
   return [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading));
 }
 
-/** The files of the project that a page links to, relative to the root, with the anchor. */
+/** The project files that a page links to, relative to the root, with their anchors. */
 function linksOf(page: string): { readonly file: string; readonly anchor: string | undefined }[] {
   const text = read(page).replace(/```[\s\S]*?```|`[^`\n]*`/g, '');
   return [...text.matchAll(/\]\((?![a-z]+:)([^)\s#]*)(?:#([^)\s]*))?\)/g)].map(([, path, anchor]) => ({
@@ -84,7 +84,7 @@ it('every command that a page names exists', async () => {
   for (const command of named) {
     const [program = '', ...words] = command.replace('waxwing-', '').split(' ');
     if (words[0] === 'serve') continue;
-    // Drops the argument of `completion`: it is the name of a shell and not a subcommand.
+    // Drops the argument of `completion`, because it is the name of a shell and not a subcommand.
     const argv = words[0] === 'completion' ? words.slice(0, 1) : words;
     const usage = `Usage: waxwing-${program} ${argv.join(' ')} `;
     if (!(await helpOf(program, argv)).startsWith(usage)) unknown.push(command);

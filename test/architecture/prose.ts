@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './source-files.js';
 
-/** Phrases that hide the actor of a sentence or that no engineer would search for, and what to write instead. */
+/** Phrases that hide a sentence's actor or that engineers would not search for, each with a replacement. */
 const unclearPhrases: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\bwho(?:m|mever|ever)\b/i, 'the caller, the client, the user'],
   [/(?<!role:)\b(?:no|some|every)body\b/i, 'the actor by its name, or "no client", "all users"'],
@@ -14,7 +14,7 @@ const unclearPhrases: readonly (readonly [pattern: RegExp, instead: string])[] =
   [/\bby and by\b/i, 'gradually'],
 ];
 
-/** The prose of a file: a page's text, or the comments of a source and the titles of its tests. */
+/** The prose in a file: a page's text, or a source file's comments and test titles. */
 export function proseOf(file: string): string {
   const text = readFileSync(join(root, file), 'utf8');
   if (file.endsWith('.md')) return text;
@@ -24,7 +24,7 @@ export function proseOf(file: string): string {
   return lines.join('\n').replace(/^[ \t]*\*(?!\/) ?/gm, '');
 }
 
-/** Each unclear phrase of a text, with the words around it. */
+/** Each unclear phrase in a text, with the words around it. */
 export function unclearIn(prose: string): string[] {
   const text = prose.replace(/\s+/g, ' ');
   return unclearPhrases.flatMap(([pattern, instead]) =>

@@ -30,7 +30,7 @@ export interface FoundFunction {
   readonly lines: number;
 }
 
-/** Finds every function of a file: declarations, assigned functions and methods, including nested ones. */
+/** Finds every function in a file: declarations, assigned functions and methods, including nested ones. */
 export function functionsOf(file: string): FoundFunction[] {
   const text = readFileSync(file, 'utf8');
   const lineAt = (offset: number): number => text.slice(0, offset).split('\n').length;

@@ -11,7 +11,7 @@ const files = execFileSync('git', ['ls-files', ...patterns], { cwd: root, encodi
   .split('\n')
   .filter((file) => !/architecture\/(?:words\.test|prose)\.ts$/.test(file));
 
-/** Old-fashioned or private words, each with its replacement. */
+/** Old-fashioned or project-specific words, each with its replacement. */
 const unusedWords: Readonly<Record<string, string>> = {
   anew: 'again',
   afresh: 'again',

@@ -88,7 +88,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
           if (folder !== undefined) {
             await page.screenshot({ path: join(folder, `reference-${name}-${width}-${colorScheme}.png`) });
           }
-          // Runs axe once for each color scheme, because a run takes seconds.
+          // Runs axe only once per color scheme, because a run takes seconds.
           if (width !== (colorScheme === 'light' ? 1280 : 390)) continue;
           await page.evaluate(axe.source);
           expect(await page.evaluate(serious)).toEqual([]);

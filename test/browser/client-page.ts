@@ -12,7 +12,10 @@ import {
 import { decodeBase64, encodeBase64, parsePushAccountId, parsePushRegistration } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
 
-/** Functions of the page for the test that opened it. The test runs in Node, so all arguments and results are JSON. */
+/**
+ * Functions that the page offers to the test that opened it. The test runs in Node, so all arguments and results are
+ * JSON.
+ */
 const clientPage = {
   /** Opens a sealed registration as a relay would. */
   async openRegistration(sealed: string, publicKey: string, privateKey: string) {
@@ -39,7 +42,7 @@ const clientPage = {
     return opened.kind === 'notification' ? opened.notification : opened.reason;
   },
 
-  /** Registers twice with the server of this page, and keeps the client for `open`. */
+  /** Registers twice with this page's server, and keeps the client for `open`. */
   async register(options: {
     bouncerPublicKey: string;
     signingPublicKey: string;
@@ -66,7 +69,7 @@ const clientPage = {
     return { first, second: code };
   },
 
-  /** Registers with the server of this page. The stores are in the `localStorage` of all tabs, which is slow. */
+  /** Registers with this page's server. The stores are in the `localStorage` that all tabs share, slowed down. */
   async syncInStorage(options: { bouncerPublicKey: string; email: string; apiKey: string }) {
     const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
     const { keyList: _keyList, ...stores } = createTextStores({
@@ -85,7 +88,7 @@ const clientPage = {
     return String((await registrar.sync()).pushAccountId);
   },
 
-  /** Syncs the account of `syncInStorage` again. */
+  /** Syncs the account that `syncInStorage` registered. */
   async syncAgain() {
     return (await this.registrar?.sync())?.code;
   },

@@ -83,7 +83,9 @@ describe.runIf(hasChromium())('In a browser', () => {
     expect(notification).toEqual(expected);
   });
 
-  /** For each generation: the last registration that the relay opened, and a push to the phone that registered last. */
+  /**
+   * For each generation: the last registration that the relay decrypted, and a push to the phone that registered last.
+   */
   const generations = {
     431: {
       opened: () => server.registrations,

@@ -9,7 +9,7 @@ import { build } from 'vite';
 
 const executablePath = process.env.WAXWING_CHROMIUM ?? '/usr/bin/chromium';
 
-/** Whether a browser is installed; otherwise prints how to install one. */
+/** Whether Chromium is installed. If not, prints how to install it. */
 export function hasChromium(): boolean {
   if (existsSync(executablePath)) return true;
   console.log(
@@ -33,7 +33,7 @@ const headers = {
 
 /**
  * Bundles a module with vite, serves it on a new page with a strict content security policy, and opens the page in
- * Chromium. All other requests of the page go to `serveRest`, on the same origin.
+ * Chromium. The page's other requests on the same origin go to `serveRest`.
  */
 export async function openPage(entryFile: string, serveRest: RequestListener): Promise<OpenedPage> {
   const directory = await mkdtemp(join(tmpdir(), 'waxwing-page-'));
@@ -66,7 +66,7 @@ export async function openPage(entryFile: string, serveRest: RequestListener): P
   };
 }
 
-/** Bundles a module and what it imports into one file with vite. Returns its text. */
+/** Bundles a module and its imports into one file with vite. Returns the file's text. */
 export async function bundle(entryFile: string, outDir: string): Promise<string> {
   await build({
     configFile: false,
@@ -82,7 +82,7 @@ export async function bundle(entryFile: string, outDir: string): Promise<string>
   return readFile(join(outDir, 'page.js'), 'utf8');
 }
 
-/** Starts Chromium with a new profile. `options`, for example, accept a test's own certificate. */
+/** Starts Chromium with a new profile. `options` can, for example, make it accept a test certificate. */
 export function launch(
   profileDirectory: string,
   options: { readonly ignoreHTTPSErrors?: boolean } = {},

@@ -17,7 +17,7 @@ const subscription = {
   keys: { p256dh: `BD${'aZ0-_b'.repeat(14)}k`, auth: 'k8JV6sjdbhAi1n3_LDBLvA' },
 };
 
-/** A browser with an app that has a service worker and a registered account. DevTools stand in for its push service. */
+/** A browser with an app that has a service worker and a registered account. DevTools stand in for the push service. */
 export class PushBrowser {
   readonly server: FakeChatServer;
   readonly debug: CDPSession;
@@ -94,13 +94,13 @@ export class PushBrowser {
     });
   }
 
-  /** Unix seconds, later than all earlier ones. */
+  /** Returns a time in Unix seconds that is later than all times returned before. */
   nextTime(): number {
     this.#time += 1;
     return this.#time;
   }
 
-  /** Delivers pushes one after the other, and waits until the worker has handled them all. */
+  /** Delivers pushes one after another, and waits until the worker has handled all of them. */
   async deliver(...pushes: string[]): Promise<void> {
     const { page, debug, origin } = this;
     const handled = () => page.evaluate(() => pushPage.handled);
@@ -115,7 +115,7 @@ export class PushBrowser {
     return this.page.evaluate(() => pushPage.visible());
   }
 
-  /** The user removes all notifications. Chromium lists them for a while after that. */
+  /** Removes all notifications, as a user would. Waits, because Chromium lists them for a while afterwards. */
   async clear(): Promise<void> {
     await this.page.evaluate(() => pushPage.clear());
     await vi.waitFor(async () => expect(await this.visible()).toEqual([]));

@@ -14,7 +14,7 @@ const pushPage = {
   /** The outcome of each event that the worker has handled. */
   handled: [] as string[],
 
-  /** Starts the service worker, and registers an account in the storage that page and worker share. */
+  /** Starts the service worker, and registers an account in the storage shared by page and worker. */
   async start(options: { bouncerPublicKey: string; email: string; apiKey: string; subscription: object }) {
     navigator.serviceWorker.addEventListener('message', ({ data }) => this.messages.push(data));
     navigator.serviceWorker.startMessages();
@@ -35,7 +35,7 @@ const pushPage = {
     throw new Error('start comes first.');
   },
 
-  /** By title: browsers list notifications in any order. */
+  /** Visible notifications, sorted by title, because browsers list them in any order. */
   async visible() {
     const registration = await navigator.serviceWorker.getRegistration(scope);
     const shown = (await registration?.getNotifications()) ?? [];

@@ -23,7 +23,7 @@ prototype.waitUntil = function (work) {
   );
 };
 
-/** A click on a notification that shows this text leads to another page. */
+/** A click on a notification with a text that starts with `Linked` opens a different page. */
 handlePushes({
   describe(notification) {
     const described = describeNotification(notification);

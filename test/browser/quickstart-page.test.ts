@@ -16,7 +16,7 @@ const portsOfQuickstart = 24;
 /** Text of the notification that the curl line sends. */
 const curlWords = 'look here';
 
-/** Sends a request with headers that no browser would send. Returns status and text of the answer. */
+/** Sends a request with headers that a browser would not send. Returns the answer's status and text. */
 function ask(url: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, async (response) => {
@@ -41,7 +41,7 @@ function storedToken(page: Page): Promise<string> {
   });
 }
 
-/** Lets the page subscribe at a push service of ours: Debian's Chromium knows only Google's. */
+/** Makes the page subscribe to our push service, because Debian's Chromium supports only Google's. */
 async function subscribeAt(page: Page, { token }: WebPushPhone): Promise<void> {
   await page.evaluate((text) => {
     const { endpoint, p256dh, auth } = JSON.parse(text);
@@ -118,7 +118,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.locator('.phone').getByText(words).waitFor();
     await expect.poll(() => quickstart.output).toMatch(new RegExp(`read: .*"content":"${words}"`));
     expect(await cards()).not.toContain(words);
-    // Positive control: the same search finds the text at the server only.
+    // Positive control: the same search finds the text on the server, and nowhere else.
     const holders = await page.evaluate(
       async ([text, token]) => {
         const body = new URLSearchParams({ text: text as string, token: token as string });
@@ -184,7 +184,8 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
       expect(deliveries).toHaveLength(1);
       return deliveries.map((delivery) => delivery.body);
     }, 20_000);
-    // Chromium decrypts real pushes itself, but DevTools can only deliver decrypted data: the test decrypts it.
+    // Chromium decrypts real pushes itself, but DevTools can only deliver decrypted data, so the test decrypts the
+    // push.
     const data = pushes.open(Buffer.from(body ?? '', 'base64'));
     expect(data).not.toContain(words);
     await debug.send('ServiceWorker.deliverPushMessage', {
@@ -207,7 +208,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
   }, 60_000);
 
   it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {
-    // Injects axe through the debugger, because the page's Content-Security-Policy blocks foreign scripts.
+    // Injects axe through the debugger, because the page's Content-Security-Policy blocks third-party scripts.
     await page.evaluate(axe.source);
     const colors = new Set<unknown>();
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -5,7 +5,7 @@ import type { PushPage } from './push-page.js';
 
 declare const pushPage: PushPage;
 
-/** The part of a service worker's global scope that the tests use inside of it. */
+/** The part of a service worker's global scope that the tests use inside the worker. */
 declare const self: {
   dispatchEvent(event: unknown): void;
   registration: { getNotifications(): Promise<object[]> };
@@ -136,7 +136,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       await window.close();
     });
 
-    /** Chromium lets a worker focus and open windows at a user's click only, so the test records the calls. */
+    /** Chromium lets a worker focus and open windows only after a user's click, so the test records the calls. */
     async function click(): Promise<unknown[]> {
       return app.worker().evaluate(async () => {
         const scope = self as unknown as Record<string, { prototype: object }>;

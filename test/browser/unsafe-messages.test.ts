@@ -7,10 +7,10 @@ import { type Account, ServerUnderTest } from '../apps/server/server-under-test.
 import { unsafeTexts } from '../packages/markdown/unsafe-texts.js';
 import { hasChromium, launch } from './open-page.js';
 
-// Skips null bytes, because the server refuses messages with them.
+// Skips texts with NUL characters, because the server refuses such messages.
 const texts = unsafeTexts.filter((text) => !text.includes('\u0000') && text.trim() !== '');
 
-/** A page that records in its title whether a script ran after every element was touched. */
+/** A page with a title that records whether a script ran after every element was touched. */
 const pageOf = (html: string) => `<!doctype html><base href="https://chat.example.com/"><title>quiet</title>
 <script>function run() { document.title = 'ran' }</script><main>${html}</main>`;
 
@@ -62,7 +62,7 @@ describe.runIf(hasChromium())('Messages with active content, in a browser', () =
     return (body.messages as { content: string }[]).map(({ content }) => content);
   }
 
-  // For an invalid address the browser reports `:`.
+  // For an invalid URL, the browser reports the scheme `:`.
   const safe = ['https:', 'http:', 'mailto:', ':'];
 
   it('the detector notices a page that runs a script', async () => {

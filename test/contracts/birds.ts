@@ -7,7 +7,7 @@ export interface BirdTables {
   birds: { id: number; name: string; seen: number };
 }
 
-/** A table for tests of guarantees that a database gives for any table. */
+/** A table for tests of guarantees that hold for any table. */
 export const birds: MigrationSet = {
   unit: 'birds',
   migrations: {
@@ -22,7 +22,7 @@ export const birds: MigrationSet = {
   },
 };
 
-/** Opens a database with the table of birds. Without a URL, creates one. */
+/** Opens a database with the `birds` table. Without a URL, creates a new database. */
 export function openBirds(
   backend: TestBackend,
   url?: string,

@@ -22,7 +22,7 @@ interface Race<Tables> {
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** Returns how many rows are removed although another transaction uses them. */
+/** Returns the number of rows that are removed although another transaction uses them. */
 async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Tables>): Promise<number> {
   let removing: Promise<number> | undefined;
   await database.db.transaction().execute(async (db) => {

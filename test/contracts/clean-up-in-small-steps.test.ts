@@ -21,7 +21,7 @@ interface CleanUp<Tables> {
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** Returns how many rows each of three steps removes. */
+/** Returns the number of rows that each of three steps removes. */
 async function threeSteps<Tables>({ database, remove }: CleanUp<Tables>): Promise<number[]> {
   return [await database.write(remove), await database.write(remove), await database.write(remove)];
 }

@@ -9,9 +9,11 @@ import { serverMigrations } from '#server/tables.js';
 import { eachBackend } from '../support/test-databases.js';
 import { recording, type SchemaChange } from './schema-changes.js';
 
-/** The last migration of each unit in every released version, in order. Add a version when you release it. */
+/**
+ * The last migration of each unit in every released version, oldest first. Add each new version when you release it.
+ */
 const releases: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
-/** Migrations that drop or rename, with the released version that had already stopped using what they drop. */
+/** Migrations that drop or rename something, each with a released version that no longer uses it. */
 const contractions: Readonly<Record<string, string>> = {};
 const firstVersion = '0.1.0';
 

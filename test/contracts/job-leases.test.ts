@@ -10,7 +10,7 @@ import { eachBackend, eachPostgres, type TestBackend } from '../support/test-dat
 const lease = 20_000;
 const renewal = 5_000;
 
-/** Intervals (lease renewals) run only when a test advances the timers; everything else runs normally. */
+/** Intervals (lease renewals) run only when a test advances the timers. Everything else runs normally. */
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
 });
@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Starts a job that never ends; resolves when it runs. */
+/** Starts a job that never ends. Resolves once it runs. */
 async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> {
   const begun = new Promise<void>((resolve) => {
     database.jobs.handle(
@@ -36,13 +36,13 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
   await begun;
 }
 
-/** End of the only job's lease, in milliseconds after the start of the test. */
+/** Expiry of the only job's lease, in milliseconds after the start of the test. */
 async function leaseEnd({ db }: DatabaseWithJobs<unknown>): Promise<number> {
   const query = sql<{ at: number }>`select leased_until as at from jobs where kind = 'k'`;
   return ((await query.execute(db)).rows[0]?.at ?? 0) - start;
 }
 
-/** Starts another process, which counts how often it claims the job. */
+/** Starts a second process that counts how often it claims the job. */
 async function survivor(backend: TestBackend, clock: { now: number }, url: string) {
   const database = await open(backend, clock, url);
   const attempts: number[] = [];
@@ -186,7 +186,8 @@ describe('the lease of a job', () => {
       }
       await proxy.open();
       const running = async () => (await countsOf(other))?.running;
-      // The first round after the outage takes over no lease, because the lease's own process may be about to renew it.
+      // The first round after the outage does not take over leases, because their own processes may be about to renew
+      // them.
       vi.advanceTimersByTime(renewal);
       await expect.poll(running).toBe(1);
       for (let asked = 0; asked < 20; asked++) expect(await running()).toBe(1);

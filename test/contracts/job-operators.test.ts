@@ -26,7 +26,7 @@ describe('the operators of the job queue', () => {
       await add(database, 'elsewhere', { kind: 'other' });
       await database.jobs.start();
       await running;
-      // Polls, because the outcome of the dead job may not be committed yet.
+      // Polls, because the dead job's outcome may not be committed yet.
       const counts = { kind: 'k', due: 1, waiting: 1, running: 1, dead: 1 };
       await expect.poll(() => countsOf(database)).toEqual(counts);
       expect(await countsOf(database, 'other')).toEqual({

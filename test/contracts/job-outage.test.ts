@@ -38,7 +38,8 @@ function claimInTheSameCommit(database: DatabaseWithJobs<unknown>): void {
     return record.apply(this, it);
   });
   vi.spyOn(LeaseTable.prototype, 'claim').mockImplementation(async function (this: LeaseTable, kind, limit) {
-    // Claims no other kind: that claim would wait for a free writer, and the writers wait for the claim of `k`.
+    // Other kinds are not claimed, to prevent a deadlock: their claim would wait for a free writer, while the writers
+    // wait for the claim of `k`.
     if (kind !== 'k') return [];
     await recorded.opened;
     await new Promise((resolve) => setImmediate(resolve));

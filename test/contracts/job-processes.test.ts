@@ -5,7 +5,7 @@ import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
-/** Copies the disk of a process at this moment, as after a power failure. */
+/** Copies a process's database files in their current state, as after a power failure. */
 function afterPowerCut(url: string): string {
   if (!url.startsWith('sqlite:')) return url;
   const path = url.slice('sqlite:'.length);
@@ -56,7 +56,7 @@ describe('a process of the job queue', () => {
       );
       await survivor.jobs.start();
       await idle(survivor.jobs);
-      // On SQLite only one process serves, so a job that another process leased can be claimed at once.
+      // On SQLite, only one process serves, so it can immediately claim a job that another process leased.
       expect(attempts).toEqual(backend.name === 'sqlite' ? [2] : []);
       clock.now = start + 20_001;
       await idle(survivor.jobs);
@@ -96,7 +96,7 @@ describe('a process of the job queue', () => {
       await database.jobs.start();
       await addAndBegin('a');
       clock.now = start + 3_600_000;
-      // The lease has expired: on PostgreSQL another process releases the job, and this process sees it as claimable.
+      // The lease has expired. On PostgreSQL, another process releases the job, so this process finds it claimable.
       if (backend.name === 'postgres') await (await open(backend, clock, url)).jobs.start();
       await addAndBegin('b');
       finish();

@@ -97,7 +97,7 @@ describe('the job queue', () => {
     });
 
     it('retries a job at once if its handler asks for it, while others end and start', async () => {
-      // With a fixed clock no lease ends, so only the outcome makes the job claimable again.
+      // With a fixed clock, leases do not expire, so only the outcome makes the job claimable again.
       const database = await open(backend, { now: start });
       const attempts = new Map<string, number>();
       const finished = new Promise<void>((resolve) => {

@@ -5,7 +5,7 @@ import { eachBackend, eachPostgres } from '../support/test-databases.js';
 
 const spacing = 20;
 
-/** Restores timers before the databases of a test are closed, which needs them. */
+/** Restores real timers before a test's databases are closed, because closing needs them. */
 function restoreTimersAfterEach(): void {
   afterEach(() => {
     vi.useRealTimers();
@@ -47,7 +47,8 @@ describe('the job queue is on time', () => {
       for (let count = 0; count < 4; count++) {
         isDone = false;
         await add(database, '', { kind: 'punctual', runAt: clock.now + 100 });
-        // Advances the clock only as fast as the database answers, so that the database's speed does not matter.
+        // Advances the clock only as fast as the database answers, so that the result does not depend on the database's
+        // speed.
         while (!isDone) {
           await countsOf(database);
           await new Promise((resolve) => setImmediate(resolve));

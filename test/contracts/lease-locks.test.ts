@@ -53,7 +53,7 @@ eachPostgres((backend) => {
 
   it('settling jobs in any order does not deadlock with a concurrent renewal, release or takeover', async () => {
     const database = await backend.open<JobTables>({ migrations: [], connections: 6 });
-    // Without retries, which would hide a deadlock.
+    // Runs the statement without retries, which would hide a deadlock.
     const writeStatement: typeof database.writeStatement = (statement) => statement(database.db);
     const leases = new LeaseTable({ database: { ...database, writeStatement }, now: () => start });
     for (let round = 0; round < 20; round++) {

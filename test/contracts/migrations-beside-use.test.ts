@@ -32,7 +32,7 @@ describe('a migration beside processes of the previous version', () => {
       return client;
     }
 
-    /** Resolves when a statement that begins like this waits for the lock of a table. */
+    /** Resolves when a statement with this beginning waits for a table lock. */
     async function waits(url: string, statement = 'alter table'): Promise<void> {
       const observer = new pg.Client({ connectionString: url });
       await observer.connect();
@@ -68,7 +68,7 @@ describe('a migration beside processes of the previous version', () => {
       const other = await begin(url, 'lock table schedules in row exclusive mode');
       const opening = openBirds(backend, url, [next]);
       await waits(url);
-      // The migration, which has waited for longer, looks for a deadlock first.
+      // The migration has waited longer, so it is the first to check for a deadlock.
       await other.query('select from birds');
       await other.query('commit');
       await expect(opening).resolves.toBeDefined();
@@ -90,7 +90,7 @@ describe('a migration beside processes of the previous version', () => {
       const migration = await begin(url, 'alter table schedules add column colour text');
       const reading = read(previous);
       await waits(url, 'select /* join */');
-      // The read has waited for longer, so PostgreSQL cancels it.
+      // The read has waited longer, so PostgreSQL cancels it.
       await migration.query('alter table birds add column colour text');
       await migration.query('commit');
       expect((await reading).rows).toEqual([]);

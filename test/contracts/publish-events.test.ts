@@ -67,7 +67,7 @@ eachBackend((backend) => {
 
     it('stores the text of an event once for all queues, until none needs it', async () => {
       await addQueues([1, 2, 3]);
-      // Only one queue gets both events. The text of each event is stored once.
+      // Only one queue gets both events. Each event's text is stored once.
       await publish([event('message', 1, 2, 3), event('typing', 3)]);
       const texts = () => database.db.selectFrom('event_texts').selectAll().execute();
       expect(await texts()).toHaveLength(2);

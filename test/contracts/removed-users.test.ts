@@ -11,7 +11,7 @@ import { eachBackend } from '../support/test-databases.js';
 type Change = (db: Transaction<ServerTables>, userId: UserId) => Promise<unknown>;
 
 eachBackend((backend) => {
-  /** Returns the answer to a registration whose user changes after authentication, and the devices afterwards. */
+  /** Sends a registration and changes its user after authentication. Returns the answer, and the devices afterwards. */
   async function registerBeside(change: Change): Promise<unknown> {
     const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     try {

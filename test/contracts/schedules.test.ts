@@ -39,7 +39,7 @@ describe('a schedule', () => {
         async (_signal, { isContinued }) => void periods.push(isContinued),
       );
       await database.jobs.start();
-      // The runs are: the first, on time, late, late by a whole period, on time, after the clock was set back, on time.
+      // The runs: first, on time, late, late by a whole period, on time, after the clock was set back, on time.
       for (const elapsed of [0, 1, 2.9, 4.9, 5.9, -100, -99]) {
         clock.now = start + elapsed * hour;
         await idle(database.jobs);
@@ -111,7 +111,7 @@ describe('a schedule', () => {
       for (let period = 0; period < 5; period++) {
         clock.now = start + period * hour;
         await Promise.all(databases.map(({ jobs }) => idle(jobs)));
-        // Waits a second time, because `idle` covers only jobs that its own process claimed.
+        // Waits a second time, because `idle` covers only jobs claimed by the same process.
         await Promise.all(databases.map(({ jobs }) => idle(jobs)));
       }
       expect(done).toBe(5);

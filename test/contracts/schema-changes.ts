@@ -10,14 +10,14 @@ interface Column {
 /** Columns by table and name, such as `users.name`, with an entry for each table. */
 type Schema = ReadonlyMap<string, Column | 'table'>;
 
-/** Changes of one migration that a process of the previous version would fail on. */
+/** One migration's changes that would make a process of the previous version fail. */
 export interface SchemaChange {
   readonly unit: string;
   readonly migration: string;
   readonly breaks: readonly string[];
 }
 
-/** Wraps migrations so that each adds to `changes` how it changed the schema. */
+/** Wraps migrations so that each records its schema changes in `changes`. */
 export function recording(sets: readonly MigrationSet[], changes: SchemaChange[]): readonly MigrationSet[] {
   return sets.map((set) => ({
     ...set,
@@ -48,7 +48,7 @@ async function schemaOf(db: Kysely<unknown>): Promise<Schema> {
   return schema;
 }
 
-/** What an insert or a query of the previous version needs and no longer finds. */
+/** Describes everything that an insert or a query of the previous version needs and no longer finds. */
 function broken(before: Schema, after: Schema): readonly string[] {
   const lost = [...before].flatMap(([name, was]) => {
     const is = after.get(name);

@@ -54,7 +54,7 @@ eachBackend((backend) => {
       const url = await backend.freshUrl();
       const open = () => backend.open<ServerTables>({ migrations: serverMigrations, now: clock, url });
       const one = await open();
-      // On SQLite commands wait for each other.
+      // On SQLite, one database is enough, because commands wait for each other.
       const other = backend.name === 'postgres' ? await open() : one;
       const commands = [
         addUser(one, administration, person('ada@example.com')),
@@ -140,7 +140,7 @@ eachBackend((backend) => {
     it('are one in ten seconds per device, also for concurrent requests', async () => {
       const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
       expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
-      // The wait is 10 s after a recorded notification, and 1 s while another transaction records one.
+      // The wait is 10 s after a recorded notification, and 1 s while another transaction is recording one.
       expect(waits.filter((wait) => wait === 10 || wait === 1)).toHaveLength(7);
       expect(await take(start, '2')).toBeUndefined();
       expect(await take(start + 9999, '1')).toBe(1);

@@ -68,7 +68,7 @@ describe('a signal', () => {
         await heard.until((all) => all.length > index);
         if (backend.name === 'sqlite') expect(await counter()).toBe(index + 1);
       }
-      // On SQLite another process gets the signal without its payload.
+      // On SQLite, other processes get the signal without its payload.
       expect(heard.all).toEqual(backend.name === 'sqlite' ? [undefined, undefined] : ['a', 'b']);
     });
 

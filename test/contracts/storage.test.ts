@@ -47,7 +47,7 @@ describe('a write', () => {
         await finished;
         return 'done';
       });
-      // Starts at the same time as the long write, so that both would be in one commit if long writes were batched.
+      // Starts at the same time as the long write. If long writes were batched, both would be in one commit.
       const beside = insertBird(database, 'beside');
       await begun;
       if (backend.name === 'postgres') {

@@ -146,7 +146,8 @@ describe('moving a database', () => {
 
     it('fails with the error of the stream that it is written to', async () => {
       const source = await filled(backend);
-      // With a small buffer, the error comes during backpressure; with the large one, while PostgreSQL reads more rows.
+      // With a small buffer, the error occurs during backpressure. With a large buffer, it occurs while PostgreSQL
+      // reads more rows.
       for (const highWaterMark of [10, backend.name === 'sqlite' ? 60_000 : 1_000_000_000]) {
         const full = new Writable({
           highWaterMark,

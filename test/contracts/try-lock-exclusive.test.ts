@@ -16,7 +16,7 @@ eachBackend((backend) => {
     const seen = await db.transaction().execute(async (holder) => {
       const first = await ask(holder, 'ada');
       const again = await ask(holder, 'ada');
-      // SQLite has one write transaction at a time, so the holder asks again there and is not refused.
+      // SQLite runs one write transaction at a time, so there the lock holder itself tries again, which succeeds.
       const other = backend.name === 'sqlite' ? holder : db;
       return [first, again, await ask(other, 'bob'), await ask(other, 'ada')];
     });

@@ -6,7 +6,7 @@ import { relayProtocolVectors } from '../support/protocol-vectors.js';
 /** One push, and the result that native code in an app must produce. */
 export interface NativeVector {
   readonly name: string;
-  /** The two fields as FCM and APNs deliver them, both as text. The id is of either generation. */
+  /** The two fields as FCM and APNs deliver them, both as text. The id can be of either generation. */
   readonly push: {
     readonly push_account_id?: string;
     readonly push_key_id?: string;
@@ -14,7 +14,7 @@ export interface NativeVector {
   };
   readonly expect:
     | {
-        /** The opened bytes as text, without padding. */
+        /** The decrypted bytes as text, without padding. */
         readonly plaintext: string;
         readonly type: 'message' | 'remove' | 'test' | 'payload';
       }
@@ -22,7 +22,7 @@ export interface NativeVector {
     | { readonly ignored: 'not-encrypted-push' };
 }
 
-/** A message, and whether it is shown after the previous ones. */
+/** A message, and whether it is shown after the previous messages. */
 interface SeenVector {
   readonly pushAccountId: string;
   readonly time: number;
@@ -56,7 +56,7 @@ const gen11Plaintext = JSON.parse(gen11.plaintext) as { realm_url: string; user_
 const pushKey = new Uint8Array(32).fill(42);
 const formerPushKey = new Uint8Array(32).fill(43);
 const [pushKeyId, formerPushKeyId, newerKeyId] = ['4294967295', '0', '20'];
-/** The key of the protocol's own vectors. On the wire, a byte that identifies the cipher precedes it. */
+/** The key in the protocol's own vectors. On the wire, it is preceded by a byte that identifies the cipher. */
 const newerKey = Buffer.from(newer.push_key, 'base64').subarray(1);
 
 function account(fields: Record<string, unknown>): string {
@@ -93,7 +93,7 @@ function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): N
   return { push_account_id: id, encrypted_data: base64(sealed), ...changes };
 }
 
-/** The same push with a push key. */
+/** The same push, encrypted with a push key. */
 function keyPush(
   plaintext: string,
   changes: Partial<NativeVector['push']> = {},
@@ -104,7 +104,7 @@ function keyPush(
   return { push_key_id: pushKeyId, encrypted_data: base64(Uint8Array.of(...nonce, ...box)), ...changes };
 }
 
-/** Pushes of the newer generation, including those that only it refuses. */
+/** Pushes of the newer generation, including pushes that only this generation refuses. */
 function keyPushes(): readonly NativeVector[] {
   const plaintext = JSON.stringify(message);
   const good = keyPush(plaintext);
@@ -176,15 +176,15 @@ const seen = (time: number, messageId: number, isNew: boolean, pushAccountId = i
 const seenMessages: readonly SeenVector[] = [
   seen(100, 1, true),
   seen(100, 1, false),
-  // Another organization, with the same id and time.
+  // A different organization, with the same id and time.
   seen(100, 1, true, gen11Id),
-  // An id that a restored server uses again.
+  // An id that a restored server reuses.
   seen(101, 1, true),
-  // A message with a clock far ahead does not block later ones.
+  // A message from a clock that is far ahead does not block later messages.
   seen(9_000_000_000, 2, true),
   seen(102, 3, true),
   seen(103, 4, true),
-  // Evicted: from here on no message with a time up to 101 is shown, whether new or known.
+  // Evicted: from here on, no message with a time up to 101 is shown, whether it is new or known.
   seen(100, 1, false),
   seen(101, 1, false),
   seen(101, 5, false),
@@ -198,7 +198,7 @@ const seenMessages: readonly SeenVector[] = [
   seen(99, 1, true, gen11Id),
 ];
 
-/** Makes all vectors, the same each time. Uses only @noble, and states the expected result case by case. */
+/** Makes all vectors. The output is reproducible. Uses only @noble, and states the expected result case by case. */
 export function makeNativeVectors(): NativeVectors {
   const good = push(JSON.stringify(message));
   const sealed = Buffer.from(good.encrypted_data, 'base64');

@@ -9,9 +9,9 @@ import { sealedBoxCases } from './registration-cases/sealed-box-cases.js';
 import { timestampCases } from './registration-cases/timestamp-cases.js';
 
 /**
- * Makes all vectors, the same each time: keys and ephemeral keys are derived from their names. Uses only @noble and
- * node:crypto, and states the expected result case by case from docs/protocol.md, so that no mistake of the packages
- * can hide here.
+ * Makes all vectors. The output is reproducible, because keys and ephemeral keys are derived from their names. Uses
+ * only @noble and node:crypto, and states the expected results from docs/protocol.md case by case, so that the vectors
+ * cannot repeat a mistake in the packages.
  */
 export function makeRegistrationVectors(): RegistrationVectors {
   return {

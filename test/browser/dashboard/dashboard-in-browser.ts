@@ -15,11 +15,11 @@ import { launch } from '../open-page.js';
 
 export const adminToken = 'the-token-of-the-operator-of-this-relay';
 
-/** A relay that listens, with the built page of its dashboard in a browser. */
+/** A listening relay, with the built dashboard page in a browser. */
 export class DashboardInBrowser {
   readonly relay: DeliveriesUnderTest;
   readonly page: Page;
-  /** Address of the page. */
+  /** The page's URL. */
   readonly url: string;
   /** Everything that the page logged or threw. */
   readonly problems: string[] = [];
@@ -67,7 +67,7 @@ export class DashboardInBrowser {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Opens one of the pages by its link. */
+  /** Opens one of the dashboard's pages by its link. */
   async show(name: string): Promise<void> {
     await this.page.getByRole('navigation').getByRole('link', { name }).click();
     await this.page.getByRole('heading', { level: 1, name }).waitFor();
@@ -78,7 +78,7 @@ export class DashboardInBrowser {
     this.#time.passed += milliseconds;
   }
 
-  /** Registers phones, sealed to the primary key. */
+  /** Registers phones, with registrations sealed to the primary key. */
   async register(count: number): Promise<void> {
     const { app, authorization, ring } = this.relay;
     const bouncerPublicKey = await ring.keeper.look(

@@ -13,7 +13,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
   beforeAll(async () => {
     dashboard = await DashboardInBrowser.open();
     const { relay } = dashboard;
-    // Google is down for longer than a notification is kept.
+    // Google is down for longer than the relay keeps a notification.
     await relay.faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await relay.notify([fcmRequest(await relay.addFcm(token))]);
     dashboard.pass(longerThanKept);

@@ -48,7 +48,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
   it('retires it once no phone uses it', async () => {
     const { page } = dashboard;
     dashboard.pass((unusedForDays + 1) * 86_400_000);
-    // The session has expired in the meantime.
+    // The session has expired by now.
     await dashboard.signIn();
     await dashboard.show('Keys');
     await page.getByRole('button', { name: /^Retire key/ }).click();

@@ -12,7 +12,7 @@ const schemes = ['light', 'dark'] as const;
 /** The sizes and color schemes in which every page is checked. */
 export const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
 
-/** Script that returns axe's findings. Load axe first. */
+/** Script that returns axe's findings. Requires that axe is loaded. */
 export const seriousFaults = `axe.run().then(({ violations }) => violations
   .filter(({ impact }) => /serious|critical/.test(impact))
   .map(({ id, nodes }) => id + ' ' + nodes[0].html))`;

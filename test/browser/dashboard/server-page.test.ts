@@ -89,7 +89,7 @@ describe.runIf(hasChromium())('The page for admins of a server', () => {
         const file = `server-${name.toLowerCase()}-${size.width}-${colorScheme}.png`;
         await page.screenshot({ path: join(pictures, file), fullPage: true });
         expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth'), name).toBe(true);
-        // Injects axe through the debugger, because the page's Content-Security-Policy blocks foreign scripts.
+        // Injects axe through the debugger, because the page's Content-Security-Policy blocks third-party scripts.
         await page.evaluate(axe.source);
         expect(await page.evaluate(seriousFaults), name).toEqual([]);
       }

@@ -13,7 +13,7 @@ import {
 
 const longestTokenCodePoints = 4096;
 
-/** JSON objects whose result depends on `token`, `token_kind` or `ios_app_id`. */
+/** Registrations with various values of `token`, `token_kind` and `ios_app_id`. */
 export function fieldCases(): RegistrationVector[] {
   return [...tokenKindCases(), ...iosAppIdCases(), ...tokenCases(), ...apnsTokenCases(), ...lengthCases()];
 }

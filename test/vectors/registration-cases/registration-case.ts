@@ -9,7 +9,7 @@ export const fcmToken = 'fcm-token-1:APA91bExample_-';
 const apnsToken = 'C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00';
 export const iosAppId = 'org.example.App';
 
-/** 32 bytes derived only from the label, so that the file is reproducible. */
+/** 32 bytes derived from the label, so that the vector file is reproducible. */
 function bytesOf(label: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(`registration vectors: ${label}`).digest());
 }
@@ -65,12 +65,12 @@ export function refused(error: Refusal = 'BAD_REQUEST'): Expectation {
   return { error };
 }
 
-/** Fields in which a vector differs from the default: a box that opens, addressed to the relay's key. */
+/** Fields that differ from the default vector: a box that opens, sealed to the relay's key. */
 export type VectorDetails = Partial<
   Pick<RegistrationVector, 'note' | 'bouncer_public_key' | 'box_opens' | 'age_seconds' | 'plaintext'>
 >;
 
-/** A vector whose text is given as on the wire. */
+/** A vector with the given text as on the wire. */
 export function textVector(
   name: string,
   encrypted: string,
@@ -90,7 +90,7 @@ export function textVector(
 
 const longestShownPlaintext = 400;
 
-/** A vector whose box opens to `plaintext`. */
+/** A vector with a box that decrypts to `plaintext`. */
 export function sealedVector(
   name: string,
   plaintext: string | Uint8Array,

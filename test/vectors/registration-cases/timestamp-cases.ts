@@ -11,8 +11,8 @@ import {
 const livenessTimeoutSeconds = 86_400;
 
 /**
- * JSON objects whose result depends on `timestamp`: its age, and the spellings that stock relays accept as a whole
- * number.
+ * Registrations with various values of `timestamp`: different ages, and spellings that stock relays accept as an
+ * integer or refuse.
  */
 export function timestampCases(): RegistrationVector[] {
   return [...ageCases(), ...lenientCases(), ...malformedCases(), ...orderCases()];
