@@ -14,12 +14,12 @@ private fun mutationsOf(text: String): List<String> =
     changed + listOf(text.take(at), text.drop(at), text.removeRange(at, at + 1), text.replaceRange(at, at, "9"))
   }
 
-/** Texts that look like a state. */
+/** Texts that resemble a stored state. */
 private val inventions =
   listOf("", "-", "$FUTURE", "$FUTURE ", "$FUTURE $FUTURE:1", "$FUTURE 1:1 2:2", "? 1:1", "nonsense", "{}") +
     "$FUTURE ${(1..300).joinToString(" ") { "$FUTURE:$it" }}"
 
-/** A damaged text is noticed, and makes no new message a repeat. */
+/** Checks that a damaged text is detected, and that no new message counts as a repeat because of it. */
 fun wrongDamages(): List<String> {
   val texts = listOf(1, 2, 250).map(::textOf)
   val intact = texts.filter { text -> SeenMessages.decode(text, NOW) { error("damaged: $text") }.encode() != text }

@@ -7,7 +7,7 @@ import kotlin.system.exitProcess
 import org.json.JSONArray
 import org.json.JSONObject
 
-/** Debian's libsodium, in place of the one in lazysodium-android. */
+/** Debian's libsodium, which replaces the library in lazysodium-android. */
 private interface Sodium : Library {
   fun sodium_init(): Int
 
@@ -62,7 +62,7 @@ private fun wrongMessages(seen: JSONObject): List<String> {
     val known = ofAccount[account] ?: SeenMessages.none
     val message = SeenMessages.SeenMessage(vector.getLong("time"), vector.getString("messageId"))
     val next = known.with(message, seen.getInt("capacity"))
-    // Encodes and decodes every state, as the service does.
+    // Encodes and decodes each state, as the service does.
     if (next != null) ofAccount[account] = SeenMessages.decode(next.encode(), 0) { error("damaged: $vector") }
     if ((next != null) == vector.getBoolean("isNew")) null else "seen: $vector"
   }

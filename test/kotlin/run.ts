@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Compiles the client's Kotlin files with stubs of Android, Firebase and React Native, and opens every vector of
- * docs/examples/native/vectors.json with them, on Android's own JSON parser and libsodium. Needs Debian's
+ * Compiles the client's Kotlin files with stubs of Android, Firebase and React Native, and uses them to open every
+ * vector in docs/examples/native/vectors.json with Android's JSON parser and libsodium. Needs Debian's
  * default-jdk-headless, libandroid-json-java, libjna-java and libsodium23, and downloads the compiler (90 MB) from npm.
  */
 const compiler = 'kotlin-compiler@2.4.20';

@@ -1,16 +1,16 @@
 import type { Mutant } from './mutants.js';
 
-/** A mutant that no test can notice because the program behaves the same, with the reason. */
+/** An equivalent mutant, which no test can detect because the program behaves the same, with the reason. */
 export interface Equivalent {
   readonly file: string;
-  /** In the form that `npm run mutate` prints. */
+  /** The change, in the form that `npm run mutate` prints. */
   readonly change: string;
-  /** Part of its line, if several lines have the same change. */
+  /** A part of the line, if several lines have the same change. */
   readonly where?: string;
   readonly reason: string;
 }
 
-/** Whether it describes this change of a mutant's file. */
+/** Whether the entry describes this mutant's change. */
 export function isChange({ change, where = '' }: Equivalent, mutant: Mutant): boolean {
   return mutant.change === change && mutant.source.includes(where);
 }

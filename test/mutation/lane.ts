@@ -17,8 +17,8 @@ import type { Target } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
 /**
- * Result for a mutant: detected by a test, refused by the compiler, survived, or not tried because the tests fail
- * anyway.
+ * Result for a mutant: detected by a test, refused by the compiler, survived, or not tried because the tests fail even
+ * without it.
  */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
 
@@ -28,14 +28,12 @@ const timeoutMilliseconds = 300_000;
 const unchangedBefore = -1;
 const unchangedAfter = -2;
 
-/** Prefix of the copy of a test file: activates a mutant, and stops at the first test that fails. */
+/** Prefix for the copy of a test file. Activates a mutant, and stops at the first failing test. */
 const prefix = (number: number): string =>
   `import { beforeEach as beforeEachOfCopy } from 'vitest'; globalThis.mutant = ${number}; let copyFailed = false; ` +
   'beforeEachOfCopy(({ skip, onTestFailed }) => { skip(copyFailed); onTestFailed(() => { copyFailed = true; }); }); ';
 
-/**
- * A copy of the sources in which mutants are tried one after another, so that the sources themselves stay unchanged.
- */
+/** A copy of the sources in which mutants are tried one after another, so that the original sources stay unchanged. */
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
   #held: ChildProcess | undefined;
@@ -56,13 +54,13 @@ export class Lane {
     const killed = await this.#tryTogether(file, text, tests, mutants);
     if (killed === undefined && !(await this.#passes(file, text, tests))) return mutants.map(() => 'untried');
     const verdicts: Verdict[] = [];
-    // Code that runs while the file is loaded can only be mutated one mutant at a time.
+    // In code that runs while the file is loaded, only one mutant can be tried at a time.
     for (const [index, mutant] of mutants.entries())
       verdicts.push(killed?.has(index) ? 'killed' : await this.#tryAlone(file, mutant, tests));
     return verdicts;
   }
 
-  /** Indices of the mutants that tests detected, or undefined if a joint run cannot tell. */
+  /** Indices of the mutants that tests detected; `undefined` if a joint run cannot tell. */
   async #tryTogether(
     file: string,
     text: string,
@@ -76,7 +74,7 @@ export class Lane {
     const killed = new Set<number>();
     for (const test of tests) {
       const left = [...mutants.keys()].filter((number) => !killed.has(number));
-      // The first and the last run have no active mutant: if one of them fails, the other runs prove nothing.
+      // The first and the last run have no active mutant. If one of them fails, the other runs prove nothing.
       const failed = await this.#run(file, switches, [test], [unchangedBefore, ...left, unchangedAfter]);
       if (failed === undefined || failed.has(unchangedBefore) || failed.has(unchangedAfter)) return undefined;
       for (const number of failed) killed.add(number);
@@ -99,8 +97,8 @@ export class Lane {
   }
 
   /**
-   * Runs the tests with this text instead of the file's own, once per number. Returns the numbers for which a test
-   * failed.
+   * Runs the tests with this text in place of the file's original text, once per number. Returns the numbers for which
+   * a test failed.
    */
   async #run(
     file: string,
@@ -134,7 +132,7 @@ export class Lane {
     this.#held ??= this.#holdTests();
     const held = this.#held;
     return new Promise((resolve) => {
-      // A mutant that never ends counts as detected.
+      // A mutant that makes a test run forever counts as detected.
       const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
       const end = (failed: Failed): void => {
         clearTimeout(timer);
@@ -179,7 +177,7 @@ export class Lane {
     });
   }
 
-  /** Links foreign packages to where they are installed, and the project's own packages to the copies. */
+  /** Links npm packages to their installed folders, and the project's own packages to the copies. */
   #linkDependencies(installed: string): void {
     const dependencies = join(this.#folder, 'node_modules');
     mkdirSync(dependencies);
@@ -191,7 +189,7 @@ export class Lane {
   }
 }
 
-/** Kills the process and its children only. */
+/** Kills only the process and its children. */
 function killGroup({ pid }: ChildProcess): void {
   process.kill(-(pid as number), 'SIGKILL');
 }

@@ -83,7 +83,7 @@ describe('a text that contains all of its mutants', () => {
   function notesOf(program: string, mutant?: number): unknown[] {
     const notes: unknown[] = [];
     const note = (value: unknown): number => notes.push(value);
-    // The active mutant is passed in, so that no global state remains.
+    // The active mutant is passed as a parameter, so that no global state remains.
     new Function('known', 'isEarly', 'note', 'globalThis', program)([7], false, note, { mutant });
     return notes;
   }

@@ -1,12 +1,12 @@
 import { parseSync } from 'vite';
 
-/** One small change to a source text that a good test detects. */
+/** A small change to a source text, which a good test detects. */
 export interface Mutant {
   /** 1-based. */
   readonly line: number;
-  /** The change in a form for people: `a < b -> a <= b`. */
+  /** The change in readable form: `a < b -> a <= b`. */
   readonly change: string;
-  /** The original line in which it starts. */
+  /** The original line in which the change starts. */
   readonly source: string;
   /** The whole text with the change. */
   readonly text: string;
@@ -39,9 +39,9 @@ const swappedOperators: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every mutant of a TypeScript text, in text order: conditions that always or never hold, one side of `&&` and `||`,
- * comparisons off by one or inverted, omitted statements and query conditions, lists without one element, swapped
- * booleans, and file modes open to all users.
+ * Every mutant of a TypeScript text, in text order: conditions that are always true or always false, only one side of
+ * `&&` and `||`, comparisons that are off by one or inverted, omitted statements and query conditions, lists without
+ * one element, swapped booleans, and file modes that give access to all users.
  */
 export function mutantsOf(text: string): Mutant[] {
   const { program, errors } = parseSync('source.ts', text);
@@ -108,7 +108,7 @@ function editsOf(node: Node, text: string): Edit[] {
   }
 }
 
-// Detects `.where(…)` of a query.
+// Detects a query's `.where(…)`.
 function isCondition({ callee }: Node): boolean {
   const { type, property } = callee as Node & { readonly property?: { readonly name?: unknown } };
   return type === 'MemberExpression' && property?.name === 'where';

@@ -1,10 +1,10 @@
 /*
- * Searches for lines that no test guards: `npm run mutate`. Changes the security-relevant sources and the chat's rules
- * one place at a time, in copies of the sources, and runs the tests that targets.ts names for each file: first many
- * changes in one run, then each undetected change alone. A survivor needs a test; a change that no test can detect is
- * listed in equivalents.ts with the reason. A whole run takes hours on two cores, so it is not part of the gate.
- * `--each 12` tries at most twelve changes of each file, `--seed 2` chooses other ones, and `--line 7` tries only those
- * of one line. Tests of pure rules take seconds, so name such tests where they exist.
+ * Mutation testing (`npm run mutate`): searches for lines that no test guards. Makes one change at a time to copies of
+ * the security-relevant sources and the chat's rules, and runs the tests that targets.ts names for each file: first
+ * many changes in one run, then each undetected change on its own. A survivor needs a test; a change that no test can
+ * detect is listed in equivalents.ts with the reason. A whole run takes hours on two cores, so it is not part of the
+ * gate. `--each 12` tries at most twelve changes in each file, `--seed 2` selects different changes, and `--line 7`
+ * tries only changes in one line. Tests of pure rules take only seconds, so name such tests where they exist.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Takes the next mutants of one file, without gaps. */
+/** Takes the next consecutive mutants of one file. */
 function takeSome(): Candidate[] {
   const file = candidates.at(-1)?.target.file;
   const first = candidates.findIndex(({ target }) => target.file === file);
@@ -87,7 +87,7 @@ function sum(all: readonly Counts[]): Counts {
   return total;
 }
 
-/** Draws at most this many mutants in total and per file by the seed, grouped by file. */
+/** Selects random mutants by the seed, up to the limits in total and per file. Groups them by file. */
 function draw(all: readonly Candidate[]): Candidate[] {
   let state = options.seed;
   const next = (): number => {

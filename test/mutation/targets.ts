@@ -1,13 +1,15 @@
 import { posix } from 'node:path';
 import { chat, server } from './server-targets.js';
 
-/** A source whose every line guards something, and the tests that must detect a change of it, the fastest first. */
+/** A source in which every line matters, and the tests that must detect a change to it, fastest first. */
 export interface Target {
   readonly file: string;
   readonly tests: readonly string[];
 }
 
-/** File names without `.ts` below a folder, and the names of their tests without `.test.ts` below another folder. */
+/**
+ * File names below a folder, without `.ts`, each with the names of its tests below a second folder, without `.test.ts`.
+ */
 export type Table = readonly (readonly [file: string, ...tests: string[]])[];
 
 const protocol: Table = [['verify-key-list', 'verify-key-list']];

@@ -1,8 +1,8 @@
 import type { Edit } from './mutants.js';
 
 /**
- * The text with all edits in it, so that one test run can try all of them: `globalThis.mutant` at the time when a place
- * is reached is the index of the active edit. Code that runs while the file is loaded cannot be switched.
+ * The text with all edits in it, so that one test run can try all of them. `globalThis.mutant` is the index of the
+ * active edit, and is read each time the edited code runs. Code that runs while the file is loaded cannot be switched.
  */
 export function withSwitches(text: string, edits: readonly Edit[]): string {
   const numbered = edits.map((edit, number) => ({ ...edit, number }));

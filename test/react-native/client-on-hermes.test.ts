@@ -17,7 +17,7 @@ const require = createRequire(import.meta.url);
 const root = join(import.meta.dirname, '../..');
 
 const platformFolder = process.platform === 'darwin' ? 'osx-bin' : 'linux64-bin';
-/** The newest engine on npm that runs programs on Linux, and the current compiler, which only compiles. */
+/** The newest Hermes engine on npm that runs programs on Linux. The current compiler is separate, and only compiles. */
 const hermesEngine = join(root, 'node_modules/hermes-engine-cli', platformFolder, 'hermes');
 const hermesCompiler = join(
   dirname(require.resolve('hermes-compiler')),

@@ -9,7 +9,7 @@ import { installClient } from './install-client.js';
 const require = createRequire(import.meta.url);
 const native = join(import.meta.dirname, '../../packages/client/native');
 
-/** What `expo prebuild` copies into an app before it runs the plugins. */
+/** The template that `expo prebuild` copies into an app before it runs the plugins. */
 const template = 'expo-template-bare-minimum@58.0.8';
 
 interface AppConfig {

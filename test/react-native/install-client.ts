@@ -7,8 +7,8 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
 /**
- * Installs the client's tarball, as `npm pack` makes it, in a `node_modules` folder. It contains the other two packages of
- * the phone, but not its dependencies.
+ * Installs the client's tarball from `npm pack` in a `node_modules` folder. The tarball contains the phone's other two
+ * packages, but not their npm dependencies.
  */
 export async function installClient(modules: string): Promise<void> {
   await run(join(root, 'node_modules/.bin/tsc'), ['-b', 'packages/client'], { cwd: root });

@@ -9,7 +9,7 @@ import { installClient } from './install-client.js';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** An app's own tests: they register at a server that the app has made up, and use the other entry points. */
+/** An app's own tests. They register with a fake server, and use the other entry points. */
 const ownTest = `
 const { createMemoryPushAccountStore, createMemorySeenNotifications, createPushClient } = require('@waxwing/client');
 const { createOpener } = require('@waxwing/client/open');
@@ -96,7 +96,7 @@ describe('In a project with Jest', () => {
     // React Native's presets add these conditions. They must not select the client's build for phones (native code).
     const testEnvironmentOptions = { customExportConditions: ['require', 'react-native'] };
     expect(await jest({ setupFiles, testEnvironmentOptions })).toEqual(passed);
-    // As in `jest-expo/web`.
+    // The same environment as in `jest-expo/web`.
     expect(await jest({ setupFiles, testEnvironment: 'jsdom' })).toEqual(passed);
   });
 });

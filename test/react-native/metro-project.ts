@@ -17,7 +17,7 @@ const foreignPackages = [
   'metro-runtime',
 ];
 
-/** A React Native project on disk, with the client installed as by npm. */
+/** A React Native project on disk, with the client installed as npm would install it. */
 export interface MetroProject {
   readonly directory: string;
   /** Bundles a module of the project for an Android release. Resolves to the bundle's path. */
@@ -26,8 +26,8 @@ export interface MetroProject {
 }
 
 /**
- * Creates a plain project: the packed packages in `node_modules`, React Native's babel preset, and Metro's default
- * configuration with the export condition that React Native adds. `files` are the project's own, by name.
+ * Creates a plain project with the packed packages in `node_modules`, React Native's babel preset, and Metro's default
+ * configuration with the export condition that React Native adds. `files` are the project's own files, by name.
  */
 export async function createMetroProject(files: Readonly<Record<string, string>>): Promise<MetroProject> {
   const directory = await mkdtemp(join(tmpdir(), 'waxwing-metro-'));
@@ -63,7 +63,7 @@ async function installPackages(modules: string): Promise<void> {
 async function bundle(directory: string, entryFile: string): Promise<string> {
   const config = mergeConfig(await loadConfig({ cwd: directory }), {
     projectRoot: directory,
-    // An app has Metro's runtime inside its project; here it is in the repository's node_modules.
+    // An app has Metro's runtime inside its project. Here it is in the repository's node_modules.
     watchFolders: [directory, join(root, 'node_modules/metro-runtime')],
     cacheStores: [],
     fileMapCacheDirectory: directory,

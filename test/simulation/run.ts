@@ -8,8 +8,8 @@ import { partitionScript } from '../support/partition-script.js';
 import { fillDevices, withClient } from './fill-devices.js';
 
 /**
- * Measures the figures of `docs/scaling.md`: registrations and lookups with few rows, many rows, and many rows in
- * partitions.
+ * Measures the figures in `docs/scaling.md`: registrations and lookups with few rows, many rows, and many partitioned
+ * rows.
  */
 
 const fewRows = 10_000;
@@ -44,7 +44,7 @@ const figures = await simulate(postgresUrl, Number(values.rows));
 process.stdout.write(values.json ? `${JSON.stringify({ figures })}\n` : table(figures));
 process.exit(0);
 
-/** Flushes memory left by filling to disk, so that it is not written while rates are measured. */
+/** Flushes dirty pages from filling to disk, so that they are not written while rates are measured. */
 async function settleDisk(serverUrl: string): Promise<void> {
   tell('waiting for a checkpoint');
   try {
@@ -62,7 +62,7 @@ interface Subject {
   close(): Promise<void>;
 }
 
-/** Measures all configurations alternately, so that drift of the machine affects them equally. */
+/** Alternates between all configurations, so that changes in the machine's speed affect them equally. */
 async function simulate(serverUrl: string, rows: number): Promise<Figures[]> {
   const subjects: Subject[] = [];
   try {

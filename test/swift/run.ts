@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * Parses the client's Swift files with tree-sitter's grammar, since npm has no Swift compiler. Finds syntax errors only:
- * no types, no missing imports. Downloads the grammars (50 MB) from npm.
+ * Parses the client's Swift files with tree-sitter's grammar, because npm has no Swift compiler. Finds only syntax
+ * errors, not wrong types or missing imports. Downloads the grammars (50 MB) from npm.
  */
 const packages = ['web-tree-sitter@0.25.10', 'tree-sitter-wasms@0.1.13'];
 const sources = join(import.meta.dirname, '../../packages/client/native/ios');

@@ -1,4 +1,4 @@
-// The parts of Android that the client's Kotlin files use, with Android's signatures, for the compiler alone.
+// The parts of Android that the client's Kotlin files use, with Android's signatures. Only for compilation.
 @file:Suppress("UNUSED_PARAMETER")
 
 package android.app

@@ -1,4 +1,4 @@
-// The client comes first, on the bare engine: importing it must not use any platform API.
+// Imports the client first, on the bare engine, because importing it must not use any platform API.
 import { startPush } from './push-in-an-app';
 import './platform';
 import scenario from './scenario.json';
@@ -8,7 +8,7 @@ const shown = [];
 const logged = [];
 const forms = [];
 
-/** The chat server: accepts the registration and reports at once that it is active. */
+/** Stands for the chat server: accepts the registration, and immediately reports that it is active. */
 async function fetch(url, { method, body = '' }) {
   const path = url.slice(scenario.signIn.realmUrl.length).split('?')[0];
   const form = Object.fromEntries(

@@ -1,5 +1,5 @@
-// The parts of React Native's platform that the client uses, all missing in the bare engine. Like React Native's, this
-// `URL` and these response bodies would be useless, so they are omitted.
+// The parts of React Native's platform that the client uses. The bare engine has none of them. `URL` and response body
+// streams are left out, because React Native's versions are unusable too.
 globalThis.TextEncoder = class {
   encode(text) {
     const bytes = [];

@@ -1,11 +1,11 @@
-// Stands in for the native module, which is machine code for phones: the same functions, made from the tests' oracle.
-// The oracle is loaded lazily, because its import needs more of the platform than the import of the client.
+// Replaces the native module, which is machine code for phones, with the same functions from the tests' oracle. The
+// oracle is loaded lazily, because importing it needs more of the platform than importing the client.
 const oracle = () => require('../../noble-oracle');
 const curves = () => require('@noble/curves/ed25519.js');
 
 let drawn = 0;
 
-// Not random, but all different, which is enough for a test without secrets.
+// Not random, but never the same twice, which is enough for a test without secrets.
 function randombytes_buf(length) {
   drawn += 1;
   return Uint8Array.from({ length }, (_, index) => (drawn * 31 + index * 7) % 256);
