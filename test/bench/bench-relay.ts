@@ -59,7 +59,7 @@ export async function openWholeRelay(
   try {
     await relay.readyAt(`${relayUrl}/health/ready`);
     load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
-    // Warms up at once, because the relay closes a connection that sends nothing for a few seconds.
+    // Warms up immediately, because the relay closes connections that are silent for a few seconds.
     await load.run(warmUpMilliseconds);
     return { load, close };
   } catch (error) {

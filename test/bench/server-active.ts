@@ -42,7 +42,7 @@ export interface ActiveBenchTarget {
 /**
  * `server-active`: phones per second that become active, 64 at a time, each measured from its request to the event on
  * its long poll. Against the registrations per second that a server in the same process accepts over the same number of
- * connections. The relay's stand-in answers at once, in this process, which also sends all requests.
+ * connections. The relay's stand-in answers immediately. It runs in this process, which also sends all requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await RelayStandIn.start({ takesMany: true });

@@ -22,7 +22,7 @@ type Registrations = readonly { readonly phone: BenchPhone; readonly form: strin
 /**
  * `server-newer`: registrations per second in the newer generation of the protocol against the older one, at one
  * server, from the first request until its jobs have forwarded the last registration to the relay. The relay's stand-in
- * answers at once, in this process. The devices of the newer generation are created in advance.
+ * answers immediately. It runs in this process. The devices of the newer generation are created in advance.
  */
 export async function run(): Promise<BenchResult[]> {
   let forwarded = 0;

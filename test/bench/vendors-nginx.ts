@@ -7,8 +7,8 @@ import { freePort } from '../support/free-ports.js';
 import { untilReady } from '../support/until-ready.js';
 
 /**
- * FCM (over HTTP) and APNs (over TLS and HTTP/2) that accept every notification at once. Unlike the stand-ins, nginx
- * answers faster than any Node program can send, so the measured rate is the sender's. Checks nothing.
+ * FCM (over HTTP) and APNs (over TLS and HTTP/2) that immediately accept every notification. Unlike the stand-ins,
+ * nginx answers faster than any Node program can send, so the measured rate is the sender's. Checks nothing.
  */
 export interface VendorsNginx {
   readonly fcm: string;

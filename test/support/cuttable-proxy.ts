@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** A TCP proxy on loopback whose target can go away and come back, like a restarted database server. */
+/** A loopback TCP proxy that can cut off its target and reconnect it, as when a database server restarts. */
 export class CuttableProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #sockets = new Set<Socket>();

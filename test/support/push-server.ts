@@ -34,7 +34,7 @@ export function tokenIdOf(token: string): TokenId {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }
 
-/** A push key whose bytes all equal the key's id, so that a test can recognize it. */
+/** A push key in which every byte equals the key's id, so that tests can recognize it. */
 export function keyOf(id: number): Uint8Array {
   return new Uint8Array(32).fill(id);
 }
@@ -74,7 +74,7 @@ export class PushServer {
     this.relay = relay;
   }
 
-  /** Starts a server on an empty database, or on the one at `url`. */
+  /** Starts a server on an empty database, or on the database at `url`. */
   static async start(backend: TestBackend, url?: string): Promise<PushServer> {
     const server = new PushServer(backend, url ?? (await backend.freshUrl()), await TokenRelay.start());
     await server.boot();

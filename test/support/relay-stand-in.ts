@@ -87,7 +87,7 @@ export class RelayStandIn {
     this.#otherwise = typeof reaction === 'function' ? reaction : () => reaction;
   }
 
-  /** Stops it at once, and resets open connections. */
+  /** Stops immediately, and resets open connections. */
   async close(): Promise<void> {
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));

@@ -14,7 +14,7 @@ export class TcpBalancer {
     this.#server = createServer((near) => this.#join(near, this.#ports.length));
   }
 
-  /** Listens on loopback, like the processes. */
+  /** Starts to listen on loopback, like the processes. */
   static async start(ports: readonly number[]): Promise<TcpBalancer> {
     const balancer = new TcpBalancer(ports);
     balancer.#server.listen(0, '127.0.0.1');

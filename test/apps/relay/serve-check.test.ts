@@ -12,7 +12,7 @@ import { keyTerminal } from './keyring/key-terminal.js';
 const clock = () => Date.parse('2026-03-01T00:00:00Z');
 
 eachBackend((backend) => {
-  /** A relay whose settings name an apps file with a good key, and no key ring yet. */
+  /** A relay with settings that name an apps file with a valid key, and without a key ring yet. */
   async function newRelay() {
     const url = await backend.freshUrl();
     const { folder, environment } = keyTerminal({ RELAY_DATABASE: url });

@@ -65,7 +65,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device().push_token_id).toBe(modelTokenId('another'));
   });
 
-  /** A device whose key is ten days older than its token. */
+  /** A device with a key that is ten days older than its token. */
   async function withNewToken() {
     const phone = await createUpgradedPhone();
     await phone.registrar.sync();

@@ -207,7 +207,7 @@ export class FakeChatServer {
   #pollEvents(lastEventId: number): Response {
     const events = this.#events.filter((event) => Number(event.id) > lastEventId);
     if (events.length === 0) {
-      // A long poll takes time: advance the test's clock instead.
+      // A long poll takes time. Instead of waiting, advances the test's clock.
       this.now += 45_000;
       this.#emit({ type: 'heartbeat' });
       return this.#pollEvents(lastEventId);

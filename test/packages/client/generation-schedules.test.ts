@@ -100,7 +100,7 @@ describe('An app that ends before any step of a sync, and starts again', () => {
   });
 });
 
-/** Possible events, and how each changes what the phone may rely on. */
+/** Possible actions, including their effect on what the test expects of the phone. */
 const actions: Readonly<Record<string, (phone: MortalPhone, steps: number) => unknown>> = {
   sync: (phone) => phone.sync(),
   'sync, interrupted': (phone, steps) => phone.sync(steps),

@@ -29,9 +29,9 @@ const tooMany = '429 RATE_LIMIT_HIT';
 const inventingCredentials = 'strangers invent credentials on hundreds of connections';
 const guessing = 'the passwords of thousands of names are guessed';
 
-/** All requests that are refused before their content is checked and that keep the connection open, in turn. */
+/** Cycles through all requests that are refused before their content is checked and that keep the connection open. */
 export const everyHttpRefusal = 'strangers and members are refused at the door in every way at full speed';
-/** All refused requests of members, in turn. */
+/** Cycles through all refused requests of members. */
 export const everyRefusal = 'members are refused in every way at full speed';
 
 /** Attacks that hold connections or occupy the scheduler. */
@@ -99,7 +99,7 @@ async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string
   return made.filter(([, { endsConnection }]) => endsConnection !== true);
 }
 
-/** One flood of all refusals in turn, with as many requests as the scale says. */
+/** One flood that cycles through all refusals, with as many requests as `scale` requires. */
 function floodOfAll(
   port: number,
   refused: readonly (readonly [string, RefusedRequest])[],
@@ -172,7 +172,7 @@ export const expensiveRelayAttacks: Attacks = Object.fromEntries(
   ]),
 );
 
-/** All of {@link expensiveAttacks} in turn. */
+/** Cycles through all of {@link expensiveAttacks}. */
 export const makeEveryExpensive: MakeAttack = async (world, scale) =>
   thirtyAtOnce(world.server.port, everyExpensiveRequest(await memberData(world, scale)));
 

@@ -52,7 +52,7 @@ async function messages(
   return { answers: ['200'], request: requestText(`GET /api/v1/messages?${parameters}`, { authorization }) };
 }
 
-/** The start of an upload whose file never ends. */
+/** The start of an upload with an endless file. */
 export function endlessUpload(authorization: string): string {
   const headers = {
     authorization,

@@ -10,7 +10,7 @@ const statusAt = 'HTTP/1.1 '.length;
  */
 export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';
-  /** Status of the answer whose chunks are being received. The chunks may be many megabytes and are not kept. */
+  /** Status of the chunked answer that is being received. Its chunks may be many megabytes and are not kept. */
   let chunked: string | undefined;
   const readOne = (): boolean => {
     if (chunked !== undefined) {

@@ -15,7 +15,7 @@ const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
   server: [],
 };
 
-/** The action whose refusal ends its connection. */
+/** The action for which the refusal ends the connection. */
 export const tooLarge = 'another member sends what is too large';
 
 /** Requests that both programs refuse before checking their content, as the end of a sentence. */

@@ -23,7 +23,7 @@ export interface MemberData {
   readonly moving: MemberChannel;
   /** Messages with several edits each. */
   readonly edited: readonly MessageId[];
-  /** A message whose history is as long as possible. */
+  /** A message with the longest possible history. */
   readonly oftenEdited: MessageId;
   /** A queue with as many events as one answer may have. */
   readonly queueId: string;

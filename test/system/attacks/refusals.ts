@@ -50,7 +50,7 @@ export function jsonRequest(
   return { answers, request: requestText(`POST ${path}`, headers, body) };
 }
 
-/** The attack that sends these requests in turn at full speed, with the attackers' action for each. */
+/** The attack that cycles through these requests at full speed. Each is given with the attackers' action. */
 export function flood(
   port: number,
   refused: readonly (readonly [what: string, RefusedRequest])[],

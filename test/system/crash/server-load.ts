@@ -26,7 +26,7 @@ interface LoadUser {
   readonly authorization: string;
   readonly phones: UserPhone[];
   tests: number;
-  /** Phones whose registration has not been seen active. */
+  /** Phones with registrations that have not been seen active. */
   readonly unsettled: Set<ServerPhone>;
 }
 
@@ -40,9 +40,9 @@ const mostTestsPerUser = 15;
 const shareOfMessages = 0.4;
 
 /**
- * Phones of many users. They register with the server and request test notifications, which the server sends at once.
- * The users write to each other, and jobs send the notifications for these messages. Half of the phones speak the newer
- * generation of the protocol.
+ * Phones of many users. They register with the server and request test notifications, which the server sends
+ * immediately. The users write to each other, and jobs send the notifications for these messages. Half of the phones
+ * speak the newer generation of the protocol.
  */
 export class ServerLoad {
   readonly #options: ServerLoadOptions;

@@ -1,4 +1,4 @@
-// An app whose developer has only this project's packages. The tests compile and bundle it outside the repository.
+// An app by a developer who has only this project's packages. The tests compile and bundle it outside the repository.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

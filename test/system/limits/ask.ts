@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 
-/** A request that is sent at once on a new connection. */
+/** A request that is sent immediately on a new connection. */
 export interface Question {
   readonly url: string;
   readonly method?: 'GET' | 'POST' | 'PATCH';

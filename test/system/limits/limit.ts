@@ -71,7 +71,7 @@ export class Door {
     await expect.poll(async () => (await this.counts()).requests).toBe(before + count);
   }
 
-  /** The value of the metric whose line starts with this. */
+  /** The value on the metrics line with this start. */
   async metric(start: string): Promise<number> {
     const lines = (await this.place.metricsText()).split('\n').filter((line) => line.startsWith(start));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);

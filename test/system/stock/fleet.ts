@@ -114,7 +114,7 @@ export class Fleet {
     const messageId = await user.notify();
     for (const account of user.accounts) {
       const { app, epoch, isSignedIn, server } = account;
-      // A stock server gives up at once if it cannot send.
+      // A stock server gives up immediately if it cannot send.
       const isSent = isSignedIn && app.isSettled && (server === 'ours' || isRelayRunning);
       if (isSent) this.#expected.push({ account, messageId, epoch });
     }

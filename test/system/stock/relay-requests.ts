@@ -7,7 +7,7 @@ import { request } from 'node:http';
  * - `named`: one of the codes that the caller handles by name
  * - `disallowed`: the plan includes no push notifications
  * - `configuration`: wrong credentials, or a status that is neither 200 nor an error
- * - `refused`: another 4xx, whose code is lost
+ * - `refused`: any other 4xx; its code is lost
  * - `unhandled`: an exception that no caller expects, such as a body without `msg`
  */
 export type RelayFailureKind =

@@ -33,7 +33,7 @@ async function signedIn(phone: StockPhone): Promise<StockApp> {
   return app;
 }
 
-/** An app whose registration the relay has confirmed. */
+/** An app with a registration that the relay has confirmed. */
 async function registered(kind: 'fcm' | 'apns'): Promise<StockApp> {
   const app = await signedIn(await newPhone(world, kind));
   await app.start();

@@ -46,9 +46,9 @@ const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Foun
 const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
 
 /**
- * The part of a stock Zulip 12 relay that servers use, with one known server. It supports only the newer generation,
- * refuses fields of notifications that stock servers do not send, ignores those of registrations, and fails after
- * delivery if a request names two live devices of one vendor.
+ * The part of a stock Zulip 12 relay that servers use, with one known server. It supports only the newer generation. It
+ * refuses notifications with fields that stock servers do not send, but ignores such fields in registrations. It fails
+ * after delivery if a request names two live devices of one vendor.
  */
 export class StockRelay {
   readonly requests: StockRelayRequest[] = [];

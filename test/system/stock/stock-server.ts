@@ -107,7 +107,7 @@ export class StockServer {
     this.#jobs.push({ what: `removal of tokens of ${user.userId}`, failedTries: 0, run });
   }
 
-  /** Runs the worker until its queue is empty. Retries a failed job at once, three times at most. */
+  /** Runs the worker until its queue is empty. Immediately retries a failed job, at most three times. */
   async work(): Promise<void> {
     for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
       try {

@@ -97,7 +97,7 @@ describe('a request that FCM may have processed is not resent at once', () => {
 });
 
 describe('the connection for an access token that Google closes', () => {
-  /** Starts a relay whose token endpoint closes this many connections before it issues tokens. */
+  /** Starts a relay with a token endpoint that closes this many connections before it issues tokens. */
   async function startWithTokens(closings: number, close: Close) {
     let tokenRequests = 0;
     google = createServer((request, response) => {

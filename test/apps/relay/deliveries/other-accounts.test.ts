@@ -17,7 +17,7 @@ const otherAccount = 9_007_199_254_740_992n as PushAccountId;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 let tokens = 0;
 
-/** A request of a server whose device had this id before the relay's database was restored. */
+/** A request from the server that owned the device with this id before the relay's database was restored. */
 const otherRequest = (id: number, more: object = {}) =>
   fcmRequest(id, { payload: { push_account_id: otherAccount, encrypted_data: encryptedData }, ...more });
 

@@ -21,7 +21,7 @@ interface Expectation {
   readonly delay?: readonly [number, number];
   /** The outcome that the metric counts, if it differs from `status`. */
   readonly outcome?: string;
-  /** A fault for the stand-in, if the reason alone is not enough. */
+  /** A fault for the stand-in, if the reason by itself is not enough. */
   readonly script?: object;
   /** The reason in the answer, if it differs from the scripted one. */
   readonly shown?: string;

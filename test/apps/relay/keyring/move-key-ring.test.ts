@@ -222,7 +222,7 @@ describe('the copy that a move has kept', () => {
   });
 });
 
-/** A store whose file has two names that are not hard links. */
+/** A store with a file that has two names, which are not hard links. */
 function manyNamed(path: string): KeyRingStore {
   return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
 }

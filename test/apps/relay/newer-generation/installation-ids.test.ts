@@ -18,7 +18,7 @@ eachBackend((backend) => {
   let ahead = 0;
   afterEach(() => relay.close());
 
-  /** Starts a relay whose only Firebase app has this entry. */
+  /** Starts a relay with a single Firebase app, which has this entry. */
   async function start(entry: object = {}): Promise<void> {
     ahead = 0;
     relay = await startDeliveriesUnderTest({

@@ -47,7 +47,7 @@ function startSilent(answers: MessagePort): Worker {
   return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
-/** A worker that reports its system thread, answers its first batch, and exits at once. */
+/** A worker that reports its system thread, answers its first batch, and immediately exits. */
 function startBrief(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');

@@ -5,7 +5,7 @@ import { realmUuid } from '../relay-under-test.js';
 
 const { keys, now } = registrationVectors();
 
-/** Fields of the sealed JSON that override those of a stock phone. */
+/** Fields of the sealed JSON that override a stock phone's fields. */
 export interface SealedFields {
   readonly token?: string;
   readonly [field: string]: unknown;

@@ -25,7 +25,7 @@ const me = 7 as UserId;
 /** Organization permissions that guests can hold too. */
 const realmForGuests = ['can_set_topics_policy_group'];
 
-/** The permissions that the user holds; guests can hold only some. */
+/** The permissions that the user holds. Guests can hold only some permissions. */
 function heldAmong(world: World, values: Record<string, number>, forGuests: readonly string[]) {
   const groups: NestedGroups = new Map(
     groupsOf(world, me).map(([id, { isMine, inner }]) => [id, { memberIds: isMine, subgroupIds: inner }]),

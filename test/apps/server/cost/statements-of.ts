@@ -46,7 +46,7 @@ async function costsOnPostgres(act: () => Promise<unknown>): Promise<StatementCo
   });
 }
 
-/** A sequential scan that finds its row at once is harmless. */
+/** A sequential scan that visits at most this many rows is harmless. */
 const fewRows = 100;
 
 function visitedBy(scan: PlanNode): number {

@@ -116,7 +116,7 @@ describe('a system bot’s name', () => {
     for (const [one, first] of Object.entries(otherLetters))
       for (const [two, second] of spellings)
         for (const name of names) {
-          // A bar that stands for a letter no longer separates words.
+          // A vertical bar that replaces a letter does not separate words.
           if (/\|/.test(`${one}${two}`)) continue;
           const spelled = second(first(name));
           if (!isReservedName(spelled)) free.push([one, two, spelled]);

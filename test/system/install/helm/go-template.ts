@@ -121,7 +121,7 @@ function parse(source: string): readonly Node[] {
 
 type Token = { readonly text: string; readonly isAction: boolean };
 
-/** Parses up to an `else` or `end`, whose index is returned, or to the end of the file. */
+/** Parses up to an `else` or `end`, or to the end of the file. Also returns the index of that position. */
 function parseUntil(tokens: readonly Token[], from: number): { nodes: readonly Node[]; end: number } {
   const nodes: Node[] = [];
   let at = from;
