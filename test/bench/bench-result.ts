@@ -23,7 +23,10 @@ export interface Rates {
   readonly ratio: number;
 }
 
-/** Alternates two loops (A B A B …), and returns the median rate of each, so that a drifting machine affects both. */
+/**
+ * Alternates two loops (A B A B …), so that changes in the machine's speed affect both. Returns the median rate of
+ * each.
+ */
 export async function medianRates(
   rounds: number,
   subject: () => Promise<number>,
@@ -44,7 +47,7 @@ export function median(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** Calls `work` for `milliseconds`, and returns calls per second; reads the clock every `batch` calls. */
+/** Calls `work` repeatedly for `milliseconds`, and returns calls per second. Reads the clock every `batch` calls. */
 export function rateOf(work: () => void, milliseconds: number, batch = 64): number {
   const start = performance.now();
   let calls = 0;

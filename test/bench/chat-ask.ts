@@ -2,7 +2,7 @@ import type { ChatServer } from './chat-server.js';
 
 type Answer = Record<string, unknown>;
 
-/** Sends a request that must succeed. Parameters: strings as they are, other values as JSON. */
+/** Sends a request that must succeed. String parameters are sent unchanged, other values as JSON. */
 export type ChatAsk = (
   method: 'GET' | 'POST' | 'PATCH',
   path: string,

@@ -3,7 +3,7 @@ import { rowsAsTable } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { ChatServer } from './chat-server.js';
 
-/** A channel of the benchmark, and its sender. */
+/** A benchmark's channel and its sender. */
 export interface ChatChannel {
   readonly id: number;
   readonly senderId: number;
@@ -20,8 +20,8 @@ interface ChannelWish {
 }
 
 /**
- * Creates a public channel with subscribers, the first of which is the sender. Inserts rows directly, because requests
- * for thousands of users would take long.
+ * Creates a public channel with subscribers. The first subscriber is the sender. Inserts rows directly, because
+ * requests for thousands of users would take too long.
  */
 export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<ChatChannel> {
   const { name, subscribers, queues, role = roles.member } = wish;

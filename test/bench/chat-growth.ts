@@ -18,8 +18,9 @@ type Costs = Readonly<Record<string, number>>;
  * `chat-growth-…`: CPU time of sending, editing and changing a channel in an organization of 100,000 users, relative to
  * 100 users. One event queue is open, and the channel has one subscriber. `chat-growth-queues-…`: the same with 10,000
  * event queues of other users that do not request these events, relative to one. `chat-register`: CPU time of
- * registering a queue with all state among 10,000 users, against 40 ms, on SQLite. CPU time includes the client's, which
- * runs in the server's process, but not PostgreSQL's. Skips PostgreSQL if `WAXWING_TEST_POSTGRES_URL` is not set.
+ * registering a queue with all state in an organization of 10,000 users, against 40 ms, on SQLite. CPU time includes
+ * the client, which runs in the server's process, but not PostgreSQL. Skips PostgreSQL if `WAXWING_TEST_POSTGRES_URL`
+ * is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const results = await onDatabase('sqlite');

@@ -16,7 +16,7 @@ interface Edited {
 }
 
 /**
- * `chat-history`: CPU time of reading a history of a hundred edits of the longest text, relative to ten short edits.
+ * `chat-history`: CPU time of reading a history of a hundred edits of maximum length, relative to ten short edits.
  * Includes the client, which runs in the same process.
  */
 export async function run(): Promise<BenchResult[]> {

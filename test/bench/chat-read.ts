@@ -16,7 +16,7 @@ export interface ReadTarget {
 }
 
 /**
- * `chat-read`: reads per second of a channel's newest 100 rendered messages over HTTP, against the bare query of the
+ * `chat-read`: reads per second of a channel's newest 100 rendered messages over HTTP, against a bare query for the
  * same rows and their JSON. Both run in a separate process, because receiving such large answers costs the client CPU
  * time too.
  */

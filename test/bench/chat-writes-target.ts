@@ -6,8 +6,8 @@ import { HttpLoad } from './http-load.js';
 import { startMinimalChat } from './minimal-chat.js';
 
 /**
- * The process that `chat-writes` measures: a chat server, and the minimal one on a copy of its database. On any
- * message, empties the queues of the first and reports the CPU seconds used.
+ * The process that `chat-writes` measures: a chat server, and a minimal chat server on a copy of its database. On any
+ * message, empties the chat server's queues and reports the CPU seconds used.
  */
 
 /** Equals the number of requests in flight: a server handles few requests of one user at a time. */

@@ -4,7 +4,7 @@ import { type ChatChannel, sendRequest } from './chat-channel.js';
 import { HttpLoad } from './http-load.js';
 
 const rounds = 7;
-/** Short, because the server removes a queue with a thousand events; queues are emptied between rounds. */
+/** Short, because queues are emptied only between rounds, and the server removes a queue with a thousand events. */
 const roundMilliseconds = 700;
 const connections = 16;
 
@@ -19,8 +19,8 @@ export interface WritesTarget {
 
 /**
  * `chat-send-one`, `chat-edit` and `chat-channel`: per second of CPU time, messages to one subscriber, edits of them,
- * and changes of the channel's description, durable on SQLite. Each against a minimal Fastify handler in the same
- * process that commits the same rows and events.
+ * and changes of the channel's description, durable on SQLite. Each is compared with a minimal Fastify handler in the
+ * same process, which commits the same rows and events.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-writes-target.ts', import.meta.url);

@@ -19,7 +19,7 @@ import { watchHolds } from './longest-hold.js';
 import { fillDevices } from './many-devices.js';
 
 const manyRows = 1_000_000;
-// Several rounds, because the longest stall of one round is a single event that other programs can prolong.
+// Several rounds, because other programs can prolong the longest stall of a single round.
 const rounds = 7;
 const batches = 400;
 const registrationsPerBatch = 64;

@@ -56,7 +56,9 @@ export class HttpLoad {
     return (answers * 1000) / (performance.now() - start);
   }
 
-  /** Runs until this many answers arrived, however slow the machine is. @throws Error if every request is refused. */
+  /**
+   * Runs until this many answers have arrived, however slow the machine is. @throws Error if every request is refused.
+   */
   async repeat(answers: number): Promise<void> {
     for (let answered = 0; answered < answers; ) {
       const start = performance.now();

@@ -7,7 +7,10 @@ const jobs = 400;
 const everyMilliseconds = 10;
 const jobsAtOnce = 64;
 
-/** Milliseconds from just before a job is added in its own commit until its handler starts. Jobs come one by one. */
+/**
+ * Milliseconds from just before a job is added in its own commit until its handler starts. Jobs are added one at a
+ * time.
+ */
 export async function queueLatencies(url: string): Promise<number[]> {
   const database = await openDatabaseWithJobs({
     url,

@@ -1,6 +1,6 @@
 /**
- * Keeps this many calls of `work` in flight for `milliseconds`, and returns how many ended per second. Calls that are
- * still in flight at the end are awaited and counted. @throws the errors of `work`.
+ * Keeps this many calls of `work` in flight for `milliseconds`, and returns the number of calls completed per second.
+ * Calls that are still in flight at the end are awaited and counted. @throws the errors of `work`.
  */
 export async function keepBusy(
   atOnce: number,

@@ -27,7 +27,7 @@ export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): 
   }
 }
 
-/** Inserts random devices of the first realm into the relay's SQLite file, while no relay has it open. */
+/** Inserts random devices of the first realm into the relay's SQLite file. No relay may have the file open. */
 export function fillDevices(path: string, rows: number, vault: TokenVault): void {
   const database = new DatabaseSync(path);
   try {

@@ -17,8 +17,8 @@ const html = (content: string) => `<p>${content}</p>`;
 
 /**
  * A minimal chat server: it authenticates, commits the same rows and events as the product on a SQLite database with
- * the same tables, and batches the requests of one event-loop tick into one commit. It checks no permissions. Returns
- * its port.
+ * the same tables, and batches the requests of one event-loop tick into one commit. It does not check permissions.
+ * Returns its port.
  */
 export async function startMinimalChat(file: string): Promise<number> {
   const database = new DatabaseSync(file);

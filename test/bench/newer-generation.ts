@@ -17,9 +17,9 @@ const firstRegistrations = 3000;
 const goal = 0.95;
 
 /**
- * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol against the older one, in
- * one relay process. Each registration is of a new phone. Notifications go to the stand-in for APNs in requests of a
- * hundred phones, and in `notify-newer-single` in requests of one.
+ * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol against the older
+ * generation, in one relay process. Each registration is for a new phone. Notifications go to the stand-in for APNs in
+ * requests of a hundred phones, and in `notify-newer-single` in requests of one.
  */
 export async function run(): Promise<BenchResult[]> {
   const shared = { goal, better: 'higher' } as const;
@@ -50,7 +50,7 @@ function registerRates(): Promise<Rates> {
   });
 }
 
-/** Runs one round over new connections: a connection that is idle between rounds would be closed. */
+/** Runs one round over new connections, because connections that are idle between rounds would be closed. */
 async function freshLoad(open: () => Promise<HttpLoad>): Promise<number> {
   const load = await open();
   try {

@@ -66,9 +66,10 @@ export class OpenLoad {
   }
 
   /**
-   * Sends requests for this long at this rate, whether or not earlier ones were answered, and waits for all answers.
-   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and for a missing answer after 15
-   * seconds.
+   * Sends requests for this long at this rate, whether or not earlier requests have been answered, and waits for all
+   * answers.
+   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and if an answer is missing after
+   * 15 seconds.
    */
   async run(milliseconds: number, perSecond: number): Promise<OpenLoadReport> {
     const startedAt = performance.now();

@@ -135,8 +135,8 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const connections = Math.min(mostConnections, Math.ceil(capacity * timesCapacity * underWaySeconds));
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
-    // First uses each connection once at low load. During the overload, the kernel would resend the first request of a
-    // connection that is not accepted yet, at growing intervals.
+    // Uses each connection once at low load before the overload. Otherwise, the kernel would resend the first request
+    // on each connection that is not accepted yet, at growing intervals.
     await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
@@ -165,7 +165,7 @@ function p99(milliseconds: readonly number[]): number {
   return shareOf(milliseconds, 0.99);
 }
 
-/** Samples memory every tenth of a second. The returned function gives the maximum. */
+/** Samples memory every tenth of a second. The returned function returns the maximum. */
 function watchMemory(pid: number): () => number {
   let most = residentBytes(pid);
   const looks = setInterval(() => {

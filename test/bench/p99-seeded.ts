@@ -15,8 +15,8 @@ const seeded = { servers: 1000, devices: 100_000 };
 /** A relay with just enough devices to notify. */
 const empty = { servers: 1, devices: 100 };
 const connections = 16;
-// Many rounds, because a few slow requests decide a 99th percentile. With nine rounds on a busy machine, two equal
-// relays have ratios of 0.8 to 1.6.
+// Many rounds, because a few slow requests determine a 99th percentile. With nine rounds on a busy machine, two
+// identical relays have ratios from 0.8 to 1.6.
 const rounds = 21;
 const requestsPerRound = 1000;
 const latencyMilliseconds = 20;

@@ -7,7 +7,7 @@ export interface QueueRateOptions {
   readonly concurrency: number;
 }
 
-/** Jobs per second through the queue. All are added first, each in a separate write, and then done. */
+/** Jobs per second through the queue. First adds all jobs, each in a separate write, and then runs them. */
 export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): Promise<number> {
   const database = await openDatabaseWithJobs({
     url,

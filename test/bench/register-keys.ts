@@ -22,7 +22,7 @@ import {
 import { type BenchResult, medianRates, rateOf } from './bench-result.js';
 
 const manyKeys = 1000;
-// Short rounds, so that a busy moment of the machine affects both sides equally.
+// Short rounds, so that a load spike on the machine affects both sides equally.
 const rounds = 61;
 const roundMilliseconds = 60;
 

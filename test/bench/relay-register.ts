@@ -15,8 +15,8 @@ export interface RelayBenchTarget extends DurableAndMemory {
 }
 
 /**
- * `relay-register`: registrations per second over HTTP, each of a new device, with the durable commit, against the same
- * handler with a store in memory. Both run in one process; this process only sends.
+ * `relay-register`: registrations of new devices per second over HTTP, with a durable commit, against the same handler
+ * with an in-memory store. Both run in one process; this process only sends.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./relay-register-target.ts', import.meta.url);

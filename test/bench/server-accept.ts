@@ -12,7 +12,7 @@ export interface ServerBenchTarget extends DurableAndMemory {
 }
 
 /**
- * `server-accept`: registrations per second that a server accepts, each a new device, against the same operation with a
+ * `server-accept`: registrations of new devices that a server accepts per second, against the same operation with a
  * handler that stores nothing. Both run in one process; this process only sends.
  */
 export async function run(): Promise<BenchResult[]> {

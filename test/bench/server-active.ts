@@ -40,9 +40,10 @@ export interface ActiveBenchTarget {
 }
 
 /**
- * `server-active`: phones per second that become active, 64 at a time, each measured from its request to the event on
- * its long poll. Against the registrations per second that a server in the same process accepts over the same number of
- * connections. The relay's stand-in answers immediately. It runs in this process, which also sends all requests.
+ * `server-active`: phones that become active per second, 64 at a time, each measured from its request to the event on
+ * its long poll. The figure is compared with the registrations per second that a server in the same process accepts
+ * over the same number of connections. The relay's stand-in answers immediately. It runs in this process, which also
+ * sends all requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await RelayStandIn.start({ takesMany: true });
@@ -75,7 +76,8 @@ export async function run(): Promise<BenchResult[]> {
 }
 
 /**
- * Accepts every request, each registration as a new device. Calls `onRegistered` with the number of registrations so far.
+ * Accepts every request, and treats each registration as a new device. Calls `onRegistered` with the number of
+ * registrations so far.
  */
 export function answerOfRelay(
   onRegistered: (registrations: number) => void = () => undefined,

@@ -20,9 +20,9 @@ const atOnce = 32;
 type Registrations = readonly { readonly phone: BenchPhone; readonly form: string }[];
 
 /**
- * `server-newer`: registrations per second in the newer generation of the protocol against the older one, at one
- * server, from the first request until its jobs have forwarded the last registration to the relay. The relay's stand-in
- * answers immediately. It runs in this process. The devices of the newer generation are created in advance.
+ * `server-newer`: registrations per second in the newer generation of the protocol against the older generation, on one
+ * server, measured from the first request until its jobs have forwarded the last registration to the relay. The relay's
+ * stand-in answers immediately. It runs in this process. The devices of the newer generation are created in advance.
  */
 export async function run(): Promise<BenchResult[]> {
   let forwarded = 0;

@@ -7,7 +7,7 @@ const roundMilliseconds = 1500;
 const connections = 512;
 
 /**
- * `two-processes`: registrations per second by two relays on one PostgreSQL database, against one relay with the same
+ * `two-processes`: registrations per second with two relays on one PostgreSQL database, against one relay with the same
  * number of connections. Load generator and database share the machine. Skipped if `WAXWING_TEST_POSTGRES_URL` is not
  * set.
  */

@@ -7,7 +7,7 @@ import type { Vendors } from '@waxwing/vendors';
 
 const program = resolve(import.meta.dirname, '../../apps/vendors/bin/waxwing-vendors.js');
 
-/** The vendors' stand-ins in a separate process, so that they use none of the measured process's CPU time. */
+/** The vendors' stand-ins in a separate process, so that they do not use the measured process's CPU time. */
 export class VendorsProcess {
   readonly vendors: Pick<Vendors, 'urls' | 'credentials'>;
   readonly #child: ChildProcess;

@@ -1,6 +1,6 @@
 import type { Fetch } from '@waxwing/client';
 
-/** The last feature level at which phones register in the older generation. */
+/** A feature level at which phones register in the older generation. */
 export const olderLevel = 431;
 
 /** A `fetch` for phones that replaces the feature level in the server's answers. `undefined` keeps the server's own. */

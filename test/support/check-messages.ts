@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '#server/tables.js';
 
 /**
- * Checks the consistency of all rows about messages, and returns one sentence per problem. Covers messages and their
- * histories, topics and their folded names, copies and references without a message, and the first message of channels.
+ * Checks that all rows about messages are consistent. Returns one sentence per problem. Covers messages and their
+ * histories, topics and their folded names, copies and references without a message, and each channel's first message.
  */
 export async function messageProblems(db: Kysely<ServerTables>): Promise<string[]> {
   const messages = await db.selectFrom('messages').selectAll().orderBy('id').execute();
@@ -41,7 +41,7 @@ const readOne = (db: Kysely<ServerTables>) => db.selectFrom('messages').selectAl
 const readEdit = (db: Kysely<ServerTables>) =>
   db.selectFrom('message_edits').selectAll().executeTakeFirstOrThrow();
 
-/** Walks back from the current message: each edit must lead to the next state. */
+/** Walks back from the current message, and checks that each edit leads to the state after it. */
 function historyProblems(message: Row, newestFirst: readonly EditRow[]): string[] {
   const problems: string[] = [];
   let { topic, channel_id: channelId, content } = message;

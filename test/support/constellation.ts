@@ -168,7 +168,7 @@ export class Constellation {
     return { client, registrar: client.registrar({ realmUrl: this.serverUrl, userId, email, apiKey }) };
   }
 
-  /** A request to the server as `user`, with URL-encoded parameters. */
+  /** Sends a request to the server as `user`, with URL-encoded parameters. */
   async request(
     user: ConstellationUser,
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',

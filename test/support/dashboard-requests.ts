@@ -13,7 +13,7 @@ interface Injected {
   readonly payload?: object | string;
 }
 
-/** Headers of a request that the page itself sends. */
+/** Headers of requests that the dashboard page itself sends. */
 export const pageHeaders = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
 /** Sends a program the requests that its dashboard page sends. */
@@ -39,7 +39,7 @@ export function dashboardRequestsTo(
   };
 }
 
-/** The cookie that an answer sets, without its attributes. */
+/** The cookie set by an answer, without its attributes. */
 export function cookieIn({ headers }: Pick<LightMyRequestResponse, 'headers'>): string {
   const [cookie = ''] = String(headers['set-cookie']).split(';', 1);
   return cookie;

@@ -87,7 +87,7 @@ export function signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8
   return ed25519.sign(message, privateKey.slice(0, 32));
 }
 
-/** `crypto_sign_verify_detached`, by the strict rules of RFC 8032. */
+/** `crypto_sign_verify_detached`, with the strict rules of RFC 8032. */
 export function verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
   return undefinedIfRefused(() => ed25519.verify(signature, message, publicKey, { zip215: false })) ?? false;
 }

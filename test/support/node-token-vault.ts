@@ -4,7 +4,7 @@ import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** A {@link TokenVault} on Node's AES-256-GCM and HMAC-SHA-256, with keys that live as long as the test. */
+/** A {@link TokenVault} on Node's AES-256-GCM and HMAC-SHA-256, with keys that exist only during the test. */
 export function createNodeTokenVault(): TokenVault {
   const lookupKey = randomBytes(32);
   const dataKey = randomBytes(32);

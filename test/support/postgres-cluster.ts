@@ -26,7 +26,7 @@ export interface ClusterMember {
   crash(): Promise<void>;
 }
 
-/** A primary and its streaming standby, made by `pg_basebackup`. */
+/** A primary and a streaming standby that was created with `pg_basebackup`. */
 export class PostgresCluster {
   readonly #folder: string;
   readonly #running = new Set<string>();
@@ -90,7 +90,7 @@ async function postgresId(): Promise<number> {
   return Number((await run('id', ['-u', 'postgres'])).stdout);
 }
 
-/** PostgreSQL refuses to run as root. */
+/** Runs a program as a user other than root, because PostgreSQL refuses to run as root. */
 async function asPostgres(program: string, args: readonly string[]): Promise<void> {
   const command = [join(programs ?? '', program), ...args];
   const [file = '', ...rest] = isRoot() ? ['runuser', '-u', 'postgres', '--', ...command] : command;

@@ -29,7 +29,7 @@ export const pushSodium = await loadWasmSodium();
 const weekMilliseconds = 7 * 86_400_000;
 const bouncerPublicKey = encodeBase64(pushSodium.generateKeyPair().publicKey);
 
-/** A token's id, as computed by a phone. */
+/** A token's id, as a phone computes it. */
 export function tokenIdOf(token: string): TokenId {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }

@@ -41,12 +41,12 @@ export function notified(dead: readonly number[] = []): RelayReaction {
   return { status: 200, body };
 }
 
-/** A refusal with its code. */
+/** A refusal with this status and code. */
 export function refused(status: number, code: string, msg = 'no'): RelayReaction {
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** A success answer to a batch registration, with the result of each, in order. */
+/** A success answer to a batch registration, with the registrations' results in order. */
 export function registeredMany(results: readonly object[]): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', results } };
 }
@@ -119,7 +119,7 @@ interface NotifyBody {
   readonly push_requests: readonly { readonly device_id?: number; readonly token_id?: string }[];
 }
 
-/** Adds the part of an answer that only this project's relay sends: the result of each device. */
+/** Adds the result of each device, which only this project's relay sends. */
 function withResults({ path, body: asked }: RelayRequest, body: unknown): unknown {
   if (path !== relayNotifyPath || typeof body !== 'object' || body === null) return body;
   if (!('delete_device_ids' in body) || 'results' in body) return body;

@@ -16,7 +16,7 @@ import {
   type StoredSide,
 } from './restorable-world.js';
 
-/** The vendors' deliveries of one message. */
+/** The vendors' deliveries for one message. */
 export interface Arrived {
   /** Deliveries to each phone of the user, by its current token. */
   readonly perToken: ReadonlyMap<string, number>;
@@ -39,7 +39,7 @@ interface Announced {
   level: number | undefined;
 }
 
-/** Executes one schedule. */
+/** Executes one schedule of actions. */
 export class Run {
   readonly #world: RestorableWorld;
   readonly #phones: readonly Phone[];

@@ -6,7 +6,7 @@ import { hasEnded, untilReady } from './until-ready.js';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The commands of the checkout that `npx` runs; they run the build. */
+/** The checkout's commands as `npx` would run them. They run the built programs. */
 const commands = {
   'waxwing-relay': 'apps/relay/bin/waxwing-relay.js',
   'waxwing-server': 'apps/server/bin/waxwing-server.js',

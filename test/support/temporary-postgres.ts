@@ -19,7 +19,7 @@ const dropAllSchemas = `
   end $$`;
 
 /**
- * Creates an empty database. `serverUrl` names any database of the server; its user must be allowed to create
+ * Creates an empty database. `serverUrl` may name any database on the server. Its user must be allowed to create
  * databases.
  */
 export async function createTemporaryPostgres(serverUrl: string): Promise<TemporaryPostgres> {

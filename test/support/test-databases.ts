@@ -10,8 +10,8 @@ export interface TestBackend {
   /** The URL of an unused database, which is removed after this backend's tests. */
   freshUrl(): Promise<string>;
   /**
-   * Opens a database; without a URL, a new one. Closes it after the test if the test leaves it open. Errors of job
-   * handlers make the test fail, unless it passes its own `onJobError`.
+   * Opens a database. Without a URL, creates a new database. Closes it after the test if the test leaves it open.
+   * Errors in job handlers make the test fail, unless the test passes its own `onJobError`.
    */
   open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>>;
 }
@@ -21,7 +21,7 @@ type TestDatabaseOptions = Pick<DatabaseWithJobsOptions, 'migrations'> & Partial
 /** The PostgreSQL server on which tests may create databases; `undefined` if none is set. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
 
-/** Defines the same tests for every reachable backend, and reports the skipped ones. */
+/** Defines the same tests for every reachable backend. Reports tests for other backends as skipped. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
     define(sqliteBackend());
@@ -51,7 +51,7 @@ function tellWhatIsLeftOut(): void {
   isTold = true;
 }
 
-/** The backend for tests of SQLite only. */
+/** The backend for SQLite-only tests. */
 export function sqliteBackend(): TestBackend {
   return withDatabases('sqlite', sqliteDatabases());
 }

@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { expect } from 'vitest';
 
-/** Accepts and closes at least `count` connections; returns a function that stops listening. */
+/** Accepts and closes at least `count` connections. Returns a function that stops listening. */
 export async function turnAway(port: number, count: number): Promise<() => Promise<unknown>> {
   let tries = 0;
   const server = createServer((socket) => {

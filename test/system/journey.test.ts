@@ -176,7 +176,7 @@ async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buf
     const name = readdirSync(world.dir).find((file) => file.endsWith('.heapsnapshot') && !before.has(file));
     if (name !== undefined) {
       const bytes = readFileSync(join(world.dir, name));
-      // A heap snapshot is complete once its file ends like JSON; its strings come last.
+      // A heap snapshot is complete once its file ends like JSON. The strings come last.
       if (bytes.subarray(-3).toString().trimEnd().endsWith(']}')) {
         expect((await fetch(`${url}/health/ready`)).status).toBe(200);
         return bytes;

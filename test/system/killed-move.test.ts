@@ -110,7 +110,7 @@ function asking(env: Record<string, string>, { email, api_key }: ConstellationUs
   };
 }
 
-/** Copies a message until its topic has as many as the test moves. */
+/** Copies a message until its topic has as many messages as the test moves. */
 async function repeatMessage(database: Database<ServerTables>, id: number): Promise<void> {
   const numbers = Array.from({ length: messages - 1 }, (_, number) => ({ number }));
   const columns = sql.raw(

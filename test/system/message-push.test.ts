@@ -68,7 +68,8 @@ describe('messages on their way to a phone', () => {
     expect(told).toBe(`${[...content].slice(0, 200).join('')}…`);
 
     const deliveries = await world.deliveriesTo(token);
-    // Notifications of one size bucket have the same length, whatever the lengths and the order of their texts.
+    // Notifications in the same size bucket have the same length, regardless of the lengths and the order of their
+    // texts.
     const [short = 0, other = 0, long = 0] = sentIds.map((id) => sizes.get(id));
     expect([other, long > other]).toEqual([short, true]);
     for (const plaintext of [secretWords, 'sender_full_name', 'bob@system.example']) {

@@ -50,7 +50,7 @@ async function expectOnePhone(pushAccountId: unknown, level: number | undefined)
   expect(await devicesOf(ada)).toMatchObject(one);
 }
 
-/** Number of deliveries to the token after two messages. */
+/** Sends two messages. Returns the number of deliveries to the token. */
 async function deliveriesOfTwoMessages(token: string): Promise<number> {
   for (const content of ['one', 'two']) {
     await world.request(bob, 'POST', 'messages', { type: 'direct', to: `[${ada.user_id}]`, content });
@@ -59,7 +59,7 @@ async function deliveriesOfTwoMessages(token: string): Promise<number> {
   return (await world.deliveriesTo(token)).length;
 }
 
-/** A token of this test's phone. */
+/** The token of this test's phone. */
 const fcm = (): PushToken => ({ tokenKind: 'fcm', token: `fcm-of-test-${tests}` });
 const vendors: [string, () => PushToken][] = [
   ['FCM', () => fcm()],

@@ -11,7 +11,7 @@ type Step =
   /** The relay is down when the server sends, and then comes back, possibly from a backup. */
   | { readonly kind: 'notify-while-away'; readonly user: number; readonly isRestored: boolean }
   | { readonly kind: 'back-up' | 'restore'; readonly side: StoredSide }
-  /** A server of the older generation announces the newer one. */
+  /** A server of the older generation announces the newer generation. */
   | { readonly kind: 'upgrade' }
   /** Long enough for the server to send its device removals to the relay. */
   | { readonly kind: 'wait' };

@@ -161,7 +161,7 @@ describe('a relay on SIGTERM while a vendor is silent', () => {
     expect(await relay.end()).toBe(endedInTime);
     const { status, after } = await answered;
     expect(status).toBe(200);
-    // Requests wait up to eight seconds for vendors, but not on shutdown.
+    // Requests wait up to eight seconds for vendors, but not during shutdown.
     expect(after, 'milliseconds').toBeLessThan(8000 * slowdown());
     await faults([]);
     const { jobs } = await runJsonCommand<{ jobs: { kind: string; state: string }[] }>(

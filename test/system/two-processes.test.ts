@@ -147,9 +147,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
   });
 });
 
-/**
- * Restarts processes that an earlier attempt of the test may have killed, and clears its deliveries from the vendors.
- */
+/** Restarts processes that an earlier attempt of the test may have killed, and clears that attempt's deliveries. */
 async function afterAnotherTry(): Promise<void> {
   if (relays[0].process.hasExited) relays = [await relays[0].again(), relays[1]];
   if (servers[0].process.hasExited) servers = [await servers[0].again(), servers[1]];
@@ -167,7 +165,7 @@ async function nextEvents(url: string, authorization: string, queueId: string): 
   return (parseJson(await response.text()) as { events: JsonObject[] } & JsonObject).events;
 }
 
-/** Creates clients of both processes, which fail over to the other one. */
+/** Creates clients for both processes. Each client fails over to the other process. */
 function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const { bouncerPublicKey, realmUuid, serverEnv, vendors } = world.constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;

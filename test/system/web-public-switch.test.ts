@@ -5,7 +5,7 @@ import type { SpawnedProcess } from '../support/spawned-process.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const testMilliseconds = 180_000;
-/** Part of the channel's name and of each text in it. */
+/** A word in the channel's name and in each text in the channel. */
 const word = 'zaunkoenig';
 const on = { SERVER_WEB_PUBLIC_CHANNELS: 'on' };
 const filePath = '{realm_id}/{folder}/{random}/{file_name}';
@@ -123,7 +123,7 @@ eachBackend((backend) => {
 
       await restart();
       expect(await otherWays(temporaryUrl, etag)).toEqual([401, 401, 401, 401, 404]);
-      // The URL has not expired, so it is the setting that refuses it.
+      // The URL has not expired, so the refusal is due to the setting.
       expect(Date.now()).toBeLessThan(Number(/\/\d+-\d+-(\d+)-/.exec(temporaryUrl)?.[1]));
       expect(await succeedingRequests()).toEqual(alwaysOpen);
       expect(await (await askAnonymously('/api/v1/server_settings')).json()).toMatchObject({

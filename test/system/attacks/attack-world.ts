@@ -28,7 +28,7 @@ export interface AttackWorldOptions {
   readonly notificationsPerMinute?: number;
 }
 
-/** Paths of a program that accept bodies, and one that unauthenticated clients may request. */
+/** A program's paths that accept bodies, and a path that unauthenticated clients may request. */
 interface Paths {
   readonly form: string;
   readonly json: string;
@@ -43,7 +43,7 @@ export interface Target {
   readonly port: number;
   readonly process: SpawnedProcess;
   readonly probe: ProcessProbe;
-  /** Credentials of a dishonest member of another organization, or of another user. */
+  /** Credentials of a malicious member of another organization, or of a malicious user. */
   readonly attackerAuthorization: string;
   /** Requests of an honest user. */
   readonly honest: readonly HonestRequest[];

@@ -1,7 +1,7 @@
 /** An attack by an attacker process. The process gets it as JSON, so bytes are in base64. */
 export type Attack = HeldConnections | RepeatedRequests | CutRequests;
 
-/** Opens connections, sends each the same bytes, and keeps them open as long as possible. */
+/** Opens connections, sends bytes on each, and keeps them open as long as possible. */
 export interface HeldConnections {
   readonly kind: 'hold';
   readonly port: number;

@@ -8,7 +8,7 @@ type World = Pick<AttackWorld, 'constellation'>;
 
 const form = 'application/x-www-form-urlencoded';
 
-/** Useless requests to the server from users and unauthenticated clients; each key ends a sentence. */
+/** Useless requests to the server from users and unauthenticated clients, keyed by the end of a sentence. */
 export const chatRefusals: Refusals = {
   'strangers try invitation links': () => ({
     answers: ['404', '429 RATE_LIMIT_HIT'],

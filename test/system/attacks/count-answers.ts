@@ -4,9 +4,9 @@ const endOfChunks = '\r\n0\r\n\r\n';
 const statusAt = 'HTTP/1.1 '.length;
 
 /**
- * Detects the answers in received data, in order, at low cost. Reports each by its status, and a refusal by status and
- * code, such as `400 BAD_REQUEST`, once its body has arrived. Data may arrive in chunks. The reader returns the number
- * of answers found in each chunk.
+ * Cheaply detects the answers in received data, in order. Reports each answer by its status. A refusal is reported by
+ * status and code, such as `400 BAD_REQUEST`, once its body has arrived. Data may arrive in chunks. The reader returns
+ * the number of answers found in each chunk.
  */
 export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';

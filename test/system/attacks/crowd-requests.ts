@@ -1,7 +1,7 @@
 import { type MemberData, revolvingNames } from './member-data.js';
 import { type ExpensiveRequests, patch, post, remove } from './member-requests.js';
 
-/** As many subscriptions as one request may create, with {@link MemberData.people}. */
+/** Together with {@link MemberData.people}, makes as many subscriptions as one request may create. */
 const channelsPerRequest = 5;
 /** Number of names that do not exist before their first use. */
 const newNames = 60;
@@ -9,7 +9,7 @@ const newNames = 60;
 const listOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-/** Requests of an ordinary member that affect all users of the organization. None of them needs an administrator. */
+/** Requests of an ordinary member that affect all users of the organization. None of them requires an administrator. */
 export const crowdRequests: ExpensiveRequests = {
   'another user subscribes many users again': (data) => [subscribing(data, [data.crowd.name])],
   'another user subscribes many users to new channels': (data) =>

@@ -95,7 +95,7 @@ function whole(paths: Target['paths'], authorization: string): string {
   return requestText(`POST ${paths.form}`, { authorization, 'content-type': form }, `x=${'1'.repeat(200)}`);
 }
 
-/** Sends one request at a time: the server closes connections with too many pipelined requests. */
+/** Sends one request at a time, because the server closes connections with too many pipelined requests. */
 function askingWithoutReading(port: number, request: string, connections: number): HeldConnections {
   const dripBytes = Buffer.byteLength(request);
   return hold(port, { first: request, drip: request, dripBytes, readsAnswers: false, connections });

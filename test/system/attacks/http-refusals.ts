@@ -18,7 +18,7 @@ const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
 /** The action for which the refusal ends the connection. */
 export const tooLarge = 'another member sends what is too large';
 
-/** Requests that both programs refuse before checking their content, as the end of a sentence. */
+/** Requests that both programs refuse before checking their content, keyed by the end of a sentence. */
 export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRequest>> = {
   'an unknown path is asked for': () => ({
     answers: ['404 NOT_FOUND'],

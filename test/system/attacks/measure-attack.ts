@@ -185,8 +185,8 @@ function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean
 async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {
   const timedOut = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {
-    // At first, the target still accepts connections that the attackers have closed. `look` collects garbage, so it is
-    // called only after that.
+    // At first, the target is still accepting connections that the attackers have already closed. `look` collects
+    // garbage, so it is called only after that.
     const isOver = timedOut();
     if (isOver || complaintsOfPlaces(await probe.glance()).length === 0) {
       const now = await probe.look();

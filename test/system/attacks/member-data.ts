@@ -15,7 +15,7 @@ export interface MemberData {
   readonly userId: UserId;
   /** A channel with many long messages in many topics. */
   readonly library: MemberChannel;
-  /** A channel with many subscribers. They are also the members of a group with its name. */
+  /** A channel with many subscribers. A group with the channel's name has the same members. */
   readonly crowd: MemberChannel;
   /** The subscribers of `crowd`. */
   readonly people: readonly UserId[];
@@ -213,7 +213,7 @@ async function addEdits(
   await insertAll(db, 'message_edits', rows);
 }
 
-/** Adds users with long profiles, who are subscribed to the channel. */
+/** Adds users with long profiles, and subscribes them to the channel. */
 async function addPeople(db: Db, channelId: ChannelId, count: number): Promise<UserId[]> {
   const emails = Array.from({ length: count }, (_, index) => `person${index}@crowd.example`);
   await insertAll(

@@ -104,7 +104,7 @@ export const relayRefusals: Refusals = {
   'strangers ask for the keys': () => ({ answers: ['200'], request: requestText(`GET ${keyListPath}`) }),
 };
 
-/** A registration with an error in it. */
+/** A registration with an error. */
 async function registration(
   { constellation }: Pick<AttackWorld, 'constellation'>,
   answer: string,

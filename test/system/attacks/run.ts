@@ -1,5 +1,5 @@
-/*
- * Runs all attacks at full strength, one after another, each with an honest user: `npm run attacks`. The tests of this
+/**
+ * Runs all attacks at full strength, one after another, each with an honest user: `npm run attacks`. The tests in this
  * folder do the same with fewer requests. Takes almost an hour on two cores. `--only refused` runs attacks whose names
  * contain this text; `--small` runs all at the tests' scale.
  */

@@ -10,7 +10,7 @@ export interface Scale {
   readonly cutRounds: number;
   /** Messages of a large channel that a member requests. */
   readonly memberMessages: number;
-  /** Other users of the organization. A member can subscribe all of them and add them to groups. */
+  /** Other users of the organization. A member can subscribe all of them to channels and add them to groups. */
   readonly people: number;
   /**
    * Warm-up requests of the honest user before an attack, so that memory that they always need does not count as

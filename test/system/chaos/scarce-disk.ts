@@ -14,7 +14,7 @@ export interface ScarceDisk {
 
 const blockBytes = 4096;
 
-/** A file system of 16 MiB that fills up. @throws Error with the reason if this user may not mount one. */
+/** A 16 MiB file system that can be filled. @throws Error with the reason if this user may not mount one. */
 export function mountScarceDisk(): ScarceDisk {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'tmpfs', folder]);

@@ -41,12 +41,15 @@ export async function ask(
   }
 }
 
-/** Sends an idempotent request up to three times until it is answered. @throws NoAnswer of the last attempt. */
+/** Sends an idempotent request up to three times until it is answered. @throws the last attempt's NoAnswer. */
 export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked> {
   return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
 }
 
-/** Resolves to the result of `asking`, or to `undefined` if no answer came: the process may be killed at any moment. */
+/**
+ * Resolves to the result of `asking`, or to `undefined` if there was no answer, because the process may be killed at
+ * any moment.
+ */
 export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | undefined> {
   try {
     return await asking;

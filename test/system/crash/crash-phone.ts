@@ -76,7 +76,7 @@ export class CrashPhone {
     this.sealedRegistration = this.sealRegistration();
   }
 
-  /** The token's id, which names the device in the newer generation. */
+  /** The token's id, which identifies the device in the newer generation. */
   get tokenId(): string {
     return computeTokenId(this.token);
   }
@@ -134,14 +134,14 @@ export class CrashPhone {
     return toBase64(this.#key.seal(Buffer.from(notification)));
   }
 
-  /** The JSON in a ciphertext for this phone; `undefined` if its key does not open it. */
+  /** The JSON in a ciphertext for this phone; `undefined` if the phone's key cannot decrypt it. */
   open(encrypted: string): unknown {
     const plaintext = this.#key.open(new Uint8Array(Buffer.from(encrypted, 'base64')));
     return plaintext === undefined ? undefined : parseJson(Buffer.from(plaintext).toString('utf8'));
   }
 }
 
-/** The token of a subscription. For UnifiedPush, an app builds it from its connector's endpoint. */
+/** The token of a subscription. For UnifiedPush, apps build it from the connector's endpoint. */
 function tokenOf(kind: PhoneKind, { endpoint, keys, auth, token }: WebPushPhone): string {
   if (kind !== 'unifiedpush') return token;
   const pubKeySet = { pubKey: keys.getPublicKey('base64url'), auth: auth.toString('base64url') };

@@ -18,14 +18,14 @@ export interface CrashOptions {
   /** `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
-  /** Minimum number of phones that register directly with the relay, half of them with each of two servers. */
+  /** Minimum number of phones that register directly with the relay, half of them through each of two servers. */
   readonly phones: number;
   /** Called with a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
 const users = 30;
-/** Workers for each of two servers. */
+/** Number of workers for each of two servers. */
 const relayWorkers = 2;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;

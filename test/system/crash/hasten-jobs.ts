@@ -1,6 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
-/** Makes all pending retries due now, as operators can; a lost job stays lost. */
+/** Makes all pending retries due now, as operators can. This does not bring back lost jobs. */
 export async function hastenJobs(databaseUrls: readonly string[]): Promise<void> {
   for (const url of databaseUrls) {
     const { jobs, close } = await openDatabaseWithJobs({

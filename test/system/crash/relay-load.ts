@@ -27,7 +27,7 @@ export interface RelayLoadOptions {
 
 interface RegisteredPhone {
   readonly phone: CrashPhone;
-  /** `undefined` in the newer generation, which names a device by its token. */
+  /** `undefined` in the newer generation, which identifies a device by its token. */
   readonly deviceId: number | undefined;
 }
 
@@ -60,7 +60,7 @@ export class RelayLoad {
     this.#isStopping = true;
   }
 
-  /** Sends a last notification to every phone: every registered phone must be reachable. */
+  /** Sends a last notification to every phone, to check that every registered phone is reachable. */
   async notifyAll(): Promise<void> {
     for (let start = 0; start < this.#devices.length; start += 100) {
       await this.#notify(this.#devices.slice(start, start + 100));

@@ -95,7 +95,7 @@ export class ServerLoad {
     }
   }
 
-  /** Sends a last notification to all phones of every user: every registered phone must be reachable. */
+  /** Sends a last notification to all phones of every user, to check that every registered phone is reachable. */
   async notifyAll(isOver: () => boolean): Promise<void> {
     await Promise.all(this.#users.map((user) => this.#notifyUser(user, isOver)));
   }
@@ -146,7 +146,7 @@ export class ServerLoad {
     }
   }
 
-  /** Sent once: a retry would be another notification. */
+  /** Sends a test notification once, because a retry would be a second notification. */
   async #test(user: LoadUser, target: UserPhone): Promise<void> {
     const { serverUrl } = this.#options;
     const startedAt = Date.now();
@@ -158,8 +158,8 @@ export class ServerLoad {
   }
 
   /**
-   * Makes another user write to this one. All phones that are already active must show the message. Sent once: a retry
-   * would be another message.
+   * Makes another user write to this user. All phones that are already active must show the message. Sends it once,
+   * because a retry would be a second message.
    */
   async #write(user: LoadUser): Promise<void> {
     const { ledger, serverUrl, random } = this.#options;

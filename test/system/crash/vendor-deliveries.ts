@@ -1,6 +1,9 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 
-/** Transports that the relay distinguishes: FCM's messages have three forms, and UnifiedPush endpoints have a query. */
+/**
+ * Transports that the relay distinguishes. FCM messages have three forms, and UnifiedPush endpoints have a query
+ * string.
+ */
 export const transports = [
   'FCM token',
   'FCM fid',

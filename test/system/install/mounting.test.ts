@@ -130,7 +130,7 @@ eachPostgres((postgres) => {
     async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
       const program = join(app, 'node_modules/.bin/waxwing-server-push');
       const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
-      // Waits asynchronously, because the stand-ins for the vendors answer in this process.
+      // Waits asynchronously, because the vendors' stand-ins answer in this process.
       const [printed, said, [code]] = await Promise.all([
         readText(child.stdout),
         readText(child.stderr),

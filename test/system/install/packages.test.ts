@@ -34,7 +34,7 @@ const configurations: Record<string, object> = {
   'node18-commonjs': { ...strict, module: 'Node18', noEmit: true },
 };
 
-/** Opens the first delivery for a token at the stand-in for Google. */
+/** Decrypts the first delivery for a token at the stand-in for Google. */
 async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await (await fetch(`${vendorsUrl}/deliveries?token=${token}`)).json();

@@ -12,8 +12,7 @@ const connections = 5;
 const eachConnection = 50;
 
 /**
- * Sends many requests, a few at a time, and waits for all answers. @throws Error if one has another status than
- * `status`.
+ * Sends many requests, a few at a time, and waits for all answers. @throws Error if an answer's status is not `status`.
  */
 export async function askInCrowd(
   door: Door,

@@ -122,7 +122,7 @@ const numbers: readonly HttpLimit[] = [
     answer: full,
     spares: 'who-sends-no-body',
     async provoke(relay, door) {
-      // A single body is accepted, whatever its size.
+      // A single body is accepted, regardless of its size.
       await door.hold(1, half(relay, 3990), greedyAddress);
       const [registration] = relay.honest();
       return ask(registration ?? { url: relay.url });
@@ -285,5 +285,5 @@ function multipart(relay: RelayUnderLimits, names: readonly string[]): Promise<A
   });
 }
 
-/** Limits of all requests to either program. */
+/** Limits on all requests, which both programs have. */
 export const httpLimits: readonly HttpLimit[] = [...numbers, ...times, ...sizes, ...operators];

@@ -126,7 +126,7 @@ function isSpared({ url, body }: Question, spares: NonNullable<Limit<unknown>['s
 }
 
 interface Service {
-  /** Stands for the p99 of so few requests. */
+  /** Stands for the p99, because there are only a few requests. */
   readonly slowestMilliseconds: number;
   readonly mostMilliseconds: number;
 }

@@ -17,7 +17,7 @@ function command(relay: RelayUnderLimits, path: string, bytes: number): Promise<
   return ask({ ...asked, headers, socketPath: relay.adminSocket });
 }
 
-/** Limits of the admin socket, independent of the database. */
+/** Limits on the admin socket, independent of the database. */
 export const operatorLimits: readonly RelayLimit[] = [
   {
     id: 'admin-body',

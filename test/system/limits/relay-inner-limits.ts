@@ -36,7 +36,7 @@ async function notifyMany(relay: RelayUnderLimits, name: string, count: number):
   return last;
 }
 
-/** The payload for a phone of that account. */
+/** The payload for this account's phone. */
 function payloadFor(push_account_id: number): object {
   return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
 }

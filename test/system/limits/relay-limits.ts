@@ -114,7 +114,7 @@ const requests: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits of a request's content, independent of the database. */
+/** Limits on a request's content, independent of the database. */
 export const relaySizeLimits: readonly RelayLimit[] = [
   {
     id: 'relay-register-bytes',
@@ -276,5 +276,5 @@ const registrations: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits of a server's requests to the relay, each with its answer beyond the limit. */
+/** Limits on a server's requests to the relay, each with the answer beyond the limit. */
 export const relayLimits: readonly RelayLimit[] = [...requests, ...registrations];

@@ -251,7 +251,7 @@ export class RelayUnderLimits implements Place {
     return Number(body?.device_id);
   }
 
-  /** A notify request of the greedy server with this many notifications for a device. */
+  /** A notify request from the greedy server with this many notifications for a device. */
   notification(deviceId: number, count = 1, wishes: object = {}): Question {
     const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(700, 7).toString('base64') };
     const one = { device_id: deviceId, fcm_priority: 'high', payload, ...wishes };

@@ -55,7 +55,7 @@ async function relayIsBack({ test }: ServerUnderLimits): Promise<void> {
   await test.settle();
 }
 
-/** Limits of a server's background work. */
+/** Limits on a server's background work. */
 export const serverInnerLimits: readonly ServerLimit[] = [
   {
     id: 'metrics-job-seconds',

@@ -1,4 +1,4 @@
-/** Series by name, in Prometheus's notation of test values: one value a minute, for two hours. */
+/** Series by name, in Prometheus's notation for test values, with one value per minute for two hours. */
 export type Series = Readonly<Record<string, string>>;
 
 /** Series of an incident, and the alert that it raises. */

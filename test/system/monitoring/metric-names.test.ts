@@ -28,7 +28,7 @@ interface Panel {
 
 /** Labels that Prometheus adds, and the `le` label of histograms. */
 const foreignLabels = ['job', 'instance', 'le'];
-/** Suffixes of the series of a histogram. */
+/** Suffixes of a histogram's series. */
 const histogramSuffix = /_(?:bucket|count|sum)$/;
 
 let folder: string;

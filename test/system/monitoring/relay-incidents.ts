@@ -19,7 +19,7 @@ export interface RelayIncident {
   readonly cause: RegExp;
   /** The alert that its metrics raise; `undefined` if they come from the machine. */
   readonly alert: string | undefined;
-  /** Starts the incident and keeps it going for some minutes. Resolves to a function that ends it. */
+  /** Starts the incident and keeps it going for some minutes. Resolves to a function that ends the incident. */
   begin(relay: WatchedRelay): Promise<() => Promise<unknown> | unknown>;
 }
 

@@ -35,7 +35,7 @@ export async function undergo(
   expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeLessThanOrEqual(5);
 }
 
-/** Expects that metrics which change at minute 10 raise the alert by minute 40, and not before the change. */
+/** Expects that metrics that change at minute 10 raise the alert by minute 40, but not before the change. */
 export function expectAlert(alert: string, series: Series): void {
   const expression = `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`;
   const { output } = evaluateRules(series, [

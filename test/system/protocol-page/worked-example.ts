@@ -29,7 +29,7 @@ function signingKeys(name: string) {
   return { seed, publicKey: ed25519.getPublicKey(seed) };
 }
 
-/** The keys of the example. */
+/** The example's keys. */
 export const keys = {
   bouncer: boxKeys('bouncer key'),
   olderBouncer: boxKeys('older bouncer key'),

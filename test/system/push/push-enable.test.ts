@@ -235,7 +235,7 @@ eachBackend((backend) => {
     return response.json();
   }
 
-  /** Makes another server claim a hostname at the relay. Returns the status. */
+  /** Makes another server claim a hostname at the relay. Returns the HTTP status. */
   async function joinAs(hostname: string): Promise<number> {
     const { status } = await fetch(`${world.relayUrl}/api/v1/remotes/server/register`, {
       method: 'POST',

@@ -37,7 +37,9 @@ const phones: readonly PushToken[] = [
   { tokenKind: 'apns', token: `${'C0FFEE'.repeat(10)}0A1B`, iosAppId: 'org.example.app' },
 ];
 
-/** Real relay, server and vendors' stand-ins in this process, and the commands that people run. */
+/**
+ * A real relay, a real server and vendors' stand-ins in this process, and the commands that operators and admins run.
+ */
 export class PushWorld {
   readonly dir: string;
   readonly vendors: Vendors;

@@ -3,7 +3,7 @@ import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
 import { hasNginx } from './nginx.js';
 import { runRollingRestart } from './rolling-restart.js';
 
-// A short run; `npm run restarts` sends 5000 requests, 30 per second.
+// A short run. `npm run restarts` sends 5000 requests at 30 per second.
 const requests = 300;
 const requestsPerSecond = 10;
 const timeoutMilliseconds = 400_000;

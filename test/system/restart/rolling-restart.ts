@@ -168,7 +168,7 @@ async function restart(member: Member, env?: Readonly<Record<string, string>>): 
  */
 class MixedLoad {
   sent = 0;
-  /** Ids of messages that were answered with success. */
+  /** Ids of acknowledged messages. */
   readonly acknowledged = new Set<number>();
   readonly unanswered: string[] = [];
   readonly #constellation: Constellation;

@@ -27,7 +27,7 @@ export interface SecretFileReader {
   readonly name?: string;
   /** The program writes the file itself, so its mode must be 0600 or stricter for any owner. */
   readonly isWrittenByProgram?: boolean;
-  /** A link is refused, even one of the same user. */
+  /** Links are refused, even those that belong to the same user. */
   readonly takesNoLinks?: boolean;
   /** Resolves once the file has been used. Rejects with the error message that the operator sees. */
   read(path: string): Promise<unknown>;

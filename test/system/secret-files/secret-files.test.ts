@@ -39,7 +39,7 @@ function putLink(path: string, content: string): string {
 }
 
 /**
- * Creates files as Kubernetes mounts them: the file is a link into `..data`, which is a link to a folder named by a
+ * Creates files as Kubernetes mounts them: the file is a link into `..data`, which is a link to a folder named after a
  * date.
  */
 function putMounted(path: string, content: string, mode: number): void {

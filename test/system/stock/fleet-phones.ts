@@ -15,7 +15,7 @@ interface FleetApp {
   readonly isSettled: boolean;
   /** Opens the app, which registers if something has changed. */
   start(): Promise<void>;
-  /** Reads the state. */
+  /** Reads the registration state. */
   look(): Promise<void>;
   rotateKey(): void;
   signIn(): Promise<void>;

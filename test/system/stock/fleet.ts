@@ -120,7 +120,7 @@ export class Fleet {
     }
   }
 
-  /** Stops the relay while messages are in flight, and replaces the token of a phone of the stock server. */
+  /** Stops the relay while messages are in flight, and replaces the token of one of the stock server's phones. */
   async beginOutage(): Promise<void> {
     const ours = this.users.filter(({ accounts }) => accounts[0]?.server === 'ours');
     await Promise.all([this.world.stopRelay(), this.notify(this.#pick(ours)), this.notify(this.#pick(ours))]);
@@ -128,7 +128,7 @@ export class Fleet {
     await this.changeToken(this.#pick(atStock).app);
   }
 
-  /** Starts the relay, and lets the servers send what they queued. */
+  /** Starts the relay, and lets the servers send their queued requests. */
   async endOutage(): Promise<void> {
     await this.world.startRelay();
     await this.settle();
@@ -159,7 +159,7 @@ export class Fleet {
     await world.idle();
     if (this.#random() < 0.5) await this.signIn(leaving);
     if (isRelayDown) await world.startRelay();
-    // The relay may have been down a second time: the server retries it within an hour.
+    // The relay may have been down a second time. The server retries within an hour.
     world.time.ahead += hour;
     await world.idle();
     await this.#forgetReportedLogouts();

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { StockWorld, type WorldUser } from './stock-world.js';
 
 const script = join(import.meta.dirname, 'independent_client.py');
-/** Debian's Python, for which its PyNaCl package is built. */
+/** Debian's Python, which can load Debian's PyNaCl package. */
 const python = '/usr/bin/python3';
 let world: StockWorld;
 let sender: WorldUser;

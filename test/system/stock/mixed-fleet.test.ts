@@ -42,7 +42,7 @@ it('both generations at two servers, for a week: nothing is lost, shown twice, s
   }
   expect(logouts).toEqual([]);
   if (!world.isRelayRunning) await fleet.endOutage();
-  // The relay may have been down a second time: the server retries it within an hour.
+  // The relay may have been down a second time. The server retries within an hour.
   for (let hours = 0; hours < 3; hours += 1) {
     world.time.ahead += 3_600_000;
     for (const account of fleet.accounts) {
@@ -60,7 +60,7 @@ it('both generations at two servers, for a week: nothing is lost, shown twice, s
   const { afterLogout } = fleet;
   expect({ stuck, lost, twice, afterLogout }).toEqual({ stuck: [], lost: [], twice: [], afterLogout: [] });
   expect(expected).toBeGreaterThan(steps);
-  // Four logouts, each with two queued notifications: one for each account of the phone.
+  // Four logouts, each with two queued notifications, one for each account on the phone.
   expect(fleet.queuedAtLogout).toBe(8);
   expect(fleet.freed).toBeGreaterThan(0);
   await stock.reportHourly();

@@ -58,7 +58,7 @@ export class OlderApp {
     this.#device = (body.push_devices as Record<string, PushDevice>)[this.#accountId];
   }
 
-  /** Creates a new key; previous keys still open earlier notifications. */
+  /** Creates a new key. Previous keys still decrypt earlier notifications. */
   rotateKey(): void {
     this.#keys.push(newKeyPair());
   }

@@ -30,7 +30,7 @@ export class RelayFailure extends Error {
     this.code = code;
   }
 
-  /** Whether the relay refuses the realm: push is disabled for it. */
+  /** Whether the relay refuses the realm, which means that push is disabled for it. */
   get refusesRealm(): boolean {
     return this.code === 'MISSING_REMOTE_REALM' || this.kind === 'disallowed';
   }

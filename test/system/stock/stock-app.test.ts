@@ -172,7 +172,7 @@ describe('a stock app at our server', () => {
     expect(Object.keys(other.devices)).toEqual([String(other.deviceId)]);
     expect(await notified(other)).toEqual([other.phone.token]);
     expect(app.refusals).toEqual([]);
-    // Signing in on the same phone is a new device.
+    // Signing in on the same phone creates a new device.
     await app.signIn(user.email, user.password);
     await app.start();
     await settle(app);

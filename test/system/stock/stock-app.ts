@@ -7,7 +7,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends a request of the chat API; `authorization` is absent before signing in. */
+/** Sends a chat API request. `authorization` is absent before signing in. */
 export type AskServer = (
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
@@ -15,7 +15,7 @@ export type AskServer = (
   authorization: string | undefined,
 ) => Promise<Answer>;
 
-/** A device in `devices` of the answer to `POST /register`; events change its fields. */
+/** A device from `devices` in the answer to `POST /register`. Events change its fields. */
 interface KnownDevice {
   push_key_id?: number | null;
   push_token_id?: string | null;
@@ -50,7 +50,7 @@ const removesDevicesFromLevel = 470;
  */
 export class StockApp {
   readonly phone: StockPhone;
-  /** The server's row for this account; it survives restarts of the app. */
+  /** The id of the server's row for this account. It survives restarts of the app. */
   deviceId: number | undefined;
   keys: PushKey[] = [];
   devices: Record<string, KnownDevice> = {};
@@ -115,7 +115,7 @@ export class StockApp {
     await this.#register();
   }
 
-  /** Reads the events so far; starts again if the queue has expired. */
+  /** Reads the events so far. Opens the app again if the queue has expired. */
   async poll(): Promise<void> {
     const query = { queue_id: this.#queueId, last_event_id: String(this.#lastEventId), dont_block: 'true' };
     const { body } = await this.#options.ask('GET', 'events', query, this.#authorization);
@@ -226,7 +226,7 @@ export class StockApp {
     const name = String(deviceId);
     if (op === 'add') this.devices[name] = {};
     if (op === 'remove') delete this.devices[name];
-    // A null field becomes null; an absent one keeps its value.
+    // A null field becomes null. An absent field keeps its value.
     if (op === 'update') this.devices[name] = { ...this.devices[name], ...changes };
   }
 

@@ -2,7 +2,7 @@ import { newPushKey, openNotification, type PushKey, readDelivered, StockPhone }
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, VendorDelivery } from './stock-world.js';
 
-/** A phone that has registered at a stock server, successfully or not. */
+/** A phone that has registered with a stock server, successfully or not. */
 export interface StockDeviceOfPhone {
   readonly user: StockUser;
   readonly phone: StockPhone;
@@ -25,7 +25,10 @@ export async function newPhone(world: StockWorld, kind: 'fcm' | 'apns'): Promise
   return new StockPhone({ token: newToken(kind), kind, bouncerPublicKey, clock: world.clock });
 }
 
-/** Registers a phone at a stock server, and makes its worker forward the registration. `changes` replace fields. */
+/**
+ * Registers a phone with a stock server, and makes the server's worker forward the registration. `changes` replace
+ * fields.
+ */
 export async function registerAt(
   server: StockServer,
   user: StockUser,

@@ -60,7 +60,7 @@ export class StockDevices {
     return [...this.rows.values()].filter((row) => row.userId === userId);
   }
 
-  /** All events to the user; the id of an event is its index. */
+  /** All of the user's events. An event's id is its index. */
   eventsOf(userId: number): readonly StockEvent[] {
     return this.#events.get(userId) ?? [];
   }

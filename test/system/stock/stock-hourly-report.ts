@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { askRelay, RelayFailure, type RelayRequestOptions } from './relay-requests.js';
 
-/** Rows of the server by list, with ids from 1. */
+/** The number of the server's rows in each list. Ids start at 1. */
 export interface Counts {
   readonly realmCounts: number;
   readonly installationCounts: number;
@@ -21,7 +21,7 @@ const noCounts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 
 export class HourlyReport {
   isPushOn = true;
   expectedEnd: number | null = null;
-  /** When the relay last accepted a notification of the realm, in Unix milliseconds. */
+  /** When the relay last accepted a notification from the realm, in Unix milliseconds. */
   lastSuccessAt: number | undefined;
   /** Number of rows sent in all reports. */
   rowsSent = 0;
@@ -49,7 +49,7 @@ export class HourlyReport {
     }
   }
 
-  /** Asks which rows the relay has, then sends the others and the realm. @throws RelayFailure */
+  /** Asks which rows the relay has, then sends the missing rows and the realm. @throws RelayFailure */
   async report(counts: Counts = noCounts): Promise<void> {
     const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
     const form = this.#form(known, counts);

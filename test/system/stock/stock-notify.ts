@@ -61,7 +61,7 @@ function isDecodable(tokenId: string): boolean {
   return Buffer.from(tokenId, 'base64').toString('base64') === tokenId;
 }
 
-/** The user's error message after a failed test notification. */
+/** The server's answer to the user after a failed test notification. */
 export function answerToUser(failure: RelayFailure): StockAnswer {
   if (failure.kind === 'connection') {
     const msg = 'Network error while connecting to Zulip push notification service.';

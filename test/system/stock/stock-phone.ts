@@ -56,7 +56,7 @@ export class StockPhone {
   }
 }
 
-/** A key that notifications to one account are encrypted with. */
+/** A key that encrypts the notifications to one account. */
 export interface PushKey {
   readonly id: number;
   /** 33 bytes, the first of which is 0x31. */
@@ -74,7 +74,7 @@ export function newPushKey(createdAt: number): PushKey {
 /** The key id and ciphertext in a vendor's delivery; `undefined` for any other form of notification. */
 export function readDelivered(body: Readonly<Record<string, unknown>>) {
   const { data } = (body.message ?? {}) as { data?: Record<string, string> };
-  // In FCM data every value is a text; in APNs JSON the id is a number.
+  // In FCM data, every value is a string. In APNs JSON, the id is a number.
   const keyId = data === undefined ? body.push_key_id : asUnsigned(data.push_key_id);
   const encrypted = (data ?? body).encrypted_data;
   if (typeof keyId !== 'number' || typeof encrypted !== 'string') return undefined;

@@ -58,7 +58,7 @@ export class StockRelayServers {
     this.#clock = clock;
   }
 
-  /** Finds the server that a request authenticates, or returns why there is none. */
+  /** Returns the authenticated server, or the reason why authentication failed. */
   authenticate(authorization: string | undefined): string | Answer {
     if (authorization === undefined) return unauthorized('Missing authorization header for basic auth');
     if (!authorization.startsWith('Basic ')) {
@@ -141,7 +141,10 @@ export class StockRelayServers {
     return success({ verification_secret: secret });
   }
 
-  /** Requests the secret from the host as the stock relay does, but without TLS: the tests' hosts are on loopback. */
+  /**
+   * Requests the secret from the host as the stock relay does, but without TLS, because the tests' hosts are on
+   * loopback.
+   */
   async #verify(form: URLSearchParams): Promise<Answer> {
     const hostname = form.get('hostname') ?? '';
     const id = this.#serverOf(hostname);

@@ -59,7 +59,7 @@ export class StockRelay {
   readonly dead = new Set<string>();
   /** Vendors for which the relay has no credentials. It drops notifications to them. */
   readonly withoutCredentials = new Set<'fcm' | 'apns'>();
-  /** Number of further notify requests that end with a 500 after delivery. */
+  /** Number of upcoming notify requests that fail with a 500 after delivery. */
   failuresAfterDelivery = 0;
   isDown = false;
   readonly servers: StockRelayServers;
@@ -210,7 +210,7 @@ export class StockRelay {
     for (const vendor of ['apns', 'fcm'] as const) {
       const some = live.filter(([, row]) => row.token_kind === vendor);
       counts[vendor] = this.#deliver(vendor, some, gone);
-      // The original has this bug: the first device of a vendor overwrites a format string, so a second one fails.
+      // The original has this bug: a vendor's first device overwrites a format string, so its second device fails.
       if (counts[vendor] > 1) return serverError;
     }
     if (this.failuresAfterDelivery > 0 && requests.length > 0) {
@@ -225,7 +225,7 @@ export class StockRelay {
     });
   }
 
-  /** Delivers to a vendor. Returns how many notifications it accepted. */
+  /** Delivers to a vendor. Returns the number of notifications that the vendor accepted. */
   #deliver(vendor: 'fcm' | 'apns', some: readonly [PushRequest, Row][], gone: Set<string>): number {
     if (this.withoutCredentials.has(vendor)) return 0;
     let count = 0;

@@ -82,7 +82,7 @@ it('a rotation of the key reports with the old key, and then works with the new 
 
 it('a rotation that fails halfway leaves the old key, and is repeated with it', async () => {
   const before = secrets.serverKey;
-  // Enough quota for the registration of the key, and none for the following report.
+  // The quota is enough to register the key, but not for the report that follows.
   await startRelay({ RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1' });
   await expect(setUp.register({ rotateKey: true })).rejects.toMatchObject({ kind: 'server' });
   expect(secrets.serverKey).toBe(before);

@@ -47,7 +47,10 @@ export class StockSetUp {
     this.#options = options;
   }
 
-  /** Runs it without flags, or with `--rotate-key`. Returns `created` of the relay's answer. @throws RelayFailure */
+  /**
+   * Runs the command without flags, or with `--rotate-key`. Returns `created` from the relay's answer. @throws
+   * RelayFailure
+   */
   async register({ rotateKey = false } = {}): Promise<boolean> {
     const { hostname, secrets, server } = this.#options;
     const next = rotateKey ? newKey() : undefined;
@@ -58,7 +61,7 @@ export class StockSetUp {
       contact_email: 'admin@example.org',
       ...(next !== undefined && { new_org_key: next }),
     });
-    // Reports with the old key, because the new one is stored only if the whole command succeeds.
+    // Reports with the old key, because the new key is stored only if the whole command succeeds.
     await server.report.report();
     if (typeof answer.created !== 'boolean') throw new Error('the relay does not say whether it is new');
     if (next !== undefined) secrets.serverKey = next;
@@ -84,7 +87,7 @@ export class StockSetUp {
     await askRelay({ relayUrl, credentials: secrets }, 'POST', 'server/deactivate', { json: {} });
   }
 
-  /** Answers the relay's request at the server's host. */
+  /** Answers the relay's request to the server's host. */
   answer(path: string, response: ServerResponse): void {
     const { clock } = this.#options;
     const prepared = this.#prepared;

@@ -161,7 +161,8 @@ export class StockWorld {
   }
 
   /**
-   * Creates a stock server with one realm. The relay's operator has added both, unless there are `credentials` already.
+   * Creates a stock server with one realm. Adds both to the relay as its operator would, unless `credentials` are
+   * given.
    */
   async stockServer(
     name: string,
@@ -178,7 +179,7 @@ export class StockWorld {
     return { serverId: added.serverId, serverKey: added.serverKey.reveal() };
   }
 
-  /** A user of our server, with a password. */
+  /** Adds a user with a password to our server. */
   async addUser(name: string): Promise<WorldUser> {
     const { database } = this.server;
     const email = `${name}@example.com`;
