@@ -28,7 +28,7 @@ import { ServerUnderTest } from './server/server-under-test.js';
 /** A running app and credentials for the generic tests. */
 interface AppUnderTest {
   readonly app: Awaited<ReturnType<typeof createHttpApp>>;
-  /** Headers with valid credentials for its operations, and with invalid ones. */
+  /** Headers with valid credentials for its operations, and headers with invalid credentials. */
   readonly good: Record<string, string>;
   readonly wrong: Record<string, string>;
   close(): Promise<void>;
@@ -216,7 +216,7 @@ function wrongAddresses({ aliases = {}, body, parameters, path }: AnyOperation):
   ];
 }
 
-/** Expects the refusals that precede every operation. */
+/** Expects the refusals that apply to every operation before it runs. */
 async function expectRefusals(app: AppUnderTest, declared: AnyOperation): Promise<void> {
   const { actor, bodyLimitBytes = 64 * 1024, method } = declared;
   const url = declared.path.replace(/\{\w+\}/g, '1');

@@ -5,8 +5,8 @@ interface LongEvent {
 }
 
 /**
- * Announces each event that the worker has handled. Chromium may lose a notification if a page lists the notifications
- * while the worker shows it, so a test must not poll them.
+ * Announces each event that the worker has handled. Chromium may lose a notification if a page lists notifications
+ * while the worker shows it, so tests must not poll the list.
  */
 const handled = new BroadcastChannel('handled');
 const { prototype } = (globalThis as unknown as { ExtendableEvent: { prototype: LongEvent } })

@@ -14,7 +14,7 @@ const texts = unsafeTexts.filter((text) => !text.includes('\u0000') && text.trim
 const pageOf = (html: string) => `<!doctype html><base href="https://chat.example.com/"><title>quiet</title>
 <script>function run() { document.title = 'ran' }</script><main>${html}</main>`;
 
-/** Opens and touches every element. Returns the schemes of all links. */
+/** Script that opens and touches every element. Returns the schemes of all links. */
 const touchAll = `(() => {
   for (const each of document.querySelectorAll('main *')) {
     for (const type of ['mouseover', 'focus', 'load', 'error', 'toggle', 'pointerenter'])

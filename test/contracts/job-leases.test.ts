@@ -27,7 +27,7 @@ async function beginEndless(database: DatabaseWithJobs<unknown>): Promise<void> 
       handler(() => {
         resolve();
         return new Promise(() => undefined);
-        // With a limit of one job, this process does not claim the same job again.
+        // The limit of one job keeps this process from claiming the same job again.
       }, 1),
     );
   });
@@ -118,7 +118,7 @@ describe('the lease of a job', () => {
         const { database, end } = await startRenewing();
         const ended: string[] = [];
         const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
-        // Another queue can start and stop in the meantime, so `stopping` would have resolved without the renewal.
+        // A second queue can start and stop in the meantime, so without the renewal, `stopping` would have resolved.
         const other = await open(backend, { now: start });
         await other.jobs.start();
         await other.close();

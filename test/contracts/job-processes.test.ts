@@ -37,7 +37,7 @@ describe('a process of the job queue', () => {
             return new Promise((late) => {
               answer = late;
             });
-            // With a limit of one job, this process does not claim the same job again.
+            // The limit of one job keeps this process from claiming the same job again.
           }, 1),
         );
       });

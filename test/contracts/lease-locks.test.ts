@@ -43,7 +43,7 @@ eachPostgres((backend) => {
       (transaction) => transaction.deleteFrom('jobs').where('id', '=', high).execute(),
       () => act(leases, claims),
       async (transaction) => {
-        // `act` skipped the locked job, changed the other leases, and holds no lock on them.
+        // `act` skipped the locked job, changed the other leases, and does not hold locks on them.
         expect(await leasedUntil()).not.toEqual(before);
         await transaction.deleteFrom('jobs').where('id', '=', low).execute();
       },

@@ -197,7 +197,7 @@ describe('a write', () => {
         });
       };
       await Promise.all([update(one, ['a', 'b']), update(other, ['b', 'a'])]);
-      // Does not expect exactly one retry: on a busy machine, the aborted transaction may be aborted again.
+      // Does not expect exactly one retry, because the transaction may be aborted again on a busy machine.
       expect(runs).toContain(2);
       const rows = await one.db.selectFrom('birds').select('seen').execute();
       expect(rows).toEqual([{ seen: 3 }, { seen: 3 }]);

@@ -35,7 +35,7 @@ const commands = [
 ].map((text) => [text]);
 
 eachBackend((backend) => {
-  /** A terminal with the settings of a relay that has no database yet. */
+  /** A terminal with the settings of a relay that does not have a database yet. */
   async function newTerminal() {
     const url = await backend.freshUrl();
     const { folder, environment } = keyTerminal({ RELAY_DATABASE: url });

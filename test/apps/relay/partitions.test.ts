@@ -12,7 +12,7 @@ import { partitionScript } from '../../support/partition-script.js';
 import { eachPostgres } from '../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from './relay-under-test.js';
 
-/** Describes the columns of each index, without the names of the index and its table. */
+/** Describes each index by its columns, without the names of the index and its table. */
 async function indexes<Tables>(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ covers: string }>`
     select substring(pg_get_indexdef(indexrelid) from ' USING (.*)$') as covers from pg_index

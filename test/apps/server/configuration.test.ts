@@ -20,7 +20,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   }
 }
 
-/** The configuration with its secret revealed, for comparison. */
+/** Reads the configuration and reveals its secret, for comparison. */
 function read(environment: Record<string, string>) {
   const configuration = readServerEnvironment(environment);
   return { ...configuration, databaseUrl: configuration.databaseUrl.reveal() };

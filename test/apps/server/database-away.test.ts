@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** The server polls for jobs and resends signals every second. */
+/** Attempts within a few seconds, because the server polls for jobs and resends signals every second. */
 const manyTries = 6;
 
 describe('while the database is unreachable', () => {

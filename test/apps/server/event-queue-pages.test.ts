@@ -7,7 +7,10 @@ import { sharedOrganisation } from './organisation-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  /** The number of events in each response, and the texts of all events. */
+  /**
+   * Publishes events with these texts and reads them. Returns the number of events in each response, and the texts of
+   * all events.
+   */
   async function pagesOf(texts: readonly string[]) {
     const { queue_id } = await organisation.do('member', 'POST', 'register', { event_types: ['told'] });
     const publish = createPublisher({ notify: async () => undefined }, () => organisation.server.now);

@@ -42,7 +42,7 @@ export class OrganisationUnderTest {
     return this.accounts[who].userId;
   }
 
-  /** Sends parameters: strings as they are, other values as JSON. */
+  /** Sends string parameters unchanged, and other values as JSON. */
   ask(who: Who, method: Method, path: string, parameters: Record<string, unknown> = {}): Promise<Answer> {
     const texts = Object.entries(parameters).map(([name, value]) => [
       name,

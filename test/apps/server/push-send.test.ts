@@ -36,7 +36,7 @@ eachBackend((backend) => {
     });
     afterAll(() => server.close());
 
-    /** Runs the command while the server runs. */
+    /** Runs the command while the server is running. */
     const send = (flags: readonly string[], options = {}) => push(['send', ...flags], options);
 
     async function push(command: readonly string[], { withRelay = true } = {}) {

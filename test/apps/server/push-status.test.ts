@@ -22,7 +22,7 @@ eachBackend((backend) => {
   });
   afterAll(() => test.close());
 
-  /** Runs the command while the server runs. */
+  /** Runs the command while the server is running. */
   async function status() {
     const [printed, said]: [string[], string[]] = [[], []];
     const code = await runServerCommand(['push', 'status', '--json'], {
@@ -41,7 +41,7 @@ eachBackend((backend) => {
     return { code, said: said.join('\n'), checks: JSON.parse(printed.join('')) as PushCheck[] };
   }
 
-  /** Sets the relay's response to the authenticated request, with a clock that is off by this much. */
+  /** Sets the relay's response to the authenticated request. The relay's clock is off by `offMilliseconds`. */
   function relayAnswers(reaction: RelayReaction, offMilliseconds = 0, keyList: RelayReaction = noKeyList) {
     const date = new Date(test.now + offMilliseconds).toUTCString();
     test.relay.otherwise(({ path }) => {

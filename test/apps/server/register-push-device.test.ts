@@ -145,7 +145,7 @@ describe('registering a push device', () => {
     expect(await test.pushDevices(ada)).toEqual({
       [accountId]: { status: 'failed', error_code: 'REQUEST_EXPIRED' },
     });
-    // The queue from a day ago has expired; the state still shows the failure.
+    // The queue from a day ago has expired, but the state still shows the failure.
     expect(await events()).toBeUndefined();
   });
 

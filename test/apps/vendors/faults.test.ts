@@ -262,7 +262,7 @@ describe('latency', () => {
     await script({ vendor: 'apns', latency_ms: 500 });
     const before = performance.now();
     await Promise.all(Array.from({ length: 50 }, () => apns.send()));
-    // Sequentially it would take 25 seconds.
+    // Sequential delays would take 25 seconds.
     expect(performance.now() - before).toBeLessThan(20_000);
   });
 });

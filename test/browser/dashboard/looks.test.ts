@@ -57,7 +57,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
   it('can be reached and left by keyboard', async () => {
     const { page } = dashboard;
     await page.reload();
-    // Waits for the heading inside #main: the page that is shown while the session loads has a heading too.
+    // Waits for the heading inside #main, because the page shown while the session loads has a heading too.
     await page.locator('#main h1').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');

@@ -60,7 +60,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
 
   it('show when an app last delivered, and ask the vendor about its credential', async () => {
     const { page, relay } = dashboard;
-    // Google's answer to a good credential with a token that no phone has.
+    // Google's answer to a valid credential with an unknown token.
     await relay.faults([{ vendor: 'fcm', status: 400, reason: 'INVALID_ARGUMENT', field: 'message.token' }]);
     await dashboard.show('Apps');
     const app = page.locator('li.app').filter({ hasText: 'Google' });

@@ -34,7 +34,7 @@ describe('A phone of the newer generation', () => {
     publish({ primary: third, accepted: [second] });
     server.clientDevices.clearToken(10, [...server.clientDevices.rows.values()][0]?.push_token_id ?? '');
     for (let syncs = 0; syncs < 3; syncs += 1) await registrar.sync();
-    // Two more requests: one for the cleared token, and one for the newly fetched list.
+    // Two more requests: one because of the cleared token, and one because of the newly fetched list.
     expect(clientRequests()).toBe(4);
   });
 

@@ -132,7 +132,7 @@ it('the configuration for Vite bundles the service worker into one file, which i
   expect(readdirSync(join(folder, 'public'))).toEqual(['worker.js']);
   const worker = readFileSync(join(folder, 'public/worker.js'), 'utf8');
   const listeners: string[] = [];
-  // A classic script: module syntax would not compile.
+  // Runs as a classic script, in which module syntax would not compile.
   runInNewContext(worker, { addEventListener: (type: string) => void listeners.push(type) });
   expect(listeners).toEqual(['push', 'notificationclick', 'pushsubscriptionchange']);
   rmSync(folder, { recursive: true });

@@ -120,7 +120,7 @@ export class FakeChatServer {
     return age > 86_400 ? 'REQUEST_EXPIRED' : null;
   }
 
-  /** Ends the pending state of a device, as the relay's answer does. */
+  /** Ends a device's pending state, as the relay's answer does. */
   decide(pushAccountId: string, errorCode: string | null): void {
     const status = errorCode === null ? 'active' : 'failed';
     this.devices.set(pushAccountId, { status, error_code: errorCode });

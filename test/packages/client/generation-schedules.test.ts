@@ -26,7 +26,7 @@ interface Case {
   readonly from?: number;
   /** Feature level after that. */
   readonly to: number;
-  /** A change before the interrupted sync. */
+  /** Makes a change before the interrupted sync. */
   readonly change?: (phone: MortalPhone) => void;
   /** Whether the phone gets notifications throughout. */
   readonly isCovered: boolean;

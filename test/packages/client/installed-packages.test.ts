@@ -17,7 +17,7 @@ interface Manifest {
   readonly scripts?: Record<string, string>;
 }
 
-/** The manifest that `npm publish` would send, packed by npm itself. */
+/** The manifest that `npm publish` would upload, as packed by npm. */
 async function publishedManifest(name: string): Promise<Manifest> {
   const folder = join(root, 'packages', name);
   const { stdout } = await run('npm', ['pack', '--dry-run', '--json'], { cwd: folder });

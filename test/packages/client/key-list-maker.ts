@@ -70,7 +70,7 @@ export function documentOf(plan: KeyListPlan): Record<string, unknown> {
   };
 }
 
-/** The answer of the operation that publishes the key list. */
+/** The answer to a request for the key list. */
 export function keyListAnswer(
   plan: KeyListPlan,
   document: unknown = documentOf(plan),

@@ -18,7 +18,7 @@ const endorsedBy = (endorser: Signer, signer: Signer) => ({
 });
 const recovered = { primary: third, revoked: [relaySigner.publicKey], ...endorsedBy(recovery, nextSigner) };
 
-/** A phone that pins no recovery key and has followed these lists, one second apart. */
+/** A phone that does not pin a recovery key and has followed these lists, one second apart. */
 async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
   const phone = await createFollowingPhone();
   async function see(plan: Partial<KeyListPlan>) {

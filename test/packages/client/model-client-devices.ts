@@ -107,7 +107,7 @@ export class ModelClientDevices {
     for (const job of this.jobs.splice(0)) this.#decide(job);
   }
 
-  /** Handles a token that the relay reports as dead: clears it only in rows of the notified user. */
+  /** Handles a token that the relay reports as dead. Clears it only in the notified user's rows. */
   clearToken(userId: number, tokenId: string): void {
     for (const [id, row] of this.rows) {
       if (row.userId === userId && row.push_token_id === tokenId)

@@ -84,7 +84,7 @@ export class MortalPhone {
   async forget(steps = Number.POSITIVE_INFINITY): Promise<void> {
     this.isCovered = false;
     this.owed.clear();
-    // A server that is restored to a state before a sign-out keeps notifying the phone; no client can prevent that.
+    // A server that is restored to a state before a sign-out keeps notifying the phone. A client cannot prevent that.
     this.#restore = () => {};
     await this.#live(steps, (registrar) => registrar.forget());
   }
@@ -170,7 +170,7 @@ export class MortalPhone {
     this.#restore();
   }
 
-  /** Number of push keys in the storage. */
+  /** Number of push keys in the phone's storage. */
   storedKeys(): number {
     return (this.storage.texts.get('waxwing.accounts') ?? '').split('"pushKeyId"').length - 1;
   }

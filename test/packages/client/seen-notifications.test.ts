@@ -165,7 +165,7 @@ describe('The record of seen notifications as text', () => {
       await seen.addIfNew(message(now + index, '+/+/'));
     const [[name, text] = ['', '']] = storage.texts;
     expect([...storage.texts.keys()]).toEqual([`waxwing.seen.${one}`]);
-    // Every storage allows these characters in a name.
+    // All kinds of storage allow these characters in a name.
     expect(name).toMatch(/^[\w.-]+$/);
     expect(text.length).toBeLessThanOrEqual(2048);
     expect(text.split(' ')).toHaveLength(3 + textCapacity);

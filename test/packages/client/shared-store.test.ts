@@ -181,7 +181,7 @@ describe('two clients on one store', () => {
 
   it('keep the newest of two key lists, each with its own store object', async () => {
     const memory = createMemoryKeyListStore();
-    // The older list takes longer to store.
+    // Storing the older list takes longer.
     const slowly = () => ({
       get: () => memory.get(),
       async put(state: KeyListState) {

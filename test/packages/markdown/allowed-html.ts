@@ -67,7 +67,9 @@ export function parsedElements(html: string): string[] {
   return walk(parseFragment(html)).flatMap((node) => ('tagName' in node ? [node.tagName] : []));
 }
 
-/** The names of the start tags in this HTML, in order. Equal to `parsedElements` exactly if the HTML is well nested. */
+/**
+ * The names of the start tags in this HTML, in order. Equal to `parsedElements` if and only if the HTML is well nested.
+ */
 export function openedElements(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*)/g)].map(([, name = '']) => name);
 }

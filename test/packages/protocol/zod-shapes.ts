@@ -88,7 +88,7 @@ export function parseNotificationByZod(bytes: Uint8Array): unknown {
   try {
     return notification.safeParse(parseJson(utf8.decode(bytes))).data;
   } catch {
-    // Not UTF-8 or not JSON.
+    // Not valid UTF-8, or not JSON.
     return undefined;
   }
 }
@@ -146,7 +146,7 @@ function parseObject(bytes: Uint8Array): unknown {
   try {
     return JSON.parse(utf8.decode(bytes));
   } catch {
-    // Not UTF-8 or not JSON.
+    // Not valid UTF-8, or not JSON.
     return undefined;
   }
 }

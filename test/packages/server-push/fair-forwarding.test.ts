@@ -125,7 +125,7 @@ eachBackend((backend) => {
       const ahead = asked.slice(0, asked.indexOf(String(turn)));
       const ofTurn = (wanted: number) => ahead.filter((id) => Number(id) % 100 === wanted).length;
       expect(ofTurn(turn)).toBeGreaterThan(50);
-      // Some requests of the next turn are in flight at the same time.
+      // Some requests of the next round are in flight at the same time.
       expect(ofTurn(turn + 1)).toBeLessThanOrEqual(40);
       expect(ofTurn(turn + 2)).toBe(0);
       await server.close();

@@ -181,7 +181,7 @@ eachBackend((backend) => {
   });
 });
 
-/** Kysely's own dialect expects the interface of `better-sqlite3`. */
+/** Adapts the driver, because Kysely's own dialect expects the interface of `better-sqlite3`. */
 function kyselyDialectOf(url: string): SqliteDialect {
   const database = new DatabaseSync(url.slice('sqlite:'.length));
   return new SqliteDialect({

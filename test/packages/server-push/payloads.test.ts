@@ -58,7 +58,7 @@ eachBackend((backend) => {
     account: 2n ** 62n,
     text: '\0\ud83d\ude00',
   };
-  /** A payload with `bytes` of JSON in total. */
+  /** A payload with this many bytes of JSON in total. */
   const ofSize = (bytes: number): JsonObject => {
     const around = { type: 'payload', id: 'a', time: 1_773_000_000, payload: { text: '' } };
     const realm = { realm_url: 'https://chat.example.com', realm_name: '', user_id: ada };

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     });
     afterEach(() => server.close());
 
-    /** The `error_code` of the device of each generation. */
+    /** The `error_code` of each generation's device. */
     async function errorsOf(userId: UserId): Promise<unknown[]> {
       const [push] = Object.values(await server.push.pushDevicesOf(userId));
       const [client] = Object.values(await server.push.clientDevicesOf(userId));

@@ -15,7 +15,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const nonce = fc.uint8Array({ minLength: 24, maxLength: 24 });
 const runs = { numRuns: 40 };
 
-/** A box with one bit flipped, cut short, or extended; or any bytes. */
+/** Damages: one flipped bit, a truncated box, an extended box, or arbitrary bytes. */
 const damages = fc.oneof(
   fc.nat().map((bit) => (box: Uint8Array) => {
     const flipped = box.slice();

@@ -36,7 +36,7 @@ async function listenAnswering(...answers: Buffer[]): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Builds a PostgreSQL message: its letter, its length, and its content. */
+/** Builds a PostgreSQL message from its type letter and content. */
 function message(letter: string, content: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.write(letter);

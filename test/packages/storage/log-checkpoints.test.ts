@@ -27,7 +27,7 @@ const mebibyte = 1024 * 1024;
 const limit = 32 * mebibyte;
 const writerProgram = fileURLToPath(new URL('../../support/sqlite-writer.ts', import.meta.url));
 
-/** Commits this many notes of one mebibyte, or of the given size. */
+/** Commits this many notes of the given size, one mebibyte by default. */
 async function writeMebibytes(
   database: DatabaseWithJobs<Tables>,
   count: number,

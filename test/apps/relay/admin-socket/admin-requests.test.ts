@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.close());
 
-/** Sends the text and returns everything that the relay answers until the connection ends. */
+/** Sends the text. Returns everything that the relay sends until the connection ends. */
 async function exchange(text: string): Promise<string> {
   const socket = connect(path);
   let received = '';

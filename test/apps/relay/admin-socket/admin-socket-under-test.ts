@@ -7,7 +7,7 @@ import { bindRelayAdminOperations } from '#relay/operations.js';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { ringOnDisk, sodium, startedAt } from '../keyring/ring-material.js';
 
-/** Context of the relay's admin operations, with a separate ring in a separate folder. */
+/** Context for the relay's admin operations, with a key ring in a new folder. */
 export async function keyAdminOnDisk() {
   const disk = await ringOnDisk();
   const admin = {
@@ -37,7 +37,7 @@ export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = 
   };
 }
 
-/** Sends the request of `keys list`; resolves to `undefined` if no relay listens. */
+/** Sends the request that `keys list` sends. Resolves to `undefined` if no relay listens. */
 export function listThrough(path: string) {
   return askAdminSocket(path, { declared: listKeys, form: {}, operatorName: 'test' });
 }

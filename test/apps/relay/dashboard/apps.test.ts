@@ -53,7 +53,7 @@ eachBackend((backend) => {
   });
 
   it('asks the vendor about one app', async () => {
-    // The stand-in accepts every token, which no real vendor does, and the check reports that.
+    // The stand-in accepts every token. A real vendor would not, so the check reports that.
     for (const app of [`fcm:${vendors.credentials.fcmProjectId}`, `apns:${topic}:production`]) {
       const answer = await check(app);
       expect([answer.statusCode, answer.json()]).toMatchObject([

@@ -8,7 +8,7 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type DashboardUnderTest, startDashboard } from './dashboard-under-test.js';
 
-/** Reads events of an answer, one at a time. */
+/** Returns a function that reads an answer's events, one at a time. */
 function eventsOf(answer: Response) {
   const reader = answer.body?.getReader();
   const decoder = new TextDecoder();

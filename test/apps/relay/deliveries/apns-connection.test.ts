@@ -31,7 +31,7 @@ interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** A minimal peer without TLS: the tests concern only the connection's own behavior. */
+/** A minimal peer without TLS, because the tests cover only the connection's own behavior. */
 beforeEach(async () => {
   sessions = [];
   events = [];

@@ -58,7 +58,7 @@ describe('a background notification', () => {
       aps: { 'content-available': 1 },
       box: expect.stringMatching(/^[A-Za-z0-9+/]+=*$/),
     });
-    // Apple allows no other field in the `aps` of a background notification.
+    // Apple does not allow other fields in a background notification's `aps`.
     expect((await deliver(topic, { http_headers }, aps)).aps).toEqual({ 'content-available': 1 });
   });
 

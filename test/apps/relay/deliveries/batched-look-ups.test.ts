@@ -15,7 +15,7 @@ eachPostgres((backend) => {
   it('looks up the devices of all requests of one event-loop tick in one query', async () => {
     const tokens = Array.from({ length: requests }, (_, index) => `fcm-of-one-turn-${index}`);
     const ids = await Promise.all(tokens.map((token) => relay.addFcm(token)));
-    // The first request of a server also looks up the server.
+    // A server's first request also looks up the server.
     await relay.notify([fcmRequest(await relay.addFcm('fcm-before'))]);
     const queries = vi.spyOn(relay.database.db.getExecutor(), 'executeQuery');
     const answers = await Promise.all(ids.map((id) => relay.notify([fcmRequest(id)])));
@@ -23,7 +23,7 @@ eachPostgres((backend) => {
       /select .*"token".* from "relay_devices"/.test(sql),
     );
     queries.mockRestore();
-    // At least one: a fast machine may handle all requests in one tick.
+    // Expects at least one look-up, because a fast machine may handle all requests in one tick.
     expect(lookUps.length).toBeGreaterThan(0);
     expect(lookUps.length).toBeLessThan(requests / 2);
     expect(answers.flatMap(({ body }) => body.results.map(({ status }) => status))).toEqual(

@@ -115,7 +115,7 @@ describe('a credential that works again while the database is unavailable', () =
     await faults([]);
     time.now += minute + 1;
     const away = new Error('the database is away');
-    // A probe that succeeds calls `close` twice.
+    // A successful probe calls `close` twice.
     const close = vi
       .spyOn(BreakerStore.prototype, 'close')
       .mockRejectedValueOnce(away)

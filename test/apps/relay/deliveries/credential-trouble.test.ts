@@ -69,7 +69,7 @@ describe('an FCM service account without rights for the project', () => {
     const { body } = await relay.notify([fcmRequest(id)]);
     expect(body.results[0]).toMatchObject({ status: 'queued', reason: 'PERMISSION_DENIED' });
     const { ready, checks } = await relay.ready();
-    // The relay is not ready, because it serves no other app.
+    // The relay is not ready, because it does not serve any other app.
     expect(ready).toBe(false);
     expect(checks.vendors).toContain('some-other-project');
   });

@@ -44,7 +44,7 @@ export interface From {
 }
 
 let phones = 0;
-/** Creates a notification for a new phone and a new account. */
+/** Creates a delivery to a new phone and a new account. */
 export function delivery(
   { server = 'one', realm = 'one' }: From,
   phone = ++phones,

@@ -74,7 +74,7 @@ export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns:
   };
 }
 
-/** A relay with one server, against the real stand-ins for FCM and APNs. */
+/** Starts a relay with one server, which delivers to the real stand-ins for FCM and APNs. */
 export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'waxwing-deliveries-'));
   const clock = options.clock ?? (() => Date.now());

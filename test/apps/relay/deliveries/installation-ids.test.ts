@@ -152,7 +152,7 @@ describe('a stored token of a kind that this version does not know', () => {
     expect(body.delete_device_ids).toEqual([]);
     expect(await relay.device(future)).toMatchObject({ token_kind: 'unifiedpush', expired_at: null });
     expect(await relay.ready()).toMatchObject({ ready: true });
-    // `keys remove-unreadable` removes what this finds.
+    // `keys remove-unreadable` removes the devices that this finds.
     expect((await findUnreadableDevices(relay.database, relay.tokenVault)).devices).toEqual([]);
     expect(await relay.metrics.text()).toContain('waxwing_unreadable_tokens 0');
   });

@@ -13,7 +13,7 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest;
-// A new token each time, even if a test is retried: deliveries are looked up by token.
+// A new token each time, even if a test is retried, because deliveries are looked up by token.
 let tokens = 0;
 const freshApnsToken = () => apnsToken(tokens++);
 // The clock is fixed, so that each notification keeps its full TTL.

@@ -79,7 +79,7 @@ describe('a server over its quota', () => {
     ]);
     expect((await relay.notify([fcmRequest(id)])).status).toBe(503);
     time.now += 60_000;
-    // Requests above the quota cost nothing, however often they are repeated.
+    // Requests above the quota do not use up quota, however often they are repeated.
     expect((await relay.notify(Array.from({ length: 20 }, () => fcmRequest(id)))).status).toBe(200);
     for (let count = 0; count < 5; count += 1) {
       expect((await relay.notify(Array.from({ length: 41 }, () => fcmRequest(id)))).status).toBe(503);

@@ -13,7 +13,7 @@ import {
 } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// A new token each time, even if a test is retried: deliveries are counted per token.
+// A new token each time, even if a test is retried, because deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 eachBackend((backend) => {

@@ -13,7 +13,7 @@ import {
 
 const day = 24 * 60 * 60_000;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// A new token each time, even if a test is retried: deliveries are counted per token.
+// A new token each time, even if a test is retried, because deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 const freshApnsToken = () => apnsToken(tokens++);

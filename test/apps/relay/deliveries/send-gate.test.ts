@@ -23,7 +23,7 @@ it('the gate before FCM limits concurrency, admits the queue in order, and rejec
   expect(entered).toEqual(['first true', 'hasty false', 'second true']);
   gate.leave('one');
   await waiting[3];
-  // After all have left, the limit is unchanged.
+  // After all requests have left, the limit is unchanged.
   gate.leave('one');
   gate.leave('one');
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);

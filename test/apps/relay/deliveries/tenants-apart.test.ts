@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => relay.close());
 
-/** Adds another server with its own realm and phone. */
+/** Adds a second server with its own realm and phone. */
 async function addTenant() {
   const { serverId, serverKey } = await addServer(
     relay.database,

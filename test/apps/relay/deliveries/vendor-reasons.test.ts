@@ -12,7 +12,7 @@ import {
 } from './deliveries-under-test.js';
 
 /**
- * The required result of one reason, according to the vendors' documentation. Delays are the minimum and maximum in
+ * The required result for one reason, according to the vendors' documentation. Delays are the minimum and maximum in
  * seconds.
  */
 interface Expectation {

@@ -14,7 +14,7 @@ export class WebPushPhone {
     this.token = encodeWebPushToken({ endpoint, p256dh, auth: this.auth.toString('base64url') });
   }
 
-  /** Decrypts the body of one push. @throws Error if it was encrypted for another phone. */
+  /** Decrypts the body of one push. @throws Error if it was encrypted for a different phone. */
   open(body: Buffer): string {
     const salt = body.subarray(0, 16);
     const senderKey = body.subarray(21, 86);

@@ -42,7 +42,7 @@ export function senderUnderTest(options: SenderUnderTestOptions = {}): WebPushSe
   });
 }
 
-/** A notification for a phone with this endpoint. The endpoint may be one that no registration could have. */
+/** A notification for a phone with this endpoint. The endpoint may be invalid in a registration. */
 export function deliveryTo(endpoint: string, serverId = 'server'): Delivery {
   const { token } = new WebPushPhone('https://push.example/');
   const target = {

@@ -74,7 +74,7 @@ describe('keys init', () => {
     const { error } = await terminal.run('init', '--recovery-key', recovery);
     failing.mockRestore();
     expect(error).toContain('The disk is full.');
-    // The recovery file contains 32 bytes of seed, then the public key.
+    // The recovery file contains the 32-byte seed, followed by the public key.
     const kept = Buffer.from(readFileSync(recovery, 'utf8'), 'base64').subarray(32).toString('base64');
     expect((await ringOf(terminal)).recoveryPublicKey).toBe(kept);
   });

@@ -76,7 +76,7 @@ async function run(here: KeyTerminal, argv: readonly string[]): Promise<Ran> {
   return { printed: printed.join('\n'), said: said.join('\n'), error };
 }
 
-/** Runs work on the terminal's database, as a relay does. */
+/** Runs `work` on the terminal's database, as a relay does. */
 export async function withDatabase<T>(
   { environment, now }: KeyTerminal,
   work: (database: RelayDatabase) => Promise<T>,

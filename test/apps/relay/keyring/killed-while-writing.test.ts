@@ -9,7 +9,10 @@ import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-m
 const kills = 12;
 const atOnce = 4;
 
-/** Lets a process change the ring, and kills it `delayMilliseconds` after its first change, as a power cut would. */
+/**
+ * Starts a process that changes the ring, and kills it `delayMilliseconds` after its first change, as a power cut
+ * would.
+ */
 async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, delayMilliseconds: number) {
   const script = join(import.meta.dirname, 'rotate-without-end.ts');
   const flags = ['--conditions=@waxwing/source', '--import', 'tsx', script];

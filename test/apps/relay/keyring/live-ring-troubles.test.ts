@@ -73,7 +73,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     await writePrivateFile(identity, `${await generateX25519Identity()}\n`);
     here.time.now += 10_000;
     expect(await ready()).toContain('cannot be decrypted with');
-    // The identity file may contain further identities, for example before "keys rewrap".
+    // The identity file may contain additional identities, for example before "keys rewrap".
     await writePrivateFile(identity, `${await generateX25519Identity()}\n${good}`);
     here.time.now += 10_000;
     expect(await ready()).toBeUndefined();

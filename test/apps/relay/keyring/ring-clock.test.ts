@@ -17,7 +17,8 @@ async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
 }
 
 /**
- * Verifies the published list as a phone that has followed a list with `lastSequence`. Its clock is right by default.
+ * Verifies the published list as a phone that has followed a list with `lastSequence`. The phone's clock is correct by
+ * default.
  */
 async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockError = 0) {
   const exported = await terminal.json('export-public');
@@ -91,7 +92,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     expect((await confirmed(terminal, 'rotate')).error).toBe(error);
     terminal.now = start - day + 60_000;
     expect((await terminal.run('rotate')).error).toBeUndefined();
-    // The sequence is above the last one and at most a day ahead of the clock, so phones follow the list.
+    // The sequence is higher than the last one, and at most a day ahead of the clock, so phones follow the list.
     expect(await phoneFollows(terminal, start)).toBe(start + 1);
   });
 

@@ -121,7 +121,7 @@ describe('a change of the ring', () => {
     await anyFile.close();
     const { sync } = FileHandlePrototype;
     vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
-      // Only syncing the ring fails, not syncing the audit log.
+      // Makes only the sync of the ring fail, not the sync of the audit log.
       if (fstatSync(this.fd).ino !== statSync(disk.auditPath).ino) throw new Error('no space left');
       await sync.call(this);
     });

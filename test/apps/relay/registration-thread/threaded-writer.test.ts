@@ -38,7 +38,7 @@ function registration(account: number, changes: Partial<RegistrationToWrite> = {
 const crowd = (first: number): RegistrationToWrite[] =>
   Array.from({ length: 16 }, (_, index) => registration(first + index));
 
-/** A worker that is ready and never answers. */
+/** A worker that reports that it is ready, but never answers. */
 function startSilent(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');

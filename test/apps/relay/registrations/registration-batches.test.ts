@@ -31,7 +31,7 @@ async function batchesOf(
     sodium,
     clock: () => time.now,
     monotonic: () => time.now,
-    // `takeOver` is called once per batch, because `find` knows no key.
+    // `takeOver` is called once per batch, because `find` never finds a key.
     keyRing: {
       find: () => undefined,
       async takeOver() {

@@ -114,7 +114,7 @@ const registration = fc
     sequence: fc.constantFrom(undefined, 0, 1, 2, 3, farAhead),
   })
   .map(registrationOf);
-/** Mostly batches that one statement can write. */
+/** Batches, most of which one statement can write. */
 const batch = fc.uniqueArray(registration, {
   selector: ({ row }) => row.push_account_id,
   minLength: 1,

@@ -18,7 +18,7 @@ export function sealText(plaintext: string, publicKey = keys[0]?.public_key ?? '
   return Buffer.from(box).toString('base64');
 }
 
-/** The request of a stock server for a registration that a stock phone sealed. */
+/** A stock server's request for a registration that a stock phone sealed. */
 export function tokenForm(
   { token = 'a token', ...more }: SealedFields = {},
   changes: Record<string, string> = {},

@@ -61,7 +61,7 @@ eachBackend((backend) => {
 type Register = Awaited<ReturnType<typeof startRelayUnderTest>>['register'];
 
 /**
- * Registers all tokens of the vectors that are too long to occur by chance. Returns the texts that must not be found.
+ * Registers all tokens in the vectors that are too long to occur by chance. Returns the texts that must not be found.
  */
 async function registerAll(register: Register, time: { now: number }) {
   const protocol = relayProtocolVectors();

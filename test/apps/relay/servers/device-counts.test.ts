@@ -12,7 +12,7 @@ eachBackend((backend) => {
   });
   afterAll(() => relay.close());
 
-  /** Adds this many devices of a kind. Every third one is expired. */
+  /** Adds this many devices of a kind. Every third device is expired. */
   async function add(count: number, kind: string, addressee: string): Promise<void> {
     await sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
       insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at, expired_at)

@@ -20,7 +20,7 @@ function startProcess(database: RelayDatabase, clock: Clock) {
   const store = new UsedQuotaStore(database);
   // Exchanges only when the test calls `exchange`, not on a timer.
   const exchange = new QuotaExchange({ quotas, store, clock, log, intervalMilliseconds: 3_600_000 });
-  /** Sends this many requests with one notification each. Returns how many are admitted. */
+  /** Sends this many requests with one notification each. Returns the number of admitted requests. */
   const ask = (requests: number, serverId = 'a'): number => {
     for (let taken = 0; taken < requests; taken += 1) {
       try {

@@ -8,7 +8,7 @@ import { otherRealmUuid, type RelayUnderTest, realmUuid, startRelayUnderTest } f
 const newRealm = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
 const mayPush = { can_push: true, expected_end_timestamp: null };
 
-/** A realm as a stock server reports it, with fields of a later version. */
+/** A realm as a stock server reports it, with fields from a later version. */
 function reported(uuid: string): object {
   return {
     id: 1,

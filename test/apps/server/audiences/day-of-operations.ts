@@ -49,7 +49,7 @@ export class DayOfOperations {
     return this.#server.close();
   }
 
-  /** Runs one random operation and notes its events. */
+  /** Runs one random operation and records its events. */
   async step(): Promise<void> {
     if (this.#queues.count < 6 || this.#random() < 0.05) {
       await this.#queues.open(this.#pick(this.#accounts));
@@ -197,7 +197,7 @@ export class DayOfOperations {
     return this.#withChannel((id) => this.#ask(this.#actor(), 'PATCH', `streams/${id}`, change()));
   }
 
-  /** The name of a renamed channel. Only names of existing channels are used afterwards. */
+  /** Returns a new name for a channel. Afterwards, only names of existing channels are used. */
   #rename(): string {
     const name = this.#newName('renamed');
     this.#channels.push(name);

@@ -1,6 +1,6 @@
 /**
  * Describes an event without the fields that depend on other users' actions. An event about peers in several channels
- * counts as one per channel: which channels share an event depends on who has a queue.
+ * is described once per channel, because the set of channels in one event depends on which users have a queue.
  */
 export function describeEvent(event: Readonly<Record<string, unknown>>): string[] {
   const { type, op, property, flags, message_ids: messageIds, subscriptions, streams } = event;

@@ -82,7 +82,7 @@ class Maker {
     return made;
   }
 
-  /** Each group may contain earlier ones. */
+  /** Creates groups. Each group may contain earlier groups. */
   async groups(count: number, userIds: readonly UserId[]): Promise<GroupId[]> {
     const made: GroupId[] = [];
     for (let number = 0; number < count; number++) {
@@ -163,7 +163,7 @@ class Maker {
     }
   }
 
-  /** One message in each channel, with random copies. */
+  /** Creates one message in each channel, with random copies. */
   async messages(channelIds: readonly ChannelId[], userIds: readonly UserId[]): Promise<MessageId[]> {
     const made: MessageId[] = [];
     for (const channel_id of channelIds) {

@@ -19,7 +19,7 @@ const typeLists = [
   ['message'],
 ];
 
-/** Sends parameters: strings as they are, other values as JSON. */
+/** Sends string parameters unchanged, and other values as JSON. */
 export function askWith(
   server: ServerUnderTest,
   account: Account,

@@ -26,7 +26,7 @@ export function sendPicture(
   });
 }
 
-/** Uploads an avatar, which must succeed; returns its path on the server. */
+/** Uploads an avatar, which must succeed. Returns its path on the server. */
 export async function givePicture(
   organisation: OrganisationUnderTest,
   who: Who,

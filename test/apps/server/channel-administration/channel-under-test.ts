@@ -16,7 +16,7 @@ export class ChannelUnderTest {
     this.#organisation = organisation;
   }
 
-  /** Creates the channel; its creator becomes a subscriber. */
+  /** Creates the channel. Its creator becomes a subscriber. */
   async make(who: Who = 'member', fields: Fields = {}): Promise<void> {
     this.name = this.#organisation.newName();
     const subscriptions = [{ name: this.name }];
@@ -50,7 +50,7 @@ export class ChannelUnderTest {
     await this.#organisation.do(who, 'PATCH', `streams/${this.id}`, fields);
   }
 
-  /** Expects the change to fail with this message and to change nothing. */
+  /** Expects that the change fails with this message and changes nothing. */
   async refuses(who: Who, fields: Fields, message: string, code = 'BAD_REQUEST'): Promise<void> {
     const before = await this.read();
     const { status, body } = await this.update(who, fields);

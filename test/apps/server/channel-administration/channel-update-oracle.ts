@@ -83,7 +83,7 @@ function amIn(world: World, group: number, steps = nestable.length): boolean {
   return found.isIn || found.inner.some((inner) => amIn(world, inner, steps - 1));
 }
 
-/** The channel's privacy after the change; `isKind` is `false` for an invalid combination. */
+/** The channel's privacy after the change. `isKind` is `false` for an invalid combination. */
 function privacyAfter({ kind, wish }: World) {
   const before = {
     isPrivate: kind === 'shared' || kind === 'protected',

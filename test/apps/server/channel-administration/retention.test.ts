@@ -35,7 +35,7 @@ eachBackend((backend) => {
     await pass(2);
     await send('one', 'new');
     organisation.server.now += 1.5 * day;
-    // Opens a new queue, because an older one would have expired by now.
+    // Opens a new queue, because an older queue would have expired by now.
     const events = await organisation.watch('second', {
       event_types: '["delete_message","stream"]',
       client_capabilities: '{"notification_settings_null":false,"bulk_message_deletion":true}',

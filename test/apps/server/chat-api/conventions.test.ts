@@ -11,7 +11,7 @@ type Method = Parameters<ServerUnderTest['send']>[0]['method'];
 const prefix = '/api/v1/';
 const operations = serverOperations.filter(({ path }) => path.startsWith(prefix));
 
-/** The operations in the contract, such as `PATCH /users/{}`; below, those that the server declares. */
+/** The operations in the contract, such as `PATCH /users/{}`. The operations that the server declares follow below. */
 const inContract = [
   ...readFileSync('docs/chat-api.md', 'utf8').matchAll(/^(GET|POST|PATCH|DELETE) (\/\S*\w\}?)/gm),
 ].map(([, method, path = '']) => `${method} ${nameless(path)}`);
@@ -32,7 +32,7 @@ eachBackend((backend) => {
     return organisation.server.addAccount(`asks${made}@example.com`, options);
   };
 
-  /** The user that operations change and deactivate; no request uses this user's credentials. */
+  /** The user that operations change and deactivate. Requests do not use this user's credentials. */
   let named: Account;
   beforeAll(async () => {
     named = await somebody();

@@ -56,7 +56,7 @@ function isAccepted({ parameters }: AnyOperation, name: string, text: string): b
 
 const neededBy = new Map<AnyOperation, Record<string, string>>();
 
-/** Texts of the right type for all required parameters; cached per operation. */
+/** Texts of the right type for all required parameters. Cached per operation. */
 function needed(declared: AnyOperation): Record<string, string> {
   const found = neededBy.get(declared) ?? findNeeded(declared);
   neededBy.set(declared, found);

@@ -65,7 +65,7 @@ export async function enlarge(organisation: OrganisationUnderTest, size: Size): 
 
 const added = sql`email_lower like 'many%@example.com'`;
 
-/** A table `v` of the numbers from 1. */
+/** A table `v` of the numbers from 1 to `count`. */
 function numbers(db: Kysely<ServerTables>, count: number): RawBuilder<unknown> {
   if (isPostgres(db)) return sql`generate_series(1, cast(${count} as integer)) as v (number)`;
   return sql`(

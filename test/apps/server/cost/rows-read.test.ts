@@ -17,12 +17,12 @@ const large: Size = {
   copies: 10_000,
   queues: 10_000,
 };
-/** PostgreSQL counts the rows that a statement visits. On SQLite, more rows would only take longer. */
+/** PostgreSQL counts the rows that a statement visits. SQLite does not, so more rows would only take longer. */
 const largest: Record<TestBackend['name'], Size> = {
   sqlite: large,
   postgres: { ...large, users: 100_000, messages: 100_000 },
 };
-/** How much more an operation may cost in the larger organization. */
+/** Maximum cost of an operation in the larger organization, relative to the smaller one. */
 const growth = 1.5;
 
 eachBackend((backend) => {

@@ -72,7 +72,7 @@ function numbersIn(rows: readonly object[]): number {
 
 /** Aliases of growing tables in statements. */
 const aliases = ['active', 'copy', 'member', 'nested', 'other', 'owner', 'queue', 'reference', 'value'];
-/** Small partial indexes that a statement reads completely. */
+/** Small partial indexes that statements may read completely. */
 const partialIndexes = /USING (COVERING )?INDEX (users_system_bot|event_queues_all_public)\b/;
 
 async function scansOnSqlite(db: Kysely<ServerTables>, { sql, parameters }: ObservedQuery) {
@@ -80,7 +80,7 @@ async function scansOnSqlite(db: Kysely<ServerTables>, { sql, parameters }: Obse
   const { rows } = await db.executeQuery(CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]));
   return rows.flatMap((row) => {
     const { detail } = row as { readonly detail: string };
-    // Excludes virtual tables, which are made of JSON parameters.
+    // Excludes virtual tables, which are built from JSON parameters.
     const [, table = ''] = /^SCAN (\w+)\b(?! VIRTUAL)/.exec(detail) ?? [];
     const isGrowing = [...tablesThatGrow, ...aliases].includes(table);
     return isGrowing && !partialIndexes.test(detail) ? [detail] : [];

@@ -79,7 +79,7 @@ eachBackend((backend) => {
       topic: 'greetings',
     };
     const copies = [{ userId: organisation.id('guest'), flags: 0 }];
-    // The planner scans a small table, so this table must be large.
+    // The planner would scan a small table, so this table must be large.
     if (isPostgres(db())) {
       await sql`
         insert into push_devices (user_id, push_account_id, generation, registration_hash, changed_at, relay_device_id)

@@ -11,7 +11,7 @@ import { sharedOrganisation } from '../organisation-under-test.js';
 import { addChannel, subscribe } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
-/** A channel of each kind, with one message from before the reader joined and one from after. */
+/** A channel of each kind, with one message from before the reader joined and one message from afterwards. */
 const kinds = [
   { kind: 'web-public', wish: { isWebPublic: true } },
   { kind: 'public', wish: {} },

@@ -27,7 +27,7 @@ eachBackend((backend) => {
     );
     const keys = await db.selectFrom('users').select(['id', 'email_lower']).orderBy('id').execute();
     const keyOf = (id: number) => keys.find((row) => row.id === id)?.email_lower;
-    // The twin already has the new key of Ada's address, so Ada keeps her old key: keys stay unique.
+    // The twin already has the new key for Ada's address. Ada keeps her old key, so that keys stay unique.
     expect([keyOf(ada.userId), keyOf(twin.userId), keyOf(gone.userId)]).toEqual([
       'ada@xn--mnchen-3ya.de',
       'ada@münchen.de',

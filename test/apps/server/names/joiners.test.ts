@@ -67,7 +67,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Invisible characters without effect, and marks that belong to no letter. */
+/** Invisible characters without effect, and marks without a letter. */
 const attacks: Readonly<Record<string, string>> = {
   'a joiner between Hindi letters without a virama': 'क\u200dख',
   'a non-joiner between Hindi letters without a virama': 'क\u200cख',

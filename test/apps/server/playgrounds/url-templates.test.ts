@@ -24,7 +24,7 @@ describe('the template of a playground', () => {
     const expected = new URL(template.replace(/\{.*/, '')).origin;
     fc.assert(
       fc.property(fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl()), (text) => {
-        // Removes surrogates, because the template library of this test cannot split text between two of them.
+        // Removes surrogates, because this test's template library cannot split text between surrogate pairs.
         const code = text.replace(/[\uD800-\uDFFF]/g, '');
         expect(new URL(parseTemplate(template).expand({ code })).origin).toBe(expected);
       }),

@@ -7,7 +7,7 @@ import type { Account, ServerUnderTest } from '../server-under-test.js';
 const sodium = await loadWasmSodium();
 const bouncerPublicKey = encodeBase64(sodium.generateKeyPair().publicKey);
 
-/** A token's id, as computed by a phone. */
+/** A token's id, as a phone computes it. */
 export function tokenIdOf(token: string): string {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }

@@ -157,7 +157,7 @@ eachBackend((backend) => {
         const told = (polled.events as { data: { realm_description?: string; description?: string } }[]).map(
           ({ data }) => data.description,
         );
-        // All descriptions in order, starting with the one in the response.
+        // All descriptions in order, starting with the description in the response.
         const seen = [body.realm_description, ...told];
         expect(new Set(seen).size).toBe(seen.length);
         const { realm_description: last } = await register('member', { fetch_event_types: ['realm'] });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-// Helpers that declare several fields of the same type.
+// Functions that declare several fields of the same type.
 
 export const integer = z.number().int();
 export const list = z.array(z.unknown());

@@ -15,7 +15,7 @@ import { type Account, type Answer, ServerUnderTest } from '../server-under-test
 const minute = 60_000;
 const password = 'correct horse battery';
 
-/** The stored password hash with a low cost for fast tests; a hash includes its own cost. */
+/** A stored password hash with a low cost for fast tests. The hash contains its cost. */
 const salt = Buffer.alloc(16, 'salt');
 const hash = scryptSync(password, salt, 32, { N: 2 ** 4, r: 8, p: 1 });
 const cheapHash = `scrypt$4$8$1$${salt.toString('base64')}$${hash.toString('base64')}`;
@@ -53,7 +53,7 @@ eachBackend((backend) => {
   const newPerson = () => test.addAccount(`bob${people}@example.com`);
   const newBot = () => test.addAccount(`bot${people}@example.com`, { isBot: true });
 
-  /** Signs in from an address, or through a proxy that sends no address. */
+  /** Signs in from an address, or through a proxy that does not send an address. */
   function signIn(username: string, given: string, address?: string): Promise<Answer> {
     return test.send({
       method: 'POST',

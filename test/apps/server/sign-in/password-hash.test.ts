@@ -8,7 +8,7 @@ import {
 
 const password = new Secret('correct horse battery');
 
-/** The shortest CPU time of five runs, in microseconds; excludes other processes. */
+/** The shortest CPU time of five runs, in microseconds, excluding other processes. */
 async function shortest(work: () => Promise<unknown>): Promise<number> {
   const times: number[] = [];
   for (let count = 0; count < 5; count++) {

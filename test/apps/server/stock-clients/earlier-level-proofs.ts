@@ -23,7 +23,7 @@ const describesItself: Proof = async (levels) => {
   expect(await events()).toEqual([{ type: 'realm', op: 'update_dict', property: 'default', data }]);
 };
 
-/** The ids of messages in a narrow, read by the member. */
+/** The ids of the messages that the member reads in a narrow. */
 async function idsIn(levels: LevelsUnderTest, parameters: Row): Promise<unknown[]> {
   const sizes = { num_before: 0, num_after: 5 };
   const { messages } = await levels.do('member', 'GET', 'messages', { ...sizes, ...parameters });
@@ -175,7 +175,7 @@ export const earlierProofs: Readonly<Record<number, Proof>> = {
       ...{ type: 'channel', to, topic: 'old', content: 'old' },
     });
     levels.server.now += 4 * day;
-    // Opens a new queue, because an older one would have expired by now.
+    // Opens a new queue, because an older queue would have expired by now.
     const events = await deletions(levels, 'owner');
     await levels.server.settle();
     expect(await events()).toEqual([expect.objectContaining({ type: 'delete_message', message_ids: [id] })]);

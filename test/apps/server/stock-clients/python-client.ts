@@ -3,11 +3,11 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import type { Account } from '../server-under-test.js';
 
-/** The parameters that a program passes to the library; undefined stands for `None`. */
+/** The parameters that a program passes to the library. `undefined` stands for `None`. */
 export type PythonParameters = Readonly<Record<string, unknown>>;
 type PythonMethod = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
-/** A request of the public Python library. */
+/** A request by the public Python library. */
 export interface PythonRequest {
   readonly method: PythonMethod;
   /** Relative to `/api/v1/`. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { PythonRequest } from './python-client.js';
 
-/** Facts that the requests use. The message is in the channel. */
+/** Ids and names that the requests use. The message is in the channel. */
 export interface World {
   readonly owner: number;
   readonly member: number;

@@ -54,7 +54,7 @@ describe('users list', () => {
     for (const options of ['--json', '']) {
       const happened: string[] = [];
       const stop = observeQueries(test.server.database.db, ({ rows }) => {
-        // Counts only full pages, because other work of the process reads a few rows at the same time.
+        // Counts only full pages, because other work in this process reads a few rows at the same time.
         if (rows.length >= 1000) happened.push(`read ${rows.length}`);
       });
       const { printed } = await run(

@@ -50,7 +50,7 @@ describe('a system bot’s name', () => {
     }
   });
 
-  // These letters also occur in ordinary names, so addresses can have them.
+  // These letters also occur in ordinary names, so addresses may contain them.
   it.each([
     'Notiſication Bot',
     'Notiʃication Bot',

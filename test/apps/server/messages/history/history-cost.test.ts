@@ -11,7 +11,7 @@ const longText = 10_000;
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  /** The database's cost of reading the history of a message with these edits. */
+  /** The database's cost to read the history of a message with these edits. */
   async function costOf(edits: number, characters: number) {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [id = 0] = await post(organisation, { channelId, content: 'x'.repeat(characters) });
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     const many = await costOf(100, longText);
     expect(many.statements).toBeLessThanOrEqual(few.statements * 10);
     expect(many.rows).toBeLessThanOrEqual(few.rows * 10);
-    // Each edit has a text, its HTML and a diff; the message itself has a text and its HTML.
+    // Each edit has a text, its HTML and a diff. The message itself has a text and its HTML.
     const stored = 100 * 3 * longText + 2 * longText;
     expect(many.bytes).toBeLessThan(1.05 * stored);
     // No query reads the whole history at once.

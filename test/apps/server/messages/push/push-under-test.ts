@@ -28,7 +28,7 @@ export class PushUnderTest {
     this.server.relay.otherwise(notified());
   }
 
-  /** The payloads that Ada's phone got while `action` ran, decrypted. */
+  /** The decrypted payloads that Ada's phone got while `action` ran. */
   async arriving(action: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
     const { relay } = this.server;
     const before = relay.requests.length;

@@ -92,7 +92,7 @@ async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerAc
     for (const { socket } of opened) socket.destroy();
     await app.close();
   });
-  /** Sends requests at once, each on a separate connection. */
+  /** Sends concurrent requests, each on a separate connection. */
   const sendAll = async (count: number, path: string, who: string): Promise<RawConnection[]> => {
     const all = await Promise.all(Array.from({ length: count }, () => RawConnection.open(port)));
     opened.push(...all);

@@ -43,7 +43,7 @@ export class SimulatedProcess {
     this.#scheduler = new FairScheduler({ backlogMilliseconds: 300, minimumBacklog: 32 });
   }
 
-  /** Simulates a load. */
+  /** Runs the process under a load for this long. */
   run(milliseconds: number, load: SimulatedLoad): void {
     const restore = this.#replaceGlobals();
     try {
