@@ -51,11 +51,11 @@ describe.runIf(hasScript)('a command that takes long', () => {
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;
     const env = { PATH: process.env.PATH, RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}` };
     const { program, shown, shows } = type(typed, env);
-    await shows('waxwing-relay db import is still at work …');
+    await shows('waxwing-relay db import is still running …');
     const exited = once(program, 'exit');
     await (await open(pipe, 'w')).close();
     expect(await exited).toEqual([1, null]);
-    expect(shown().match(/still at work/g)).toHaveLength(1);
+    expect(shown().match(/still running/g)).toHaveLength(1);
   });
 
   eachPostgres((backend) => {

@@ -34,7 +34,7 @@ describe('SIGHUP', () => {
     const server = await world.startServer();
     const keyFile = String(world.serverEnv.SERVER_RELAY_SERVER_KEY_FILE);
     writeFileSync(keyFile, '');
-    expect(await hangUp(server, 'cannot be read again')).toContain(`The file ${keyFile} holds no key`);
+    expect(await hangUp(server, 'cannot be reloaded')).toContain(`The file ${keyFile} contains no key`);
 
     const serverId = String(world.serverEnv.SERVER_RELAY_SERVER_ID);
     const { server_key: serverKey } = await runJsonCommand<{ server_key: string }>(
@@ -69,7 +69,7 @@ describe('SIGHUP', () => {
     const appsFile = String(world.relayEnv.RELAY_APPS_FILE);
     const apps = readFileSync(appsFile, 'utf8');
     writeFileSync(appsFile, '{}');
-    expect(await hangUp(relay, 'cannot be read again')).toContain('lists no app');
+    expect(await hangUp(relay, 'cannot be reloaded')).toContain('lists no app');
     writeFileSync(appsFile, apps);
     await hangUp(relay, 'credentials were reloaded');
     expect(await relay.end()).toBe(0);

@@ -33,7 +33,7 @@ export const configuration: Readonly<Record<string, Broken>> = {
     breaks: (w) => ({ SERVER_RELAY_SERVER_ID: w.serverKey }),
     check: 'configuration',
     cause: /SERVER_RELAY_SERVER_ID looks like a secret, which is not shown/,
-    remedy: /^Set something else/,
+    remedy: /^Use a different value/,
   },
   'the key where the path of its file belongs': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.serverKey }),
