@@ -31,7 +31,7 @@ beforeEach(async () => {
   };
   relays = [];
   memoryLog = createMemoryLog();
-  // The clock that commands use, because the next command creates the key ring.
+  // Uses the commands' clock, because the next command dates the key ring with it.
   now = commandClock();
   expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
 });

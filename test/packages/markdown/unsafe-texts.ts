@@ -1,4 +1,4 @@
-/** Known XSS payloads. A test detects the call of `run()`. */
+/** Known XSS payloads. Each calls `run()` if it executes, which the tests detect. */
 const markup = [
   '<script>run()</script>',
   '<img src=x onerror=run()>',

@@ -81,7 +81,7 @@ export class StockSetUp {
     await this.register();
   }
 
-  /** `--deactivate`. @throws RelayFailure */
+  /** Runs the command with `--deactivate`. @throws RelayFailure */
   async deactivate(): Promise<void> {
     const { relayUrl, secrets } = this.#options;
     await askRelay({ relayUrl, credentials: secrets }, 'POST', 'server/deactivate', { json: {} });

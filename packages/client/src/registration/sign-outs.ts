@@ -30,7 +30,7 @@ export function createSignOuts(context: NotifyForgottenContext): SignOuts {
       for (const row of rows) {
         const { pushAccountId } = row;
         const deviceId = row.device?.deviceId;
-        // Stored before the row is deleted: if the app exits in between, the server is still notified.
+        // The account is stored before its row is deleted, so the server is still notified if the app exits in between.
         if (generations.some((generation) => generation.mayBeKnown(row))) {
           const device = deviceId === undefined ? {} : { deviceId };
           const now = clock();

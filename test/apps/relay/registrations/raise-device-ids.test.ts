@@ -18,7 +18,7 @@ eachBackend((backend) => {
     const { now } = relay.time;
     const first = await register();
     expect(first).toBeGreaterThan(now * 256);
-    // The counter grows by 256 ids per millisecond, so a later start raises it above all of these ids.
+    // A start raises the counter to 256 times the time in milliseconds, so a later start skips all of these ids.
     await restart(relay.database, now + 1000);
     expect(await register()).toBeGreaterThan(first + 255_000);
     const before = await register();

@@ -236,7 +236,7 @@ export class DeliverNotifications {
     return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
-  /** Returns an item's outcome for the answer. Queues an unfinished item, or rejects it if it expires before the retry. */
+  /** Returns the outcome to report for an item: an unfinished item is retried later, or rejected if it expires before. */
   #settle({ notification, isRepeat, ended }: DeliveryItem, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);

@@ -109,7 +109,7 @@ export class AccessToken {
       this.#current = { accessToken: parsed.data.access_token, refreshAt: endsAt - early, endsAt };
       return { kind: 'token', accessToken: parsed.data.access_token };
     } catch (error) {
-      // A missing connection, a timeout or a malformed answer is no evidence against the account.
+      // A failed connection, a timeout or a malformed response does not mean that the service account is invalid.
       reach.failed(error);
       return refused(503, undefined);
     }
