@@ -1,6 +1,6 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
-import { amongNumbersOf, fixedQuery, isAmong, rowsAsTableOf } from '@waxwing/storage';
+import { fixedQuery, isAmong, isAmongListed, listText } from '@waxwing/storage';
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { PermissionHolder } from '../../../people/permissions/permission-store.js';
 import { spectator } from '../../../people/permissions/spectator.js';
@@ -93,13 +93,13 @@ async function readChannels(
   operands: readonly NarrowOperand[],
 ): Promise<ReadonlyMap<string, NamedChannel>> {
   if (operands.length === 0) return new Map();
-  const names = operands.map((operand) => ({ name: channelKey(operand) }));
-  const ids = names.flatMap(({ name }) => asId(name) ?? []);
+  const names = operands.map(channelKey);
+  const ids = names.flatMap((name) => asId(name) ?? []);
   const named = reader.role === roles.guest ? namedForGuest : namedForMember;
   const rows = await named(db, {
     readerId: reader.id,
-    names: JSON.stringify(names),
-    ids: JSON.stringify(ids),
+    names: listText(db, names),
+    ids: listText(db, ids),
   });
   const strings = new Set(operands.filter((operand) => typeof operand === 'string').map(channelKey));
   const channels = rows.map(({ id, name_lower, is_history_public }) => ({
@@ -116,7 +116,7 @@ async function readChannels(
 
 interface NamedChannels {
   readonly readerId: UserId;
-  /** A JSON array, like `ids`. */
+  /** The result of `listText`, like `ids`. */
   readonly names: string;
   readonly ids: string;
 }
@@ -129,17 +129,19 @@ const namedForMember = namedFor(roles.member);
 /** Returns a query for the channels with these names or ids that a user of this role may read. */
 function namedFor(role: Role) {
   return fixedQuery<ServerTables, NamedChannels, ChannelRow>((db, parameter) => {
-    const wanted = rowsAsTableOf(db, 'v', { name: 'text' }, parameter('names'));
+    const isWanted = sql<boolean>`(
+      ${isAmongListed(db, 'channels.id', 'integer', parameter('ids'))}
+      or ${isAmongListed(db, 'channels.name_lower', 'text', parameter('names'))}
+    )`;
     return db
       .selectFrom('channels')
       .select(['id', 'name_lower', 'is_history_public'])
-      .where((is) =>
-        is.or([
-          is('id', 'in', amongNumbersOf<ServerTables, ChannelId>(db, parameter('ids'))),
-          sql<boolean>`name_lower in (select v.name from ${wanted})`,
-        ]),
-      )
-      .where('id', 'in', sql<ChannelId>`(${readableChannels({ id: parameter('readerId'), role })})`);
+      .where(isWanted)
+      .where(
+        'id',
+        'in',
+        sql<ChannelId>`(${readableChannels({ id: parameter('readerId'), role }, isWanted)})`,
+      );
   });
 }
 
