@@ -3,7 +3,7 @@ import type { ChannelId, GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, isAmong, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import { groupedBy } from '../../people/permissions/grouped-by.js';
-import { membersOfGroups } from '../../people/permissions/nested-membership.js';
+import { membersAmong } from '../../people/permissions/nested-membership.js';
 import type { ServerTables } from '../../tables.js';
 import { isDormant } from '../channels/recent-activity.js';
 import { messageFlags } from './message-flags.js';
@@ -25,7 +25,7 @@ export interface RecipientFacts {
   readonly subscribers: ReadonlyMap<ChannelId, readonly UserId[]>;
   /** Active participants, by conversation. */
   readonly participants: ReadonlyMap<number, readonly UserId[]>;
-  readonly groupMembers: ReadonlyMap<GroupId, readonly UserId[]>;
+  readonly groupMembers: ReadonlyMap<GroupId, Iterable<UserId>>;
   /** Users who have sent messages to a topic, by {@link topicId}. */
   readonly topicSenders: ReadonlyMap<string, ReadonlySet<UserId>>;
   readonly publicChannelIds: ReadonlySet<ChannelId>;
@@ -46,10 +46,13 @@ export async function readRecipientFacts(
 ): Promise<RecipientFacts> {
   const groupIds = texts.flatMap(({ rendered }) => rendered.mentions.groupIds);
   const withTopicWildcard = messages.filter((_, index) => texts[index]?.rendered.mentions.topicWildcard);
+  const subscribers = await readSubscribers(db, messages);
+  const participants = await readParticipantsOf(db, messages);
+  const recipients = [subscribers.subscribers, participants].flatMap((lists) => [...lists.values()].flat());
   return {
-    ...(await readSubscribers(db, messages)),
-    participants: await readParticipantsOf(db, messages),
-    groupMembers: await membersOfGroups(db, [...new Set(groupIds)]),
+    ...subscribers,
+    participants,
+    groupMembers: await membersAmong(db, recipients, [...new Set(groupIds)]),
     topicSenders: await readTopicSenders(db, withTopicWildcard),
   };
 }
@@ -87,7 +90,7 @@ export function mentionFlags(
   facts: Pick<RecipientFacts, 'groupMembers' | 'topicSenders'>,
 ): (userId: UserId) => number {
   const users = new Set(mentions.userIds);
-  const inGroups = new Set(mentions.groupIds.flatMap((id) => facts.groupMembers.get(id) ?? []));
+  const inGroups = new Set(mentions.groupIds.flatMap((id) => [...(facts.groupMembers.get(id) ?? [])]));
   const inTopic = mentions.topicWildcard ? facts.topicSenders.get(topicId(message)) : undefined;
   const wildcardFlag = mentions.channelWildcard ? messageFlags.stream_wildcard_mentioned : 0;
   return (userId) =>

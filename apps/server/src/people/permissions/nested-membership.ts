@@ -2,6 +2,7 @@ import type { GroupId, UserId } from '@waxwing/protocol';
 import { amongNumbers, ascendingNumbers, rowsAsTable } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { ServerTables } from '../../tables.js';
+import { groupedBy } from './grouped-by.js';
 
 // The only implementation of group membership. Each function runs one recursive statement, regardless of the depth of
 // nesting. The statement walks down from the given groups.
@@ -15,22 +16,23 @@ export async function membersOfGroups(
 ): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
   const members = new Map<GroupId, UserId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return members;
-  // Aggregates the ids into one string, because transferring many rows takes longer than finding them.
+  // A subquery for each group, because both databases would plan the join by reading the members of all groups. It
+  // aggregates the ids into one string, because transferring many rows takes longer than finding them.
+  const isActive = sql`(select is_active from users where users.id = member.user_id limit 1) = 1`;
   const rows = await reaching(db, groupIds)
-    .selectFrom((query) =>
-      query
-        .selectFrom('reached')
-        .innerJoin('user_group_members as member', 'member.group_id', 'reached.group_id')
-        .innerJoin('users', 'users.id', 'member.user_id')
-        .where('users.is_active', '=', 1)
-        .select(['reached.root_id', 'member.user_id'])
-        .distinct()
-        .as('pair'),
-    )
-    .groupBy('root_id')
-    .select(['root_id', ascendingNumbers(db, 'user_id').as('ids')])
+    .selectFrom('reached')
+    .select([
+      'root_id',
+      sql<string | null>`(
+        select ${ascendingNumbers(db, 'member.user_id')} from user_group_members as member
+        where member.group_id = reached.group_id and ${isActive}
+      )`.as('ids'),
+    ])
     .execute();
-  for (const { root_id, ids } of rows) members.set(root_id, JSON.parse(ids) as UserId[]);
+  for (const [rootId, found] of groupedBy(rows, ({ root_id }) => root_id)) {
+    const userIds = found.flatMap(({ ids }) => JSON.parse(ids ?? '[]') as UserId[]);
+    members.set(rootId, found.length === 1 ? userIds : [...new Set(userIds)].sort((a, b) => a - b));
+  }
   return members;
 }
 
