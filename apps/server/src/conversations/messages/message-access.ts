@@ -52,7 +52,7 @@ export function readableChannels(
 ): RawBuilder<ChannelId> {
   const isGuest = role === roles.guest;
   const open = isGuest ? sql`is_web_public = 1` : sql`(is_web_public = 1 or is_private = 0)`;
-  const joinable = isGuest ? sql`` : sql`or channels.id in (${joinableChannels(id)})`;
+  const joinable = isGuest ? sql`` : sql`or ${mayJoin(id)}`;
   return sql<ChannelId>`
     select channels.id from channels
     where ${condition} and (
@@ -66,22 +66,23 @@ export function readableChannels(
 }
 
 /**
- * Returns a subquery for the channels whose permissions allow a user to join or to add others. Do not use it for guests,
- * who never have these permissions.
+ * Returns a condition on a row of `channels`: its permissions allow a user to join or to add others. Looks up the
+ * permissions of this channel only. Do not use it for guests, who never have these permissions.
  */
-function joinableChannels(userId: UserId): RawBuilder<ChannelId> {
-  return sql<ChannelId>`
-    select owner_id from (
-      with recursive above(group_id) as (
-        select group_id from user_group_members where user_id = ${userId}
-        union
-        select nested.group_id from above join user_group_subgroups as nested on nested.subgroup_id = above.group_id
+function mayJoin(userId: UserId): RawBuilder<boolean> {
+  return sql<boolean>`exists (
+    select 1 from permissions
+    where permissions.level = 'channel' and permissions.owner_id = channels.id
+      and permissions.name in ('can_subscribe_group', 'can_add_subscribers_group')
+      and permissions.group_id in (
+        with recursive above(group_id) as (
+          select group_id from user_group_members where user_id = ${userId}
+          union
+          select nested.group_id from above join user_group_subgroups as nested on nested.subgroup_id = above.group_id
+        )
+        select group_id from above
       )
-      select permissions.owner_id
-      from permissions join above on above.group_id = permissions.group_id
-      where permissions.level = 'channel'
-        and permissions.name in ('can_subscribe_group', 'can_add_subscribers_group')
-    ) as joinable`;
+  )`;
 }
 
 /** Returns the messages with these ids that the reader may read, in ascending order, with one statement. */
