@@ -1,4 +1,5 @@
-import type { UserId } from '@waxwing/protocol';
+import type { ChannelId, UserId } from '@waxwing/protocol';
+import { isAmong } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { PermissionName } from '../../people/permissions/permission-settings.js';
 import type { PermissionHolder } from '../../people/permissions/permission-store.js';
@@ -25,12 +26,13 @@ export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
 
 /**
  * Looks up whether a user can see and read each channel, in two statements. `channels` may contain all channels of
- * the organization.
+ * the organization. If they are few, `ids` keeps this from reading the user's permissions in other channels.
  */
 export async function readChannelVisibility(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
   channels: readonly Channel[],
+  ids?: readonly ChannelId[],
 ): Promise<ChannelVisibility[]> {
   const subscriptions = await db
     .selectFrom('subscriptions')
@@ -39,7 +41,7 @@ export async function readChannelVisibility(
     .execute();
   const active = new Map(subscriptions.map(({ channel_id, is_active }) => [channel_id, is_active === 1]));
   // Guests never have these permissions, regardless of their groups.
-  const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id);
+  const held = actor.role === roles.guest ? new Map() : await readHeld(db, actor.id, ids);
   return channels.map((channel) => ({
     actor,
     channel,
@@ -56,7 +58,9 @@ export async function readChannelVisibility(
 async function readHeld(
   db: Kysely<ServerTables>,
   userId: UserId,
+  ids: readonly ChannelId[] | undefined,
 ): Promise<Map<number, Set<VisibilityPermission>>> {
+  const isWanted = ids === undefined ? sql`1 = 1` : isAmong(db, 'permissions.owner_id', 'integer', ids);
   const { rows } = await sql<{ owner_id: number; name: VisibilityPermission }>`
     with recursive reached(group_id) as (
       select group_id from user_group_members where user_id = ${userId}
@@ -65,9 +69,8 @@ async function readHeld(
     )
     select permissions.owner_id, permissions.name
     from permissions join reached on reached.group_id = permissions.group_id
-    where permissions.level = 'channel' and permissions.name in (${sql.join(visibilityPermissions)})`.execute(
-    db,
-  );
+    where permissions.level = 'channel' and ${isWanted}
+      and permissions.name in (${sql.join(visibilityPermissions)})`.execute(db);
   const held = new Map<number, Set<VisibilityPermission>>();
   for (const { owner_id, name } of rows) {
     const names = held.get(owner_id) ?? new Set();

@@ -8,12 +8,16 @@ import { seesChannel } from './channel-rules.js';
 import { type Channel, findChannels } from './channel-store.js';
 import { type ChannelVisibility, readChannelVisibility } from './channel-visibility.js';
 
-/** Returns all channels that the user can see, including archived ones, with the user's access to each. */
+/**
+ * Returns the channels that the user can see, including archived ones, with the user's access to each, in ascending
+ * order of ids. `ids` limits the result to these channels.
+ */
 export async function readKnownChannels(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
+  ids?: readonly ChannelId[],
 ): Promise<ChannelVisibility[]> {
-  const visibilities = await readChannelVisibility(db, actor, await findChannels(db));
+  const visibilities = await readChannelVisibility(db, actor, await findChannels(db, ids), ids);
   return visibilities.filter(seesChannel);
 }
 

@@ -11,6 +11,7 @@ import type { ChannelVisibility } from './channel-visibility.js';
 import { compareNames } from './compare-names.js';
 import { readKnownChannels } from './known-channels.js';
 import { channelRecordPages } from './read-channel-records.js';
+import { subscriptionsOf } from './subscription-store.js';
 
 const parameters = z.object({
   include_public: booleanParameter.default(true),
@@ -41,7 +42,8 @@ export const listChannels = operation({
     const ofOwner = parameters.include_owner_subscribed
       ? await channelsOfOwner(db, actor.id)
       : new Set<ChannelId>();
-    const wanted = (await readKnownChannels(db, actor))
+    const few = asksForAll(parameters) ? undefined : [...(await subscribedIds(db, actor.id)), ...ofOwner];
+    const wanted = (await readKnownChannels(db, actor, few))
       .filter((visibility) => isWanted(visibility, { ...parameters, ofOwner }))
       .map(({ channel }) => channel)
       .sort(compareNames);
@@ -56,6 +58,18 @@ export const listChannels = operation({
     return new ListAnswer('streams', pages(), {});
   },
 });
+
+/** Returns whether the result may include channels that neither the user nor the bot's owner is subscribed to. */
+function asksForAll(asked: z.output<typeof parameters>): boolean {
+  return (
+    asked.include_all || asked.include_public || asked.include_web_public || asked.include_can_access_content
+  );
+}
+
+async function subscribedIds(db: Kysely<ServerTables>, userId: UserId): Promise<ChannelId[]> {
+  const rows = await subscriptionsOf(db, userId);
+  return rows.filter(({ is_active }) => is_active === 1).map(({ channel_id }) => channel_id);
+}
 
 /** Returns the channels that the bot's owner is subscribed to. Empty for users without an owner. */
 async function channelsOfOwner(db: Kysely<ServerTables>, botId: UserId): Promise<ReadonlySet<ChannelId>> {

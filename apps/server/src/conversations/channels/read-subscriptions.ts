@@ -15,6 +15,8 @@ import { subscriptionsOf } from './subscription-store.js';
 interface Wanted {
   readonly includesSubscribers: boolean;
   readonly includesArchived: boolean;
+  /** Leaves the other lists empty. Does not read the channels that the user is not subscribed to. */
+  readonly isOnlySubscribed?: boolean;
   /** Unix milliseconds. */
   readonly now: number;
 }
@@ -35,13 +37,14 @@ export interface OwnSubscriptions {
 export async function readOwnSubscriptions(
   db: Kysely<ServerTables>,
   actor: PermissionHolder,
-  { includesArchived, ...wanted }: Wanted,
+  { includesArchived, isOnlySubscribed = false, ...wanted }: Wanted,
 ): Promise<OwnSubscriptions> {
-  const channels = (await readKnownChannels(db, actor))
+  const own = new Map((await subscriptionsOf(db, actor.id)).map((row) => [row.channel_id, row]));
+  const active = [...own.values()].filter((row) => row.is_active === 1).map((row) => row.channel_id);
+  const channels = (await readKnownChannels(db, actor, isOnlySubscribed ? active : undefined))
     .map(({ channel }) => channel)
     .filter(({ isArchived }) => includesArchived || !isArchived)
     .sort(compareNames);
-  const own = new Map((await subscriptionsOf(db, actor.id)).map((row) => [row.channel_id, row]));
   const pages = (isListed: (row: SubscriptionRow | undefined) => boolean) =>
     recordPages(
       db,
@@ -65,7 +68,7 @@ export async function readOwnSubscriptions(
 async function* recordPages(
   db: Kysely<ServerTables>,
   channels: readonly Channel[],
-  { includesSubscribers, now }: Omit<Wanted, 'includesArchived'>,
+  { includesSubscribers, now }: Omit<Wanted, 'includesArchived' | 'isOnlySubscribed'>,
 ): AsyncGenerator<UnjoinedRecord[]> {
   for await (const records of channelRecordPages(db, channels, now)) {
     if (!includesSubscribers) yield records;

@@ -29,9 +29,12 @@ export const getUserChannels = operation({
       .where('user_id', '=', target.id)
       .where('is_active', '=', 1)
       .execute();
-    const subscribed = new Set(rows.map(({ channel_id }) => channel_id));
-    const known = await readKnownChannels(db, actor);
-    const ids = known.filter(({ channel }) => !channel.isArchived && subscribed.has(channel.id));
-    return { subscribed_channel_ids: ids.map(({ channel }) => channel.id) };
+    const known = await readKnownChannels(
+      db,
+      actor,
+      rows.map(({ channel_id }) => channel_id),
+    );
+    const active = known.filter(({ channel }) => !channel.isArchived);
+    return { subscribed_channel_ids: active.map(({ channel }) => channel.id) };
   },
 });

@@ -21,6 +21,7 @@ export const listSubscriptions = operation({
     const { subscriptions } = await readOwnSubscriptions(db, actor, {
       includesSubscribers: parameters.include_subscribers,
       includesArchived: false,
+      isOnlySubscribed: true,
       now: clock(),
     });
     return new ListAnswer('subscriptions', subscriptions, {});
