@@ -13,6 +13,7 @@ import {
   addPushDefault,
   type ChannelTables,
   createChannels,
+  findSpecialChannels,
 } from './conversations/channels/channel-tables.js';
 import {
   addEditDiffs,
@@ -144,6 +145,7 @@ const ownMigrations: MigrationSet = {
     '0024-users-version': { up: addUsersVersion },
     '0025-name-keys': { up: addNameKeys },
     '0026-mentions-of-message': { up: findMentionsOfMessage },
+    '0027-special-channels': { up: findSpecialChannels },
   },
 };
 

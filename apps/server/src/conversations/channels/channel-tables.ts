@@ -130,3 +130,10 @@ async function createSubscriptions(db: Kysely<unknown>): Promise<void> {
     .execute();
   await db.schema.createIndex('subscriptions_user').on('subscriptions').column('user_id').execute();
 }
+
+/** Adds indexes over the channels that are default channels, public on the web, or in a folder. Usually few are. */
+export async function findSpecialChannels(db: Kysely<unknown>): Promise<void> {
+  await sql`create index channels_default on channels (id) where is_default = 1`.execute(db);
+  await sql`create index channels_web_public on channels (id) where is_web_public = 1`.execute(db);
+  await sql`create index channels_folder on channels (folder_id) where folder_id is not null`.execute(db);
+}

@@ -1,5 +1,5 @@
 import type { ChannelId, UserId } from '@waxwing/protocol';
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { roles } from '../../platform/authentication/roles.js';
 import type { EventsForOwners, EventsToPublish } from '../../platform/event-queues/published-event.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
@@ -12,7 +12,8 @@ export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<Chann
   const rows = await db
     .selectFrom('channels')
     .select('id')
-    .where('is_default', '=', 1)
+    // Not a parameter, which would keep SQLite from the index over default channels.
+    .where(sql<boolean>`is_default = 1`)
     .where('is_archived', '=', 0)
     .orderBy('id')
     .execute();
