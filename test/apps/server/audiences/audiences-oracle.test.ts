@@ -2,7 +2,11 @@ import type { UserId } from '@waxwing/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { readAudience, readAudiences } from '#server/conversations/channels/channel-audience.js';
 import { type Channel, findChannels } from '#server/conversations/channels/channel-store.js';
-import { losingAccess, updateAudience } from '#server/conversations/messages/edit/edit-audience.js';
+import {
+  losingAccess,
+  mayFollow,
+  updateAudience,
+} from '#server/conversations/messages/edit/edit-audience.js';
 import { readPermissions } from '#server/people/permissions/permission-store.js';
 import { seeingUser } from '#server/people/users/user-visibility.js';
 import type { QueueOwner } from '#server/platform/event-queues/queue-owners.js';
@@ -96,6 +100,13 @@ eachBackend((backend) => {
             );
             const expected = among([...all.keys()], some).map((id) => [id, all.get(id)]);
             expect([...found].sort(([a], [b]) => a - b)).toEqual(expected);
+            if (target !== origin) continue;
+            const asked = await database.db
+              .selectFrom('users')
+              .select('id')
+              .where(mayFollow(messageId, origin))
+              .execute();
+            expect(asked.map(({ id }) => id)).toEqual(expect.arrayContaining([...all.keys()]));
           }
         }
       }));

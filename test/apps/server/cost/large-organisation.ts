@@ -9,7 +9,7 @@ export interface Size {
   /** All of them are subscribed to one channel, and are members of one group. */
   readonly users: number;
   readonly groups: number;
-  /** Public channels without subscribers. */
+  /** Channels without subscribers. Half of them are private, and all members may join them. */
   readonly channels: number;
   /** Messages in the channel to which operations send, half of them in the topic to which they send. */
   readonly messages: number;
@@ -108,8 +108,14 @@ async function addChannels({ db }: ServerTransaction, { channels }: Size) {
   await sql`
     insert into channels (name, name_lower, description, rendered_description, is_private, is_web_public,
       is_history_public, is_default, is_archived, created_at, topics_policy)
-    select 'many ' || v.number, 'many ' || v.number, '', '', 0, 0, 1, 0, 0, 0, 'inherit'
+    select 'many ' || v.number, 'many ' || v.number, '', '', v.number % 2, 0, 1, 0, 0, 0, 'inherit'
     from ${numbers(db, channels)}`.execute(db);
+  await sql`
+    insert into permissions (level, owner_id, name, group_id)
+    select 'channel', channels.id, 'can_subscribe_group', user_groups.id
+    from channels join user_groups on user_groups.name = 'role:members' where channels.name like 'many %'`.execute(
+    db,
+  );
 }
 
 interface Context {

@@ -4,6 +4,7 @@ import { eachBackend, type TestBackend } from '../../../support/test-databases.j
 import { OrganisationUnderTest } from '../organisation-under-test.js';
 import { growingStatements } from './growing-statements.js';
 import { enlarge, type Size } from './large-organisation.js';
+import { listingOperations } from './listing-operations.js';
 import { measuredOperations } from './measured-operations.js';
 import { operationsBesideMany } from './operations-beside-many.js';
 import { type StatementCost, statementsOf } from './statements-of.js';
@@ -63,6 +64,7 @@ async function costsWith(backend: TestBackend, size: Size): Promise<Map<string, 
   try {
     const beside = await enlarge(organisation, size);
     const operations = {
+      ...(await listingOperations(organisation, beside)),
       ...(await measuredOperations(organisation, beside)),
       ...(await operationsBesideMany(organisation, beside)),
     };

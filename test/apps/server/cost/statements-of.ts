@@ -73,7 +73,8 @@ function numbersIn(rows: readonly object[]): number {
 /** Aliases of growing tables in statements. */
 const aliases = ['active', 'copy', 'member', 'nested', 'other', 'owner', 'queue', 'reference', 'value'];
 /** Small partial indexes that statements may read completely. */
-const partialIndexes = /USING (COVERING )?INDEX (users_system_bot|event_queues_all_public)\b/;
+const partialIndexes =
+  /USING (COVERING )?INDEX (users_system_bot|event_queues_all_public|channels_default|channels_web_public)\b/;
 
 async function scansOnSqlite(db: Kysely<ServerTables>, { sql, parameters }: ObservedQuery) {
   if (!/^\s*(with|select|insert|update|delete)/i.test(sql)) return [];
