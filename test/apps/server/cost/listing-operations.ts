@@ -10,12 +10,12 @@ export async function listingOperations(
 ): Promise<Record<string, Act>> {
   const second = organisation.id('second');
   const { fewId, folderId, privateMessageId } = await prepare(organisation);
-  const read = (channel: unknown) =>
+  const read = (operand: unknown, operator = 'channel') =>
     organisation.do('member', 'GET', 'messages', {
       anchor: 'newest',
       num_before: 1,
       num_after: 0,
-      narrow: [{ operator: 'channel', operand: channel }],
+      narrow: [{ operator, operand }],
     });
   const mention = (group: string) =>
     organisation.do('member', 'POST', 'messages', {
@@ -28,6 +28,7 @@ export async function listingOperations(
   return {
     'read messages in a channel': () => read(smallId),
     'read messages in a named channel': () => read('small'),
+    'read messages in public channels': () => read('public', 'channels'),
     'read a message in a private channel': () =>
       organisation.do('second', 'GET', `messages/${privateMessageId}`),
     'mention a group of few': () => mention('few'),

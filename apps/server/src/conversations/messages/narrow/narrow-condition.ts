@@ -247,7 +247,9 @@ function inCondition(reader: PermissionHolder, operand: string): Condition {
 }
 
 function channelsCondition(operand: string): Condition {
-  if (operand === 'public') return sql`messages.channel_id in (select id from channels where is_private = 0)`;
+  // Looks up the message's own channel, because most channels of an organization may be public.
+  if (operand === 'public')
+    return sql`exists (select 1 from channels where channels.id = messages.channel_id and is_private = 0)`;
   if (operand === 'web-public') return isMessageOnWeb;
   if (operand === archived)
     return sql`messages.channel_id in (select id from channels where is_archived = 1)`;
