@@ -33,8 +33,8 @@ export function scheduleServerJobs(options: ServerJobsOptions): void {
       metrics.rowsRemoved.inc({ kind: 'sign-in-failure' }, await removeOldFailures(options, signal));
     },
   );
-  database.jobs.schedule('realm/settle-full-members', settleFullMembersEveryMilliseconds, () =>
-    settleFullMembers(options),
+  database.jobs.schedule('realm/settle-full-members', settleFullMembersEveryMilliseconds, (signal) =>
+    settleFullMembers(options, signal),
   );
   database.jobs.schedule('messages/delete-old', deleteOldMessagesEveryMilliseconds, async (signal) => {
     metrics.rowsRemoved.inc({ kind: 'message' }, await deleteOldMessages(options, signal));
