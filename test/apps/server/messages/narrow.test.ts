@@ -2,6 +2,7 @@ import type { ChannelId } from '@waxwing/protocol';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { messageFlags } from '#server/conversations/messages/message-flags.js';
+import { wordsOf } from '#server/conversations/messages/search/search-messages.js';
 import type { ServerTransaction } from '#server/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
@@ -11,6 +12,7 @@ interface Row {
   readonly id: number;
   readonly channel_id: number | null;
   readonly topic: string;
+  readonly content: string;
   readonly sender_id: number;
   readonly has_link: number;
   readonly participants: readonly number[];
@@ -126,6 +128,8 @@ eachBackend((backend) => {
         return false;
       case 'id':
         return row.id === operand;
+      case 'search':
+        return wordsOf(`${row.topic} ${row.content}`).includes(String(operand).toLowerCase());
       case 'channels':
         return operand === 'public' && row.channel_id !== null;
       default:
@@ -160,6 +164,8 @@ eachBackend((backend) => {
         ['has', 'reaction'],
         ['channels', 'public'],
         ['channels', 'web-public'],
+        ['search', 'a'],
+        ['search', 'All'],
       ),
       fc.constant(undefined).map(() => ['channel', open] as const),
       fc.constant(undefined).map(() => ['channel', muted] as const),

@@ -122,7 +122,8 @@ export async function findAmong(
   const rows = await select<FoundRow>(
     db,
     reader,
-    { ...narrow, hasHistory: true },
+    // The ids find fewer messages than a search.
+    { ...narrow, hasHistory: true, ordered: undefined },
     { selected: columnsOf[content], only: sql`messages.id in ${ids}`, rest: sql`order by messages.id` },
   );
   return rows.map(toFound);
@@ -173,10 +174,17 @@ async function select<Row>(
   narrow: NarrowCondition,
   { selected, only, rest }: Selection,
 ): Promise<Row[]> {
-  const { condition, isAllReadable, hasHistory } = narrow;
+  const { isAllReadable, hasHistory, ordered } = narrow;
+  // `cross join` makes SQLite start with the matches.
+  const messages = ordered
+    ? sql`message_search cross join messages on messages.id = message_search.rowid`
+    : sql`messages`;
+  const condition = ordered
+    ? sql`message_search match ${ordered.match} and ${ordered.condition}`
+    : narrow.condition;
   const { rows } = await sql<Row>`
     select ${selected}
-    from messages left join user_messages as copy on ${isCopyOf(narrow)} and copy.user_id = ${reader.id}
+    from ${messages} left join user_messages as copy on ${isCopyOf(narrow)} and copy.user_id = ${reader.id}
     where ${condition} and ${only}
       ${isAllReadable ? sql`` : sql`and ${isReadable(reader)}`}
       ${hasHistory ? sql`` : sql`and copy.user_id = ${reader.id}`}
@@ -201,6 +209,7 @@ function isByCopies({ hasHistory, hasIndex }: NarrowCondition): boolean {
 
 /** Returns the column by which results are ordered. */
 function orderOf(narrow: NarrowCondition): RawBuilder<unknown> {
+  if (narrow.ordered !== undefined) return sql`message_search.rowid`;
   return isByCopies(narrow) ? sql`copy.message_id` : sql`messages.id`;
 }
 

@@ -10,7 +10,7 @@ import { participantsKey } from '../conversation-store.js';
 import { findReadableMessages } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
 import { type Message, topicKey } from '../message-store.js';
-import { searchCondition } from '../search/search-messages.js';
+import { orderedMatch, searchCondition } from '../search/search-messages.js';
 import { type NarrowNames, readNarrowNames } from './narrow-names.js';
 import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
 
@@ -28,6 +28,17 @@ export interface NarrowCondition {
   readonly hasIndex: boolean;
   /** The search text. Results highlight its words. */
   readonly search: string | undefined;
+  /**
+   * Reads the matches of a search in the order of ids, instead of collecting all matches first. Omitted if another term
+   * has an index, which may find fewer messages.
+   */
+  readonly ordered?: OrderedSearch | undefined;
+}
+
+/** A narrow as the matches of an FTS5 query that meet a condition. */
+interface OrderedSearch {
+  readonly match: string;
+  readonly condition: Condition;
 }
 
 /** Operators that select a channel, topic or conversation. */
@@ -54,22 +65,38 @@ export async function readNarrowCondition(
 ): Promise<NarrowCondition> {
   const terms = await followConversation(db, reader, given);
   const names = await readNarrowNames(db, realm, reader, terms);
-  const conditions = terms.map((term) => {
-    const condition = conditionOf(db, reader, names, term);
-    // Only negated conditions use `coalesce`, because it prevents the use of an index.
-    return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
-  });
+  const allOf = (some: readonly NarrowTerm[]): Condition =>
+    some.length === 0
+      ? sql<boolean>`true`
+      : sql.join(
+          some.map((term) => {
+            const condition = conditionOf(db, reader, names, term);
+            // Only negated conditions use `coalesce`, because it prevents the use of an index.
+            return term.isNegated
+              ? sql<boolean>`not coalesce(${condition}, false)`
+              : sql<boolean>`(${condition})`;
+          }),
+          sql` and `,
+        );
   const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
+  const others = terms.filter((term) => !searches.includes(term));
+  const texts = searches.map(({ operand }) => String(operand));
+  const match = texts.length === 0 || others.some(hasIndex) ? undefined : orderedMatch(db, texts);
   return {
-    condition: conditions.length === 0 ? sql<boolean>`true` : sql.join(conditions, sql` and `),
+    condition: allOf(terms),
     isAllReadable: terms.some(
       (term) =>
         operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
     ),
     hasHistory: terms.some((term) => !term.isNegated && findsHistory(term)),
-    hasIndex: terms.some((term) => !term.isNegated && indexed.includes(operatorOf(term))),
-    search: searches.length === 0 ? undefined : searches.map(({ operand }) => String(operand)).join(' '),
+    hasIndex: terms.some(hasIndex),
+    search: texts.length === 0 ? undefined : texts.join(' '),
+    ordered: match === undefined ? undefined : { match, condition: allOf(others) },
   };
+}
+
+function hasIndex(term: NarrowTerm): boolean {
+  return !term.isNegated && indexed.includes(operatorOf(term));
 }
 
 /**

@@ -11,6 +11,19 @@ export function wordsOf(search: string): string[] {
   return [...new Set(words)].slice(0, maximumWords);
 }
 
+function matchOf(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(' AND ');
+}
+
+/**
+ * Returns the FTS5 query that finds the messages that match all searches on SQLite. Its index yields them in the order of
+ * ids, so that a statement can stop after a page. Returns `undefined` on PostgreSQL, and if a search has no words.
+ */
+export function orderedMatch(db: Kysely<ServerTables>, searches: readonly string[]): string | undefined {
+  const words = searches.map(wordsOf);
+  return isPostgres(db) || words.some(({ length }) => length === 0) ? undefined : matchOf(words.flat());
+}
+
 /**
  * Returns an SQL condition that is true if the row of `messages` contains all words in its topic or text. A search
  * without words matches nothing.
@@ -22,6 +35,5 @@ export function searchCondition(db: Kysely<ServerTables>, search: string): RawBu
     return sql<boolean>`to_tsvector('simple', messages.topic || ' ' || messages.content)
       @@ plainto_tsquery('simple', ${words.join(' ')})`;
   }
-  const query = words.map((word) => `"${word}"`).join(' AND ');
-  return sql<boolean>`messages.id in (select rowid from message_search where message_search match ${query})`;
+  return sql<boolean>`messages.id in (select rowid from message_search where message_search match ${matchOf(words)})`;
 }

@@ -1,0 +1,81 @@
+import { CompiledQuery } from 'kysely';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { observeQueries } from '../../../support/observe-queries.js';
+import { eachBackend } from '../../../support/test-databases.js';
+import { sharedOrganisation } from '../organisation-under-test.js';
+import { addChannel } from './chat-under-test.js';
+
+eachBackend((backend) => {
+  const organisation = sharedOrganisation(backend);
+  const sent: number[] = [];
+  let foreign: number;
+
+  beforeAll(async () => {
+    const { id: own } = await addChannel(organisation, { members: ['member'] });
+    const { id: other } = await addChannel(organisation, { members: ['second'] });
+    const send = async (who: 'member' | 'second', to: number, content: string) => {
+      const message = { type: 'channel', to, topic: 'one', content };
+      return Number((await organisation.do(who, 'POST', 'messages', message)).id);
+    };
+    for (const content of ['hello world', 'good bye', 'Hello again', 'hello, world'])
+      sent.push(await send('member', own, content));
+    foreign = await send('second', other, 'hello world');
+  });
+
+  const search = async (anchor: number | 'newest', fields: Record<string, unknown>) => {
+    const answer = await organisation.do('member', 'GET', 'messages', {
+      anchor: String(anchor),
+      num_before: 0,
+      num_after: 0,
+      ...fields,
+    });
+    const { messages, found_newest, found_oldest } = answer;
+    return { ids: (messages as { id: number }[]).map(({ id }) => id), found_newest, found_oldest };
+  };
+  const hello = [{ operator: 'search', operand: 'hello' }];
+
+  describe('a search', () => {
+    it('returns pages around an anchor, without messages that the user has no copy of', async () => {
+      const [first, second, third, last] = sent as [number, number, number, number];
+      expect((await search('newest', { num_before: 2, narrow: hello })).ids).toEqual([third, last]);
+      expect((await search(second, { num_before: 5, num_after: 1, narrow: hello })).ids).toEqual([
+        first,
+        third,
+      ]);
+      expect(await search(last, { num_after: 5, narrow: hello })).toEqual({
+        ids: [last],
+        found_newest: true,
+        found_oldest: false,
+      });
+      expect((await search('newest', { num_before: 9, narrow: hello })).ids).not.toContain(foreign);
+    });
+
+    it('must match all search terms, and none of the negated', async () => {
+      const world = { operator: 'search', operand: 'world' };
+      expect((await search('newest', { num_before: 9, narrow: [...hello, world] })).ids).toEqual([
+        sent[0],
+        sent[3],
+      ]);
+      const others = [...hello, { ...world, negated: true }];
+      expect((await search('newest', { num_before: 9, narrow: others })).ids).toEqual([sent[2]]);
+    });
+
+    it('does not collect all matches on SQLite', async () => {
+      const { database } = organisation.server.server;
+      if (database.kind === 'postgres') return;
+      const seen: { sql: string; parameters: readonly unknown[] }[] = [];
+      const stop = observeQueries(database.db, (query) => void seen.push(query));
+      await search('newest', { num_before: 2, narrow: hello }).finally(stop);
+      const searches = seen.filter(({ sql }) => sql.includes('message_search'));
+      expect(searches).toHaveLength(1);
+      for (const { sql, parameters } of searches) {
+        const plan = await database.db.executeQuery(
+          CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+        );
+        const steps = plan.rows.map((row) => (row as { readonly detail: string }).detail);
+        expect(steps[0]).toMatch(/^SCAN message_search VIRTUAL TABLE/);
+        expect(steps).not.toContain('USE TEMP B-TREE FOR ORDER BY');
+      }
+    });
+  });
+});
