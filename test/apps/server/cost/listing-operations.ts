@@ -37,6 +37,7 @@ export async function listingOperations(
       organisation.do('member', 'PATCH', `messages/${mentioningId}`, { content: 'bye, @*few*' }),
     'list the members of a group of few': () =>
       organisation.do('member', 'GET', `user_groups/${fewId}/members`),
+    'deactivate a group of few': () => organisation.do('owner', 'POST', `user_groups/${fewId}/deactivate`),
     "list a user's own subscriptions": () => organisation.do('second', 'GET', 'users/me/subscriptions'),
     "list a user's channels": () => organisation.do('owner', 'GET', `users/${second}/channels`),
     'list subscribed channels': () => organisation.do('second', 'GET', 'streams', { include_public: false }),

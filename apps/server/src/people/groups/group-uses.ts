@@ -30,11 +30,14 @@ export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId)
     .where('nested.subgroup_id', '=', groupId)
     .where('user_groups.name', 'is', null)
     .select('user_groups.id');
-  const permissions = await db
+  const others = db
     .selectFrom('permissions')
-    .where((is) => is.or([is('group_id', '=', groupId), is('group_id', 'in', unnamed)]))
     .where((is) => is.not(is.and([is('level', '=', 'group'), is('owner_id', '=', groupId)])))
-    .select(['level', 'owner_id', 'name'])
+    .select(['level', 'owner_id', 'name']);
+  const permissions = await others
+    .where('group_id', '=', groupId)
+    // A union, because with `or` PostgreSQL would read the permissions of all channels and groups.
+    .union(others.where('group_id', 'in', unnamed))
     .orderBy('level')
     .orderBy('owner_id')
     .orderBy('name')
