@@ -1,4 +1,4 @@
-import type { MessageId, UserId } from '@waxwing/protocol';
+import type { UserId } from '@waxwing/protocol';
 import type { PushRealm } from '@waxwing/server-push';
 import { amongNumbers } from '@waxwing/storage';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
@@ -7,12 +7,12 @@ import { isMessageOnWeb } from '../../../people/realm/public-access.js';
 import { realmLimits } from '../../../people/realm/realm-limits.js';
 import type { ServerTables } from '../../../tables.js';
 import { participantsKey } from '../conversation-store.js';
-import { findReadableMessages } from '../message-access.js';
 import { messageFlags } from '../message-flags.js';
-import { type Message, topicKey } from '../message-store.js';
+import { topicKey } from '../message-store.js';
 import { orderedMatch, searchCondition } from '../search/search-messages.js';
+import { followConversation } from './follow-conversation.js';
 import { type NarrowNames, readNarrowNames } from './narrow-names.js';
-import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf } from './narrow-terms.js';
+import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf, readId } from './narrow-terms.js';
 
 type Db = Kysely<ServerTables>;
 type Condition = RawBuilder<boolean>;
@@ -40,9 +40,6 @@ interface OrderedSearch {
   readonly match: string;
   readonly condition: Condition;
 }
-
-/** Operators that select a channel, topic or conversation. */
-const places = ['channel', 'topic', 'dm', 'dm-including'];
 
 /** Operators that also find messages that the reader has no copy of. */
 const withHistory = ['channel', 'channels', 'id', 'topic'];
@@ -107,47 +104,6 @@ function findsHistory(term: NarrowTerm): boolean {
   return withHistory.includes(operator) && !(operator === 'channels' && term.operand === archived);
 }
 
-/**
- * Resolves the operator `with`: replaces the terms for a channel, topic or conversation with the current location of
- * the message that `with` refers to.
- */
-async function followConversation(
-  db: Db,
-  reader: PermissionHolder,
-  terms: readonly NarrowTerm[],
-): Promise<NarrowTerm[]> {
-  const followed = terms.filter((term) => operatorOf(term) === 'with');
-  const others = terms.filter((term) => operatorOf(term) !== 'with');
-  const [term] = followed;
-  if (term === undefined) return others;
-  if (followed.length > 1 || term.isNegated)
-    throw badNarrow('with may occur only once and must not be negated');
-  const [message] = await findReadableMessages(db, reader, [readId(term.operand, 'with')]);
-  if (message !== undefined) {
-    return [
-      ...others.filter((other) => !places.includes(operatorOf(other)) || other.isNegated),
-      ...(await placeOf(db, message)),
-    ];
-  }
-  if (others.some((other) => places.includes(operatorOf(other)))) return others;
-  throw badNarrow('unknown message in with');
-}
-
-async function placeOf(db: Db, { channelId, conversationId, topic }: Message): Promise<NarrowTerm[]> {
-  if (channelId !== undefined) {
-    return [
-      { operator: 'channel', operand: channelId, isNegated: false },
-      { operator: 'topic', operand: topic, isNegated: false },
-    ];
-  }
-  const { participants } = await db
-    .selectFrom('conversations')
-    .select('participants')
-    .where('id', '=', conversationId as number)
-    .executeTakeFirstOrThrow();
-  return [{ operator: 'dm', operand: participants.split(',').map(Number), isNegated: false }];
-}
-
 function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term: NarrowTerm): Condition {
   const { operand } = term;
   switch (operatorOf(term)) {
@@ -186,13 +142,6 @@ function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term:
 function readTopicOperand(operand: NarrowOperand): string {
   if (typeof operand !== 'string') throw badNarrow('a topic must be a string');
   return operand === realmLimits.realm_empty_topic_display_name ? '' : operand;
-}
-
-function readId(operand: NarrowOperand, operator: string): MessageId {
-  const id = Number(operand);
-  if (Array.isArray(operand) || operand === '' || !Number.isSafeInteger(id))
-    throw badNarrow(`${operator} needs the id of a message`);
-  return id as MessageId;
 }
 
 function only(ids: readonly UserId[], operator: string): UserId {

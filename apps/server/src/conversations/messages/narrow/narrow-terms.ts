@@ -1,4 +1,4 @@
-import { ProtocolError, parseJson } from '@waxwing/protocol';
+import { type MessageId, ProtocolError, parseJson } from '@waxwing/protocol';
 import { z } from 'zod';
 
 /** One term of a narrow, as the client sent it. */
@@ -64,4 +64,15 @@ const otherNames: Readonly<Record<string, string>> = {
 /** Returns the canonical name of an operator. */
 export function operatorOf({ operator }: Pick<NarrowTerm, 'operator'>): string {
   return otherNames[operator] ?? operator;
+}
+
+/**
+ * Reads an operand as the id of a message.
+ * @throws ProtocolError BAD_NARROW for other operands.
+ */
+export function readId(operand: NarrowOperand, operator: string): MessageId {
+  const id = Number(operand);
+  if (Array.isArray(operand) || operand === '' || !Number.isSafeInteger(id))
+    throw badNarrow(`${operator} needs the id of a message`);
+  return id as MessageId;
 }
