@@ -73,7 +73,9 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
 function describeNone(text: string | undefined, unchecked: string | undefined): string {
   if (text !== undefined)
     return `Nothing that is held back has "${text}" in its app, realm, server or reason.`;
-  return unchecked === undefined ? 'Nothing is held back.' : 'The database records nothing that is held back.';
+  return unchecked === undefined
+    ? 'Nothing is held back.'
+    : 'The database records nothing that is held back.';
 }
 
 /**
