@@ -11,7 +11,7 @@ const clockDifferenceMilliseconds = 10_000;
 const columns = { server_id: 'text', used_milliseconds: 'integer', counted_at: 'integer' } as const;
 const fullAt = sql<number>`counted_at + used_milliseconds`;
 
-/** Stores the quota usage of all processes, one row per server. Times in Unix milliseconds. */
+/** Stores each server's quota usage, added up across processes. Times in Unix milliseconds. */
 export class UsedQuotaStore {
   readonly #database: RelayDatabase;
   readonly #add: BulkInsert;

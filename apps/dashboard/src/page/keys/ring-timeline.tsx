@@ -6,7 +6,7 @@ const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const width = 1000;
 const height = 24;
 
-/** Draws the lifetimes of all keys on one time axis, with the newest key on top and a line at the current time. */
+/** Draws each key's lifetime on one time axis. The newest key is on top; a line marks the current time. */
 export function RingTimeline({ ring }: { readonly ring: KeyRing }) {
   const { from, until } = rangeOf(ring);
   const placed = (at: number): number => ((at - from) / (until - from)) * width;

@@ -57,8 +57,8 @@ export class MinuteCounts {
   }
 
   /**
-   * Reads the stored amounts of all processes, plus this process's amounts that are not stored yet, for the minutes
-   * from `first` to `last`, inclusive.
+   * Reads the amounts for the minutes from `first` to `last`, inclusive. Adds this process's unstored amounts to the
+   * amounts that the processes have stored.
    */
   async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
     const minutes = await readMinutes(this.#options.database, first, last);

@@ -20,8 +20,8 @@ export interface CheckedApns {
 const busy = 'the vendor cannot check the credential now, so try again in a few minutes';
 
 /**
- * Explains, based on FCM's answer, what is wrong with a Firebase project's credential and what to do. Returns
- * `undefined` if the credential is good.
+ * Explains from FCM's response why a Firebase project's credential fails, and how to fix it. Returns `undefined` if the
+ * credential is good.
  */
 export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);
@@ -57,8 +57,8 @@ export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | u
 }
 
 /**
- * Explains, based on Apple's answer, what is wrong with a team's key or one of its bundle ids. Returns `undefined` if
- * the key is good.
+ * Explains from Apple's response why a team's key or one of its bundle ids fails. Returns `undefined` if the key is
+ * good.
  */
 export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);

@@ -41,8 +41,9 @@ export class RegistrationSequences {
   }
 
   /**
-   * Stores the sequences and returns the current registrations: those whose account has presented no higher sequence,
-   * in this batch or earlier. A registration without a sequence is current if its account never presented a sequence.
+   * Stores the sequences and returns the current registrations. A registration is current if its account has presented
+   * no higher sequence, in this batch or earlier. A registration without a sequence is current if its account never
+   * presented a sequence.
    */
   async claim<Registration extends Numbered>(
     db: Transaction<RelayTables>,

@@ -29,7 +29,7 @@ export class KnownLinkifiers {
     this.#clock = clock;
   }
 
-  /** Creates a cache that gets the changes of all processes. */
+  /** Creates a cache that every process's changes invalidate. */
   static async open(signals: Signals, clock: Clock): Promise<KnownLinkifiers> {
     const linkifiers = new KnownLinkifiers(signals, clock);
     linkifiers.#stop = await signals.listen(channel, () => linkifiers.#forget());

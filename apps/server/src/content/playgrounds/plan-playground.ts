@@ -6,7 +6,7 @@ import { urlTemplateProblem } from './url-template-problem.js';
 /** In Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** Language names accepted in addition to those of the highlighter, because code blocks may use other languages. */
+/** Accepts language names that the highlighter does not know, because code blocks may use them. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */

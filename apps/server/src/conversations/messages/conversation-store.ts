@@ -11,7 +11,7 @@ export function participantsKey(userIds: readonly UserId[]): string {
 }
 
 /**
- * Creates the conversations that do not exist yet, and returns the ids of all conversations by {@link participantsKey}.
+ * Creates missing conversations. Returns each conversation's id by {@link participantsKey}.
  * Runs at most three statements.
  */
 export async function ensureConversations(
