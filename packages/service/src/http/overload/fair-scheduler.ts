@@ -6,9 +6,9 @@ import { ClientPauses } from './client-pauses.js';
 
 /** Node accepts one connection per event-loop tick, so ticks of this length bound the accept rate to 100 per second. */
 const maximumTickMilliseconds = 10;
-const maximumActsPerTick = 256;
+const maximumTasksPerTick = 256;
 /** While other requests are queued, one in this many tasks is a poll. */
-const actsPerPoll = 4;
+const tasksPerPoll = 4;
 /**
  * libuv (`uv__io_poll`) polls sockets up to 48 times, with up to a thousand events each, before it runs immediates. If
  * a request is refused in each event, this can take more than a second. After this time, some tasks run between events.
@@ -25,7 +25,7 @@ const refusalsPerTask = 32;
  */
 const paceHalfLifeMilliseconds = 100;
 /** Number of expired entries to refuse before each task. */
-const expiredRefusalsPerAct = 8;
+const expiredRefusalsPerTask = 8;
 
 export type SchedulerLimits = Pick<HttpLimits, 'backlogMilliseconds' | 'minimumBacklog'>;
 
@@ -71,7 +71,7 @@ export class FairScheduler {
   /** Entries that can be refused, oldest first. The first entry is never over. */
   readonly #refusable = new FifoQueue<Entry>();
   #isFirstNext = true;
-  #actsSincePoll = 0;
+  #tasksSincePoll = 0;
   #pending = 0;
   #immediates = 0;
   #tickEndsAt: number | undefined;
@@ -155,10 +155,10 @@ export class FairScheduler {
    * clients' results, is not charged to this client.
    */
   #requestImmediate(): void {
-    if (this.#immediates >= Math.min(this.#pending, maximumActsPerTick)) return;
+    if (this.#immediates >= Math.min(this.#pending, maximumTasksPerTick)) return;
     this.#immediates += 1;
     setImmediate(this.#onImmediate);
-    setImmediate(this.#afterAct);
+    setImmediate(this.#afterTask);
   }
 
   readonly #onImmediate = (): void => {
@@ -175,7 +175,7 @@ export class FairScheduler {
     if (now >= this.#tickEndsAt || this.#beginNext(now)) this.#requestImmediate();
   };
 
-  readonly #afterAct = (): void => {
+  readonly #afterTask = (): void => {
     if (this.#running === undefined) return;
     const { client, since } = this.#running;
     this.#running = undefined;
@@ -218,7 +218,7 @@ export class FairScheduler {
   }
 
   #refuseExpired(now: number): void {
-    for (let refused = 0; refused < expiredRefusalsPerAct; refused += 1) {
+    for (let refused = 0; refused < expiredRefusalsPerTask; refused += 1) {
       const refuse = this.#takeExpired(now);
       if (refuse === undefined) return;
       refuse();
@@ -246,12 +246,12 @@ export class FairScheduler {
     const isOver = (entry: Entry): boolean => entry.isOver;
     const isPaused = (client: string): boolean => this.#pauses.has(client, now);
     const takePoll = (): Entry | undefined => {
-      this.#actsSincePoll = 0;
+      this.#tasksSincePoll = 0;
       return this.#polls.take(isOver, isPaused);
     };
-    const poll = this.#actsSincePoll + 1 >= actsPerPoll ? takePoll() : undefined;
+    const poll = this.#tasksSincePoll + 1 >= tasksPerPoll ? takePoll() : undefined;
     if (poll !== undefined) return poll;
-    this.#actsSincePoll += 1;
+    this.#tasksSincePoll += 1;
     const [one, other] = this.#isFirstNext ? [this.#first, this.#pipelined] : [this.#pipelined, this.#first];
     const next = one.take(isOver, isPaused);
     if (next !== undefined) this.#isFirstNext = !this.#isFirstNext;
