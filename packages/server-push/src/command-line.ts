@@ -4,27 +4,27 @@ import type { Command } from 'commander';
 import { addPushCommands } from './commands/push-commands.js';
 import { mountedProgram, remedyIfMissing } from './mounting/mounted-program.js';
 
-/** Formatted in columns that fit the width of the help text. */
+/** Settings section of the help text, wrapped to its width. */
 const settingsHelp = `
 Settings, from the environment or --env-file, the same as the server's:
-  SERVER_PUSH_DATABASE      database of push: sqlite:<file> or postgres://...
+  SERVER_PUSH_DATABASE      push database: sqlite:<file> or postgres://...
   SERVER_PUSH_KEY_FILE      file of the key that encrypts the credentials;
                             enable creates it (default: waxwing-server-push.key
                             beside the file of a SQLite database)
   SERVER_PUSH_REALM_UUID    UUID of the organization, chosen once
-  SERVER_PUSH_REALM_URL     address at which phones reach the server
+  SERVER_PUSH_REALM_URL     URL that phones use to reach the server
   SERVER_PUSH_REALM_NAME    name that notifications show
   SERVER_PUSH_RELAY_PROXY, SERVER_PUSH_RELAY_CA_FILE
-                            HTTP proxy and further authorities for the relay
+                            HTTP proxy and additional CA certificates for the relay
   SERVER_PUSH_RELAY_PLAIN_HTTP
                             on allows http:// to a relay on another machine
   SERVER_PUSH_RELAY_URL, SERVER_PUSH_RELAY_SERVER_ID,
   SERVER_PUSH_RELAY_SERVER_KEY_FILE
-                            a relay without enable; takes precedence`;
+                            a relay to use without enable; takes precedence`;
 
 /**
- * Runs one administration command for a mounted push, whether or not the host's process runs. Returns the exit status:
- * 0 on success, 1 on failure, 2 for a usage error.
+ * Runs one administration command for a mounted push, whether or not the host's process is running. Returns the exit
+ * status: 0 on success, 1 on failure, 2 for a usage error.
  */
 export function runPushCommand(argv: readonly string[], terminal: Terminal): Promise<number> {
   return runProgram(
@@ -52,7 +52,7 @@ function administered({ environment }: Terminal): AdministeredDatabase {
       const { SERVER_PUSH_DATABASE: url = '' } = environment;
       if (url !== '') return url;
       throw new CommandError(
-        'Set SERVER_PUSH_DATABASE to the database of push, as the server has it: sqlite:<file> or postgres://….',
+        'Set SERVER_PUSH_DATABASE to the push database, as for the server: sqlite:<file> or postgres://….',
       );
     },
     isDatabaseChosen: () => Boolean(environment.SERVER_PUSH_DATABASE),

@@ -39,7 +39,7 @@ it('the command of a mounted push names a missing setting', async () => {
   expect(await run('db status', {})).toEqual({
     code: 1,
     printed: '',
-    said: 'waxwing-server-push: Set SERVER_PUSH_DATABASE to the database of push, as the server has it: sqlite:<file> or postgres://….',
+    said: 'waxwing-server-push: Set SERVER_PUSH_DATABASE to the push database, as for the server: sqlite:<file> or postgres://….',
   });
   expect((await run('serve', {})).code).toBe(2);
 });

@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(await phone.open(arrived()[0] ?? {})).toMatchObject({ notification: { payload: ofSize(2800) } });
       const refused = server.push.notify([ada], { content: { ...content, payload: ofSize(2801) } });
       await expect(refused).rejects.toThrow(
-        'The notification has 2801 bytes, but at most 2800 are allowed: send less, or an id with which the app fetches the rest.',
+        'The notification is 2801 bytes, but the maximum is 2800: send less, or send an id that the app uses to fetch the rest.',
       );
       await expect(
         server.push.send({

@@ -6,7 +6,7 @@ import type { ServerPushTables } from '../tables.js';
 
 const pollMilliseconds = 100;
 
-/** A notification for which a command awaits the report. */
+/** A notification whose delivery report a command waits for. */
 interface AwaitedReport {
   readonly reportId: string;
   readonly devices: number;

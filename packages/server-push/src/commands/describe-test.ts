@@ -7,7 +7,7 @@ import type { SentTest } from '../notifications/send-test.js';
 export function describeTest(test: SentTest): string {
   if (test.kind === 'no-device') return 'no phone is registered.';
   if (test.kind === 'retry') return `not sent, because ${test.reason}.`;
-  if (test.kind === 'refused-for-good') return `not sent, because the relay refused it:  ${test.message}`;
+  if (test.kind === 'refused-for-good') return `not sent, because the relay refused it: ${test.message}`;
   return `${describeResults(countResults(test.results))}.`;
 }
 

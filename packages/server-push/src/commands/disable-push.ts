@@ -32,7 +32,7 @@ export interface DisableFlags extends ConsentFlags, OutputFlags {
 export async function disablePush(program: PushProgram, work: PushWork, flags: DisableFlags): Promise<void> {
   refuseIfConfigured(work.settings, program.names);
   const question = flags.forget
-    ? "No user gets notifications any more, and this server can return only with the help of the relay's operator. Go on?"
+    ? "No user gets notifications any more, and this server can return only with the help of the relay's operator. Continue?"
     : 'No user gets notifications any more until push is enabled again. Continue?';
   await requireConsent(program.terminal, question, flags.yes);
   await (flags.forget ? forget(program, work, flags) : disable(program, work, flags));

@@ -6,14 +6,17 @@ import type { PushProgram } from './push-program.js';
 /** Adds the command `enable`. */
 export function addEnableCommand(push: Command, program: PushProgram): void {
   withJson(push.command('enable'))
-    .description('join a relay, and use it at once in every process; run it again if it was interrupted')
+    .description('join a relay, and use it immediately in every process; if interrupted, run it again')
     .requiredOption('--relay <url>', 'the address of the relay')
     .option('--invitation <code>', "the code that the relay's operator gave you")
     .option(
       '--contact <address>',
       `e-mail address for the operator${program.contactIs === undefined ? '' : `; by default ${program.contactIs}`}`,
     )
-    .option('--hostname <name>', `name of this server; by default that of ${program.names.prefix}REALM_URL`)
+    .option(
+      '--hostname <name>',
+      `name of this server; by default the host in ${program.names.prefix}REALM_URL`,
+    )
     .option(
       '--transfer',
       'take over the registration of the same host, with a new key: for a server that moved or lost its credentials; it must be running',

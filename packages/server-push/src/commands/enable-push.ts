@@ -65,7 +65,7 @@ function describeEnabled(
   { relay, isNew, signingPublicKey, canPush }: EnabledRelay,
   { hostname }: JoinRequest,
 ): string[] {
-  const joined = isNew ? 'joined' : 'is already registered at';
+  const joined = isNew ? 'joined' : 'is already registered with';
   return [
     `This server (${hostname}, ${relay.serverId}) ${joined} ${relay.url}, which is in use now.`,
     signingPublicKey === undefined

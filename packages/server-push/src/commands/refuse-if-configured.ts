@@ -3,8 +3,8 @@ import { type AdminNames, relaySettings } from '../admin-names.js';
 import type { AccountSettings } from '../settings/account-settings.js';
 
 /**
- * Refuses to run if the settings name a relay: settings take precedence, so the command would have no effect.
- * @throws CommandError
+ * Checks that the settings do not name a relay. Such settings take precedence, so the command would have no effect.
+ * @throws CommandError if the settings name a relay.
  */
 export function refuseIfConfigured(
   { relay }: Pick<AccountSettings, 'relay'>,

@@ -94,7 +94,7 @@ function hopeless(row: ClientDeviceRow): RelayOutcome<never> | undefined {
 }
 
 function refusal(code: ErrorCode): RelayRefusal {
-  return { kind: 'refused-for-good', code, message: 'no relay could take the registration' };
+  return { kind: 'refused-for-good', code, message: 'no relay could accept the registration' };
 }
 
 function registrationOf({ row, ...others }: FoundToken): ForwardedTokenRegistration {

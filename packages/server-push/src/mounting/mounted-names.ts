@@ -1,6 +1,6 @@
 import type { AdminNames } from '../admin-names.js';
 
-/** Names used in messages for the commands and settings of a mounted push. */
+/** Names of a mounted push's commands and settings, as shown in messages to admins. */
 export const mountedNames: AdminNames = {
   program: 'waxwing-server-push',
   push: 'waxwing-server-push',

@@ -3,9 +3,9 @@ import type { PushProgram, PushWork } from '../commands/push-program.js';
 import type { ServerPushTables } from '../tables.js';
 import { mountedNames } from './mounted-names.js';
 
-/** End of the error message of a command that finds no database: what the admin should do. */
+/** What the admin should do if a command finds no database, as the end of an error message. */
 export const remedyIfMissing =
-  'start the server once, which creates it, and name the same one in SERVER_PUSH_DATABASE';
+  'start the server once to create it, and set SERVER_PUSH_DATABASE to the same database';
 
 /** Gives the push commands access to a mounted push. */
 export function mountedProgram(terminal: Terminal): PushProgram {

@@ -20,11 +20,11 @@ export function readPushEnvironment(environment: Environment): PushSettings {
     if (!environment[setting]) reader.problem(`${setting} is not set: ${remedy}.`);
     return reader.optional(name) ?? '';
   };
-  required('DATABASE', 'name the database of push, sqlite:<file> or postgres://…');
+  required('DATABASE', 'set it to the push database, sqlite:<file> or postgres://…');
   const databaseUrl = reader.databaseUrl('DATABASE', '');
   const uuid = required('REALM_UUID', 'choose a UUID once, such as by uuidgen, and keep it').toLowerCase();
   const name = required('REALM_NAME', 'give the name that notifications show');
-  required('REALM_URL', 'give the address at which phones reach this server');
+  required('REALM_URL', 'give the URL that phones use to reach this server');
   const realm = { uuid, url: reader.optionalUrl('REALM_URL') ?? '', name };
   if (realm.uuid !== '' && !uuidPattern.test(realm.uuid)) {
     reader.problem(`${reader.fullName('REALM_UUID')} is "${realm.uuid}": it must be a UUID.`);

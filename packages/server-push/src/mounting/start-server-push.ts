@@ -33,8 +33,8 @@ const jobsDeadlineMilliseconds = 5000;
  * relay in the SERVER_PUSH_RELAY_ settings. Without these settings, uses the relay that `waxwing-server-push` enables,
  * and applies changes to it without a restart.
  *
- * @throws ConfigurationError or DatabaseUnusableError with sentences for the admin. On failure, closes everything that
- * it opened.
+ * @throws ConfigurationError or DatabaseUnusableError, whose message says how to fix the problem. On failure, closes
+ * everything that it opened.
  */
 export async function startServerPush(options: StartOptions): Promise<RunningPush> {
   const { push, database, close } = await openInOrder((closers) => open(options, closers));

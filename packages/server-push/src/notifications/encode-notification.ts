@@ -16,7 +16,7 @@ const maximumRemovedMessages = 200;
 type Fields = Record<string, string | number | readonly number[] | JsonObject>;
 
 const space = 0x20;
-// Texts are shortened in this order: first the content, then the other fields, least informative first.
+// Order in which text fields are shortened: first the content, then the other fields, least informative first.
 const textFields = [
   'content',
   'topic',
@@ -46,7 +46,7 @@ export function encodeNotification(realm: PushRealm, userId: UserId, content: No
   const bucket = notificationSizeBucketsBytes.find((size) => size >= bytes);
   if (bucket === undefined) {
     throw new RangeError(
-      `The notification has ${bytes} bytes, but at most ${maximumNotificationBytes} are allowed: send less, or an id with which the app fetches the rest.`,
+      `The notification is ${bytes} bytes, but the maximum is ${maximumNotificationBytes}: send less, or send an id that the app uses to fetch the rest.`,
     );
   }
   const padded = Buffer.allocUnsafe(bucket);

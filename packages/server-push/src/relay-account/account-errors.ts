@@ -112,7 +112,7 @@ const keyListTroubles: Partial<Record<KeyListRefusal, string>> = {
   'unknown-signing-key': 'is signed by a key without a chain of endorsements from the pinned key',
   'bad-signature': 'has an invalid signature',
   expired: 'has expired',
-  'issued-in-the-future': "is dated in the future of this server's clock",
+  'issued-in-the-future': "is dated later than this server's clock",
 };
 
 /** Describes a problem with a key list, as the end of a sentence. */

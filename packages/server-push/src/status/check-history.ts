@@ -27,8 +27,8 @@ function checkExchange(
   answersNow: boolean,
 ): PushCheck {
   if (state === 'failing') {
-    const cause = `The server has failed at the relay since ${instant(failingSince)}: ${lastError?.reason}`;
-    if (answersNow) return passed('last exchange', `${sentenceOf(cause)} It answers now.`);
+    const cause = `Requests to the relay have failed since ${instant(failingSince)}: ${lastError?.reason}`;
+    if (answersNow) return passed('last exchange', `${sentenceOf(cause)} The relay answers now.`);
     const remedy = 'The server retries automatically; fix the cause that this or another check reports.';
     return failed('last exchange', sentenceOf(cause), remedy);
   }
@@ -48,7 +48,7 @@ function checkRejection({ lastRejection }: RelayLinkStatus, { push }: AdminNames
   if (lastRejection === undefined) return passed('last rejection', 'The relay has rejected no notification.');
   const cause = `At ${instant(lastRejection.at)}: ${sentenceOf(lastRejection.reason)}`;
   if (now - lastRejection.at > hourMilliseconds) return passed('last rejection', cause);
-  const remedy = `Correct what it names; ${push} test --user USER shows whether it still happens.`;
+  const remedy = `Fix the cause; ${push} test --user USER shows whether the problem persists.`;
   return failed('last rejection', cause, remedy);
 }
 

@@ -4,7 +4,7 @@ import { pushJobKinds } from '../push-job-kinds.js';
 import type { ServerPushTables } from '../tables.js';
 import { failed, type PushCheck, passed } from './push-check.js';
 
-/** If a job is overdue by more than this, no process runs jobs, or too few processes do. */
+/** Maximum delay of a due job. If a job is overdue for longer, no process runs jobs, or too few processes do. */
 const maximumDelayMilliseconds = 2 * 60_000;
 const maximumListed = 1000;
 const dayMilliseconds = 86_400_000;
@@ -48,7 +48,7 @@ function checkQueue(
   return failed('jobs', `${count(ofPush.length, 'wait')} for the relay, since ${reason}.`, remedy);
 }
 
-/** Fails only for jobs that were given up within a day, because jobs stay listed for 14 days after that. */
+/** Fails only for jobs that were given up within the last day, because given-up jobs stay listed for 14 days. */
 function checkDead(dead: Listed, { program }: AdminNames, now: number): PushCheck {
   const newest = dead.toSorted((one, other) => other.at - one.at)[0];
   if (newest === undefined) return passed('given-up jobs', 'No job was given up.');

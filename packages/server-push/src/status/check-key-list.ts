@@ -20,7 +20,7 @@ export interface KeyListCheckOptions {
   readonly names: AdminNames;
 }
 
-const askOperator = "Ask the relay's operator to run waxwing-relay keys verify, and to read what it says.";
+const askOperator = "Ask the relay's operator to run waxwing-relay keys verify and to follow its advice.";
 
 /** Checks that the relay publishes a key list that phones can follow, and that the pinned key signs it. */
 export async function checkKeyList(

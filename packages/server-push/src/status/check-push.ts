@@ -15,7 +15,7 @@ import type { PushCheck } from './push-check.js';
 
 export interface CheckPushOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
-  /** The relay; `undefined` if there is none or it cannot be used. The checks that need it are then omitted. */
+  /** The relay; `undefined` if there is none or it cannot be used. The checks that need the relay are then omitted. */
   readonly relay: ConfiguredRelay | undefined;
   /** Whether the relay comes from the settings. If not, it comes from `enable`. */
   readonly isFromSettings: boolean;

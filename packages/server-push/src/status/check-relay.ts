@@ -28,12 +28,15 @@ export interface CheckRelayOptions {
 /** A check that runs once the relay has accepted this server and its organization. */
 export type FurtherCheck = (link: RelayLink) => Promise<readonly PushCheck[]>;
 
-/** The relay accepts a registration's timestamp for a day, but a clock error of this size is already a fault. */
+/**
+ * Largest clock error that is not a fault. The relay accepts a registration's timestamp for a day, but a clock error of
+ * minutes already shows that a clock is not synchronized.
+ */
 const maximumClockErrorMilliseconds = 5 * 60_000;
 
 /**
  * Checks the network path to the relay, this server's credentials and the organization. Delivers nothing. Stops at the
- * first failure that makes later checks impossible. A failing relay never makes it reject.
+ * first failure that makes later checks impossible. Does not reject if the relay fails.
  */
 export async function checkRelay(
   options: CheckRelayOptions,

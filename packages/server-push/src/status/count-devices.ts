@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 
 /**
- * Numbers of devices of one token kind, by state. A device with a new registration in progress counts both as active
- * and as pending.
+ * Device counts for one token kind, by state. An active device with a new registration in progress counts as both
+ * active and pending.
  */
 export interface DeviceCounts {
   /** `fcm`, `apns` or a later kind; empty for a device without a token. */
