@@ -5,7 +5,9 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 import type { ChangeableColumns } from './decide-change.js';
 
-/** A locked device, with the number of its user's registrations that await the relay's decision. */
+/**
+ * A device whose row is locked. `waiting` is the number of the user's registrations that await the relay's decision.
+ */
 export type LockedDevice = ClientDeviceRow & { readonly waiting: number };
 
 /** Reads devices, and locks their rows until the transaction ends. */
@@ -31,7 +33,7 @@ const lockedDevices = fixedQuery<ServerPushTables, { readonly ids: string }, Loc
         .as('waiting'),
     )
     .where('id', 'in', amongNumbersOf<ServerPushTables, ClientDeviceId>(db, parameter('ids')))
-    // Locks in id order, because otherwise two batches with the same devices could deadlock.
+    // Locks in id order: otherwise, two batches with the same devices could deadlock.
     .orderBy('id')
     .modifyEnd(lockingRows(db)),
 );
@@ -60,7 +62,7 @@ export interface DeviceChange {
   readonly session: string | null;
 }
 
-/** Stores changes of locked devices in one statement. */
+/** Stores changes to locked devices in one statement. */
 export async function storeChanges(
   { db }: PushTransaction,
   changes: readonly DeviceChange[],

@@ -61,7 +61,7 @@ export class ClientDeviceIntake {
     });
   }
 
-  /** Writes the states, events and jobs of all changes in one transaction. */
+  /** Writes the device states, events and jobs for a batch of changes in one transaction. */
   async #write(transaction: PushTransaction, asked: readonly AskedChange[]): Promise<ChangeOutcome[]> {
     const { clock, database, publish, registrationsPerHour: perHour } = this.#options;
     const now = clock();

@@ -16,13 +16,13 @@ export type SeenColumns = Pick<
   | 'push_registration_error_code'
 >;
 
-/** A device and its owner. */
+/** The id and the owner of a device. */
 export interface OwnedDevice {
   readonly id: ClientDeviceId;
   readonly user_id: UserId;
 }
 
-/** Returns the state of a device as in the answer to `POST /register` (docs/protocol.md#device-events). */
+/** Converts a device to its format in the response to `POST /register` (docs/protocol.md#device-events). */
 export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   return {
     push_key_id: row.push_key_id,
@@ -33,13 +33,13 @@ export function clientDeviceOnWire(row: SeenColumns): ClientDeviceOnWire {
   };
 }
 
-/** Creates the event for the user's clients about a created or deleted device. */
+/** Returns the event that reports a created or deleted device to its user's clients. */
 export function deviceEvent(op: 'add' | 'remove', device: OwnedDevice): AddressedEvent {
   const event: ClientDeviceEvent = { type: 'device', op, device_id: device.id };
   return { event, audience: [device.user_id] };
 }
 
-/** Creates the event about a changed device. The event contains exactly the fields of `changed`. */
+/** Returns the event that reports a changed device. The event contains exactly the fields of `changed`. */
 export function deviceUpdate(device: OwnedDevice, changed: Partial<SeenColumns>): AddressedEvent {
   const { push_token_updated_at: updatedAt, ...fields } = changed;
   const event: ClientDeviceEvent = {

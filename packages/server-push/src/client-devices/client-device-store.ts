@@ -40,7 +40,7 @@ export async function requireDevice(db: Reader, userId: UserId, deviceId: Client
   if (device === undefined) throw invalidDevice();
 }
 
-/** A device to which notifications can be sent. */
+/** A device that can receive notifications. */
 export interface ActiveClientDevice {
   readonly id: ClientDeviceId;
   readonly user_id: UserId;
@@ -150,7 +150,7 @@ async function deleteLongestUnused(db: PushTransaction['db'], userId: UserId): P
   );
 }
 
-/** Selects a user's devices. With no fields set, selects all of them. */
+/** A selection of a user's devices. Without any field, it contains all of the user's devices. */
 export interface DeviceChoice {
   readonly deviceId?: ClientDeviceId;
   /** Only devices that these sign-ins registered. */

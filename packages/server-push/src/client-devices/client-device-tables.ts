@@ -2,12 +2,12 @@ import type { ClientDeviceId, PushKeyId, TokenId, UserId } from '@waxwing/protoc
 import { addIdColumn, columnTypes } from '@waxwing/storage';
 import { type Generated, type Kysely, sql } from 'kysely';
 
-/** Devices of the newer generation. Instants in Unix milliseconds. */
+/** Tables for devices of the newer generation. Timestamps are in Unix milliseconds. */
 export interface ClientDeviceTables {
   /**
    * One row per device that a client has created. The `push_token_*` columns contain the active token. The `pending_*`
-   * columns contain the newest token until the relay decides on it. If the relay refuses the token,
-   * `pending_push_token_id` is kept.
+   * columns contain the newest token until the relay decides on it. If the relay refuses the token, its id stays in
+   * `pending_push_token_id`.
    */
   client_devices: {
     id: Generated<ClientDeviceId>;
@@ -15,7 +15,7 @@ export interface ClientDeviceTables {
     created_at: number;
     /** When the phone created the device, or last sent a key or a token for it. */
     used_at: number;
-    /** Counts the tokens accepted from the phone. A job for an earlier token changes nothing. */
+    /** Number of tokens accepted from the phone. A job for an earlier token has no effect. */
     generation: number;
     push_key_id: PushKeyId | null;
     /** Base64, with the byte that names the cipher. */

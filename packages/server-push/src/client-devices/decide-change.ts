@@ -32,7 +32,7 @@ interface ChangedDevice {
 }
 
 /**
- * After a day, sending the same token again updates its date. Phones renew tokens after 30 days; if the date did not
+ * Age from which sending the same token again updates its date. Phones renew tokens after 30 days: if the date did not
  * change, they would renew at every start.
  */
 const renewalAfterMilliseconds = 24 * 60 * 60_000;

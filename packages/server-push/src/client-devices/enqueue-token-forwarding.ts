@@ -8,14 +8,14 @@ import type { TokenKey } from './pending-tokens.js';
 /** Kinds of jobs that forward a token's registration to the relay. */
 export const tokenJobKinds = {
   common: 'client-devices/forward-token',
-  /** Used for users who already have many pending registrations, so that they do not delay other users. */
+  /** For users who already have many pending registrations. A separate kind, so that these do not delay other users. */
   further: 'client-devices/forward-further-token',
 } as const;
 
 /** A registration to forward. */
 interface AcceptedToken {
   readonly key: TokenKey;
-  /** Registrations of the same user that were already pending. */
+  /** Number of the user's registrations that were already pending. */
   readonly waitingBefore: number;
 }
 

@@ -11,13 +11,13 @@ import type { ClientDeviceRow } from './client-device-state.js';
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 
-/** A relay keeps a notification for a day. The additional hour covers notifications in flight. */
+/** How long the relay may hold a notification: one day, plus an hour for notifications in flight. */
 const heldMilliseconds = 25 * 60 * 60_000;
 const maximumFormerDevices = 10;
 
 /**
- * Schedules the removal of relay devices that a device has replaced, for the time when the relay no longer holds
- * notifications for them. Records them in the device's row, so that a sign-out can remove them earlier.
+ * Schedules the removal of the relay devices that a device has replaced. The removal runs once the relay no longer
+ * holds notifications for them. Also records them in the device's row, so that a sign-out can remove them earlier.
  */
 export async function replaceRelayDevices(
   database: Database,
@@ -43,8 +43,8 @@ export async function replaceRelayDevices(
 }
 
 /**
- * Removes replaced relay devices immediately, because the devices that replaced them were deleted, or their phones
- * registered again.
+ * Removes replaced relay devices immediately. Used when the devices that replaced them are deleted, or when their
+ * phones register again.
  */
 export async function removeFormerRelayDevices(
   database: Database,

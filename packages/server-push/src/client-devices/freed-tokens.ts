@@ -1,7 +1,9 @@
 import { type PushKeyId, parseJson, type TokenId } from '@waxwing/protocol';
 import type { ClientDeviceRow } from './client-device-state.js';
 
-/** A token that a device no longer uses, with one of the device's keys; `null` if the device had no key. */
+/**
+ * A token that a device no longer uses, and one of the device's keys. The key's id is `null` if the device had no key.
+ */
 export interface FreedToken {
   readonly tokenId: TokenId;
   readonly pushKeyId: PushKeyId | null;
@@ -18,18 +20,19 @@ export const freeableColumns = [
   'former_push_keys',
 ] as const;
 
-/** A former key's id, and the time when it was replaced, in Unix milliseconds. */
+/** The id of a former key, and the time of its replacement in Unix milliseconds. */
 type FormerKey = readonly [PushKeyId, number];
 
 /**
- * A relay keeps a notification for a day. The additional hour covers notifications in flight when the key was replaced.
+ * How long the relay may hold a notification for a replaced key: one day, plus an hour for notifications that were in
+ * flight when the key was replaced.
  */
 const formerKeyMilliseconds = 25 * 60 * 60_000;
 const maximumFormerKeys = 10;
 
 /**
- * Returns `former_push_keys` with the key that is being replaced. Drops keys that are so old that no relay holds a
- * notification for them.
+ * Returns `former_push_keys` including the key that is about to be replaced. Drops keys that are so old that no relay
+ * holds a notification for them.
  */
 export function withFormerKey(row: KeyColumns, now: number): string | null {
   const former = formerKeysOf(row).filter(([, replacedAt]) => replacedAt > now - formerKeyMilliseconds);

@@ -23,7 +23,7 @@ export interface Settled {
   readonly freed: readonly FreedToken[];
 }
 
-/** The effects of a token that the relay has stored. */
+/** The effects of activating a token that the relay has stored. */
 export interface ActivatedToken extends Settled {
   /** Whether this device now uses the token. False if a different device keeps the token, or if no device uses it. */
   readonly isInForce: boolean;
@@ -37,11 +37,11 @@ const nothingPending = {
   pending_bouncer_public_key: null,
   pending_encrypted_registration: null,
 } as const;
-/** A refused token's id is kept, so that the phone can see which token was refused. */
+/** Column values after a refusal. The refused token's id stays, so that the phone can see which token was refused. */
 const refusedPending = { pending_bouncer_public_key: null, pending_encrypted_registration: null } as const;
 const noToken = { push_token_id: null, push_token_kind: null, active_generation: null } as const;
 
-/** Reads pending registrations, in the order of `keys`. A registration that was settled or removed is `undefined`. */
+/** Reads pending registrations, in the order of `keys`. Returns `undefined` for each that was settled or removed. */
 export async function pendingTokens(
   db: Reader,
   keys: readonly TokenKey[],
@@ -68,7 +68,7 @@ interface StoredToken {
   readonly userId: UserId;
   /** The token's id, and other ids of the same token. */
   readonly tokenIds: readonly [TokenId, ...TokenId[]];
-  /** Whether the relay has accepted a later, older-generation registration of the phone. */
+  /** Whether the phone has since registered in the older generation, and the relay has accepted that registration. */
   readonly isReplaced: boolean;
 }
 
@@ -206,8 +206,8 @@ export async function dropDeadToken(
 }
 
 /**
- * Locks a user's devices for which one of the tokens is active or pending. Locks in id order to prevent deadlocks.
- * Devices with a pending token are included so that two concurrent confirmations see each other.
+ * Locks the user's devices that have one of the tokens as their active or pending token. Locks in id order to prevent
+ * deadlocks. Devices with a pending token are included so that two concurrent confirmations see each other.
  */
 export async function lockTokens(
   { db }: PushTransaction,
@@ -258,7 +258,9 @@ export async function dropLockedTokens(
   };
 }
 
-/** Drops tokens that were last registered before an instant, unless a newer token is pending. Returns the effects. */
+/**
+ * Drops tokens that were last registered before `before`, unless the device has a pending token. Returns the effects.
+ */
 export async function dropUnrenewedTokens(
   { db }: PushTransaction,
   ids: readonly ClientDeviceId[],

@@ -19,9 +19,9 @@ export interface SentKey {
 export interface SentToken {
   readonly kind: string;
   readonly tokenId: string;
-  /** Empty if the phone's text is not a key. The relay then reports an unknown key. */
+  /** Empty if the phone's string is not a key. The relay then reports an unknown key. */
   readonly bouncerPublicKey: string;
-  /** Base64. Empty if the phone's text is not ciphertext or is too long for a relay, because no relay could open it. */
+  /** Base64. Empty if the phone's string is not ciphertext or is too long: no relay could open it. */
   readonly encryptedPushRegistration: string;
 }
 

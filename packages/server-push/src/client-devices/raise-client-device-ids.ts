@@ -2,11 +2,10 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { type Database, raiseIdCounter } from '@waxwing/storage';
 import type { ServerPushTables } from '../tables.js';
 
-/** The floor rises by 256,000 ids per second, faster than any server creates devices. */
+/** Rate at which the floor rises: 256,000 ids per second, faster than any server creates devices. */
 const idsPerMillisecond = 256;
 /**
- * Leaves as many ids above the highest floor as below it, so that a clock that was once far ahead cannot exhaust the
- * ids.
+ * Upper limit of the floor. Half of the ids are above it, so that a clock that was once far ahead cannot exhaust them.
  */
 const highestFloor = 2 ** 52;
 

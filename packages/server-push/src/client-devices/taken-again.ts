@@ -15,9 +15,9 @@ interface TakenAgainOptions {
 }
 
 /**
- * Repairs devices that registered a token while a request to remove it was in flight, because the relay may have
- * removed the token after the registration. A pending registration is forwarded again. A confirmed token is dropped,
- * with an event that makes the phone register again.
+ * Repairs devices that registered a token while a request to remove it was in flight: the relay may have removed the
+ * token after the registration. A pending registration is forwarded again. A confirmed token is dropped, with an event
+ * that makes the phone register again.
  */
 export async function repairTakenAgain(
   { clock, database, publish }: TakenAgainOptions,

@@ -7,13 +7,10 @@ import {
 import { charactersOfUser, readSameToken, type SameToken } from '../registrations/same-token.js';
 import { registrationFormat } from '../relay-link/registration-format.js';
 
-// Number of characters in the rest of a registration: field names, quotes, a key and a token id.
+// Characters allowed for the rest of a registration: field names, quotes, a key and a token id.
 const charactersAround = 256;
 
-/**
- * The format in which the server sends newer-generation registrations to the relay
- * (docs/protocol.md#remotespushe2eeregister).
- */
+/** Format of newer-generation registrations in requests to the relay (docs/protocol.md#remotespushe2eeregister). */
 export const tokenFormat = registrationFormat<ForwardedTokenRegistration, SameToken>({
   form(realmUuid, registration) {
     const { accountsOfUser, tokenIdsOfUser } = registration;
