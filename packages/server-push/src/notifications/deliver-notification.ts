@@ -44,7 +44,7 @@ export interface QueuedNotification extends NewNotification {
 
 /** The job's stored payload. */
 interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'reportId'> {
-  /** Row names of devices whose notification the relay accepted in earlier jobs. */
+  /** Row names of the devices for which the relay accepted the notification in earlier jobs. */
   readonly taken?: string[];
   /**
    * If present, the job notifies only this device, once the relay has the device's new registration. If absent, the job
@@ -81,7 +81,9 @@ export interface DeliverNotificationOptions {
   readonly database: DatabaseWithJobs<ServerPushTables>;
   /** Returns `undefined` if the organization has no relay. */
   sender(): NotificationSender | undefined;
-  /** Called before each request that delivers a message. Default: always wanted. */
+  /**
+   * Whether a message's notification is still wanted. Called before each request that delivers one. Default: always.
+   */
   readonly isWanted: ServerPushOptions['isWanted'] | undefined;
   readonly clock: Clock;
   readonly random: () => number;
@@ -89,9 +91,9 @@ export interface DeliverNotificationOptions {
 
 /**
  * Handles the delivery job. Each attempt seals the notification for the user's current devices, including devices
- * registered since the last attempt. Retries with backoff until the relay accepts. If the relay accepts only some
- * devices, a new job retries the others. A device whose registration is dead is notified again if its phone is
- * registering again. Delivery is at least once: a crash can cause duplicates, which the phone drops.
+ * registered since the last attempt. Retries with backoff until the relay accepts the notification. If the relay
+ * accepts it for only some devices, a new job retries the others. A device whose registration is dead is notified again
+ * if its phone is registering again. Delivery is at least once: a crash can cause duplicates, which the phone drops.
  */
 export function deliverNotificationHandler(
   options: DeliverNotificationOptions,

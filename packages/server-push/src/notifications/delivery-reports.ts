@@ -3,7 +3,7 @@ import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { type CountedResult, countResults } from './describe-results.js';
 import type { DeviceResult } from './device-results.js';
 
-/** Long enough for the requesting command to read the report. */
+/** How long a report is kept. The command that requested it reads it within this time. */
 const retentionMilliseconds = 60 * 60_000;
 
 /** Adds the relay's results for devices to a report, in the transaction that settles the notification. */

@@ -14,7 +14,7 @@ export interface DeliveryResultsOptions {
   readonly metrics: Metrics;
 }
 
-// Bounded, because a relay could send any number of different reasons.
+// Maximum number of label combinations. Bounded, because a relay could send any number of different reasons.
 const maximumLabels = 100;
 
 /**
@@ -31,7 +31,7 @@ export class DeliveryResults {
 
   constructor(options: DeliveryResultsOptions) {
     this.#options = options;
-    // Only faults that an admin or the relay's operator can fix are logged as errors, but not dead or throttled phones.
+    // Faults that an admin or the relay's operator can fix are logged as errors. Dead and throttled phones are not.
     const isError = (fault: string) => fault !== 'vendor' && fault !== 'registration';
     this.#rejections = new RejectionLog(options.log, isError);
     this.#held = new RejectionLog(options.log, isError, {

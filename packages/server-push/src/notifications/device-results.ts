@@ -11,7 +11,7 @@ import { deviceAddress, type Recipient, tokenAddress } from './recipient.js';
 export interface DeviceResult {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
-  /** Present for `rejected`, and for `queued` if someone must first fix something. */
+  /** Present for `rejected`, and for `queued` while the vendor refuses the relay's credentials. */
   readonly fault: DeliveryFault | undefined;
   /** Bundle id of an app that the relay does not serve. */
   readonly app: string | undefined;

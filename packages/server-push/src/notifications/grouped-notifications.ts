@@ -21,7 +21,7 @@ interface Group {
 type Outcome = RelayOutcome<RelayNotifyAnyAnswer>;
 
 /**
- * Maximum number of devices in one request. The largest notification has about 4 KB after sealing and encoding, and the
+ * Maximum number of devices in one request. The largest notification is about 4 KB after sealing and encoding, and the
  * relay's body limit is 1 MiB.
  */
 export const maximumDevicesPerRequest = 200;
@@ -44,7 +44,7 @@ export class GroupedNotifications {
     return this.#link.kind;
   }
 
-  /** Like {@link RelayLink.notify}. The answer contains only the results for these devices. */
+  /** Like {@link RelayLink.notify}. The returned results cover only these devices. */
   notify(requests: readonly WrittenPushRequest[], signal?: AbortSignal): Promise<Outcome> {
     if (!this.kind.isOurs) return this.#link.notify(requests, signal);
     const ask = boundToTrace((...given: Parameters<RelayLink['notify']>) => this.#link.notify(...given));
@@ -55,7 +55,7 @@ export class GroupedNotifications {
 }
 
 /**
- * Counts the groups that fit into one request. No address may occur twice in a request, because the answer identifies
+ * Counts the groups that fit into one request. No address may occur twice in a request, because the response identifies
  * dead devices only by address.
  */
 function countFitting(groups: readonly Group[]): number {
@@ -85,8 +85,8 @@ async function askForAll(groups: readonly Group[]): Promise<Outcome[]> {
 }
 
 /**
- * Splits the answer into one part per group. If the answer has no results, assumes that vendors accepted the first
- * devices that are not dead.
+ * Splits the relay's response into one part per group. If the response has no results, assumes that vendors accepted
+ * the first devices that are not dead.
  */
 function divide(groups: readonly Group[], answer: RelayNotifyAnyAnswer): Outcome[] {
   const { results } = answer;

@@ -7,7 +7,7 @@ type Found = RelayOutcome<RelayReceipt | undefined>;
 
 /**
  * Fetches receipts from the relay, one request at a time. Ids that are added while a request is in flight share the
- * next one.
+ * next request.
  */
 export class GroupedReceipts {
   readonly #link: Pick<RelayLink, 'fetchReceipts'>;

@@ -33,7 +33,7 @@ export interface MessageContent {
   readonly mentionedUserGroup?: { readonly id: number; readonly name: string };
 }
 
-/** Retracts the notifications of messages that were read, deleted or became inaccessible. */
+/** A request to retract the notifications of messages that were read, were deleted or became inaccessible. */
 export interface RemoveContent {
   readonly type: 'remove';
   readonly messageIds: readonly number[];
@@ -43,8 +43,8 @@ export interface RemoveContent {
 export interface PayloadContent {
   readonly type: 'payload';
   /**
-   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id only once, even if it is sent
-   * repeatedly with the same `time`.
+   * 1 to 64 letters, digits, `-` and `_`; default: a random UUID. The phone opens each id only once, even if the server
+   * repeats the notification with the same `time`.
    */
   readonly id?: string;
   /** Unix seconds. Default: now. */

@@ -14,9 +14,12 @@ export const readReceiptsJob = 'notifications/read-receipts';
 
 const firstMilliseconds = 1000;
 const capMilliseconds = 30 * 60_000;
-/** The relay gives up on a queued notification after a day, and keeps its receipt for another day. */
+/**
+ * How long the job polls. The relay gives up on a queued notification after a day, and keeps its receipt for another
+ * day.
+ */
 const lifetimeMilliseconds = 36 * 60 * 60_000;
-/** Jobs that run at the same time share requests. */
+/** Maximum number of jobs that run concurrently. They share requests to the relay. */
 const concurrency = 64;
 
 /** A notification to one device that is queued at the relay. */
@@ -50,7 +53,7 @@ export function receiptsJob(
 }
 
 function jobFor(payload: Payload, now: number): NewJob {
-  // The job ends by itself at `until`. A dead letter would ask the admin to act.
+  // The deadline is after `until`, when the job ends by itself: a dead letter would ask the admin to act.
   const giveUpAt = payload.until + lifetimeMilliseconds;
   const runAt = now + firstMilliseconds;
   return { kind: readReceiptsJob, payload: JSON.stringify(payload), runAt, giveUpAt };

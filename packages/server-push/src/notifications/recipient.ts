@@ -13,7 +13,7 @@ export interface RecipientOptions {
   readonly clock: Clock;
 }
 
-/** Selects one device by the kind of id that its generation uses. */
+/** A filter for one device, by the kind of id that its generation uses. */
 export interface OnlyDevice {
   readonly device_id?: ClientDeviceId | undefined;
   readonly push_account_id?: PushAccountId | undefined;
@@ -25,7 +25,7 @@ export interface Recipient {
   readonly row: { readonly table: 'push_devices' | 'client_devices'; readonly id: number };
   /** Identifies the device among the user's devices. */
   readonly only: OnlyDevice;
-  /** Identifies the device in the relay's answer if the device is dead. Unique within a request. */
+  /** Identifies the device in the relay's list of dead devices. Unique within a request. */
   readonly address: string;
   /** Encrypts an encoded notification for the device. Returns the device's entry in the relay's notify request. */
   seal(type: NotificationContent['type'], encoded: Uint8Array): WrittenPushRequest;

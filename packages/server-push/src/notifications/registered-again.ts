@@ -31,8 +31,8 @@ export async function isRegistering(
 }
 
 /**
- * Finds devices that were notified under a registration that the relay no longer knows, and whose phone is registering
- * again or has just done so. The notification has not reached these phones.
+ * Finds the notified devices whose registration the relay no longer knew, and whose phone is registering again or has
+ * just registered again. The notification has not reached these phones.
  */
 export async function registeredAgain(
   db: Kysely<ServerPushTables>,

@@ -21,14 +21,14 @@ export interface SendTestOptions {
   readonly waitSeconds: number;
 }
 
-/** Outcome of a test: the relay's result for each device. */
+/** The outcome of a test notification: the relay's result for each device, or why there is none. */
 export type SentTest =
   | { readonly kind: 'no-device' }
   | { readonly kind: 'sent'; readonly results: readonly DeviceResult[] }
   | RelayRefusal
   | RelayRetry;
 
-/** Sends a test notification to a user's devices and waits for the relay's result for each. Stores nothing. */
+/** Sends a test notification to a user's devices and waits for the relay's result for each device. Stores nothing. */
 export async function sendTest(options: SendTestOptions, userId: UserId): Promise<SentTest> {
   const { realm, clock } = options;
   // Events are published only when devices are dropped, and a test drops no device.

@@ -13,7 +13,7 @@ import { recipientsOf } from './recipients.js';
 /** A notification to send to one user's devices. */
 export interface NotificationToSend {
   readonly userId: UserId;
-  /** Devices, as read just before the call. */
+  /** The devices to notify, read just before the call. */
   readonly recipients: readonly Recipient[];
   readonly content: NotificationContent;
   /**
@@ -45,7 +45,7 @@ interface TakenRecipient {
 export interface SendToDevicesOptions extends RecipientOptions {
   readonly link: Pick<RelayLink, 'kind' | 'notify'>;
   readonly realm: PushRealm;
-  /** Processes the relay's answer to a request. Returns one result for each recipient, in order. */
+  /** Processes the relay's response to a request. Returns one result for each recipient, in order. */
   conclude(recipients: readonly Recipient[], answer: RelayNotifyAnyAnswer): Promise<readonly DeviceResult[]>;
 }
 
@@ -88,7 +88,7 @@ export async function sendToDevices(
 
 /**
  * Removes the next request's recipients from the list and returns them. No address may occur twice in a request,
- * because the answer identifies dead devices only by address. After the relay was restored from a backup, two devices
+ * because the response identifies dead devices only by address. After the relay was restored from a backup, two devices
  * of one user can share an address although only one of them is dead.
  */
 function takeNext(left: Recipient[], maximum: number): Recipient[] {

@@ -1,9 +1,9 @@
 const ellipsis = '…';
 const ellipsisBytes = 3;
 
-/** Shortens a text to `maximum` Unicode code points. If anything was removed, appends an ellipsis. */
+/** Shortens a string to `maximum` Unicode code points. If anything was removed, appends an ellipsis. */
 export function shortenToCodePoints(text: string, maximum: number): string {
-  // A code point has at least one UTF-16 unit, so there is no need to count the code points of a text this short.
+  // A code point has at least one UTF-16 unit, so there is no need to count the code points of a string this short.
   if (text.length <= maximum) return text;
   let units = 0;
   let count = 0;
@@ -16,7 +16,7 @@ export function shortenToCodePoints(text: string, maximum: number): string {
 }
 
 /**
- * Shortens a text between code points so that its JSON string, without quotes but with the ellipsis, has at most
+ * Shortens a string between code points. Its JSON encoding, without quotes but with the ellipsis, is then at most
  * `maximum` bytes of UTF-8. Returns an empty string if not even the ellipsis fits.
  */
 export function shortenToJsonBytes(text: string, maximum: number): string {
@@ -34,7 +34,10 @@ export function shortenToJsonBytes(text: string, maximum: number): string {
   return text;
 }
 
-/** Size in bytes of a text inside a JSON string (RFC 8259 section 7), as `JSON.stringify` escapes it. */
+/**
+ * Returns the UTF-8 size of a string's JSON encoding without quotes, as `JSON.stringify` escapes it (RFC 8259 section
+ * 7).
+ */
 export function jsonStringBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text), 'utf8') - 2;
 }

@@ -11,9 +11,9 @@ const tables = ['push_devices', 'client_devices'] as const;
 type Table = (typeof tables)[number];
 
 /**
- * Records a test notification to these devices of the user. Returns `undefined` if the rate limits allow it, otherwise
- * the number of seconds to wait. The limits are one test per device in 10 seconds, and 20 tests per user and hour. They
- * are stored in the database, so they survive a restart.
+ * Applies the rate limits to a test notification to these devices of the user. Returns `undefined` if the limits allow
+ * it, otherwise the number of seconds to wait. The limits are one test per device in 10 seconds, and 20 tests per user
+ * and hour. The counts are stored in the database, so they survive a restart.
  */
 export async function takeTestNotification(
   transaction: PushTransaction,
@@ -28,7 +28,7 @@ export async function takeTestNotification(
   // Another transaction is recording a test notification for this user: try again in a second.
   if (!alone) return 1;
   const lastTestAt = await lastTestOf(db, recipients, now);
-  // Timestamps in the far future come from before the clock was set back. They are ignored.
+  // Ignores timestamps in the far future: they were stored before the clock was set back.
   const sent = await db
     .selectFrom('test_notifications')
     .select('sent_at')
@@ -58,7 +58,7 @@ export async function takeTestNotification(
   return undefined;
 }
 
-/** Returns when any of the recipients last got a test notification, in Unix milliseconds. */
+/** Returns the time of the last test notification to any of the recipients, in Unix milliseconds. */
 async function lastTestOf(
   db: PushTransaction['db'],
   recipients: readonly Pick<Recipient, 'row'>[],
@@ -72,8 +72,8 @@ async function lastTestOf(
       .selectFrom(table)
       .select((is) => is.fn.max('last_test_at').as('at'))
       .where('id', 'in', ids)
-      // A timestamp above this limit comes from before the clock was set back. It is ignored, so that users are not
-      // locked out.
+      // Ignores a timestamp above this limit, so that users are not locked out: it was stored before the clock was set
+      // back.
       .where('last_test_at', '<=', now + deviceIntervalMilliseconds)
       .executeTakeFirstOrThrow();
     if (at !== null) found.push(Number(at));
