@@ -9,7 +9,7 @@ import type { Kysely } from 'kysely';
 import { noOthers, type OtherRegistrations } from '../registrations/same-token.js';
 import type { ServerPushTables } from '../tables.js';
 
-/** A registration with its user and its name: an account or a token id. */
+/** The user and the name of a registration. The name is a push account id or a token id. */
 interface NamedRegistration {
   readonly userId: UserId;
   readonly own: PushAccountIdText | TokenId;

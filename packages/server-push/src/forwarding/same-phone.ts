@@ -12,8 +12,8 @@ import type { SameToken } from '../registrations/same-token.js';
 import type { PushTransaction } from '../tables.js';
 
 // Registrations of one user with the same token belong to one phone, which would get every notification once per
-// registration. Therefore only the newest registration is kept. Older-generation rows are locked before
-// newer-generation rows, as when a user's devices are removed: a different order could deadlock.
+// registration. Therefore, this module keeps only the newest registration. It locks older-generation rows before
+// newer-generation rows, like the removal of a user's devices: a different order could deadlock.
 
 /** A pending registration of the older generation, and the user's registrations with the same token. */
 export interface ForwardedRegistrationKey extends RegistrationKey, SameToken {
@@ -30,10 +30,10 @@ interface DroppedOfPhone {
 const noTokens: Settled = { events: [], freed: [] };
 
 /**
- * Call this when the relay has accepted a pending older-generation registration, before it becomes active. Keeps only
- * the phone's latest registration among the user's registrations with the same token, and drops the others. The pending
- * registration itself may be dropped. Publishes no `push_device` event, because otherwise two clients of one app could
- * replace each other's registrations endlessly.
+ * Keeps only the phone's latest registration among the user's registrations with the same token, and drops the others.
+ * Call it after the relay has accepted a pending older-generation registration, and before that registration becomes
+ * active. The pending registration itself may be dropped. Publishes no `push_device` event: otherwise, two clients of
+ * one app could replace each other's registrations endlessly.
  */
 export async function dropOlderOfPhone(
   database: ForwardingDatabase,

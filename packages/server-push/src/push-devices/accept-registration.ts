@@ -18,7 +18,7 @@ export interface AskedRegistration {
 /** A registration to forward to the relay. */
 export interface AcceptedRegistration {
   readonly key: RegistrationKey;
-  /** Registrations of the same user that were already pending. */
+  /** Number of the user's registrations that were already pending. */
   readonly waitingBefore: number;
 }
 
@@ -63,8 +63,8 @@ const sameRegistration = fixedQuery<ServerPushTables, SameRegistration, KnownReg
 type Room = Pick<AcceptedRegistration, 'waitingBefore'> & { readonly freed: readonly FreedRelayDevice[] };
 
 /**
- * Stores each registration as the newest of its device; at most one per user. Active registrations stay active until
- * the relay decides. Returns the outcomes in the same order.
+ * Stores each registration as the newest of its device. `asked` has at most one registration per user. Active
+ * registrations stay active until the relay decides. Returns the outcomes in the same order.
  */
 export async function acceptRegistrations(
   transaction: PushTransaction,

@@ -16,7 +16,7 @@ import type { z } from 'zod';
 
 /** A validated registration. */
 export interface CheckedRegistration {
-  /** Decimal text. */
+  /** Decimal string. */
   readonly pushAccountId: PushAccountIdText;
   readonly tokenKind: TokenKind;
   readonly pushPublicKey: string;
@@ -30,8 +30,8 @@ const keyRule = 'it must be the padded standard base64 of a 32-byte X25519 publi
 const sealedRule = 'it must be the padded standard base64 of a sealed box';
 
 /**
- * Validates parameter values; their types are already checked. @throws ProtocolError BAD_REQUEST that names the invalid
- * parameter.
+ * Validates the values of parameters whose types are already checked. @throws ProtocolError BAD_REQUEST that names the
+ * invalid parameter.
  */
 export function checkRegistration(
   parameters: z.infer<typeof registerPushDeviceParameters>,

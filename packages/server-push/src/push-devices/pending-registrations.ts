@@ -26,8 +26,8 @@ const nonePending = {
 } as const;
 
 /**
- * Reads pending registrations, in the order of `keys`. A registration that was replaced, settled or removed is
- * `undefined`.
+ * Reads pending registrations, in the order of `keys`. Returns `undefined` for each that was replaced, settled or
+ * removed.
  */
 export async function pendingRegistrations(
   db: Reader,
@@ -110,7 +110,7 @@ export async function failRegistration(
 }
 
 /**
- * Marks pending registrations as failed: up to `limit` that were accepted before `before` (Unix milliseconds). Returns
+ * Marks up to `limit` pending registrations that were accepted before `before` (Unix milliseconds) as failed. Returns
  * their users and accounts.
  */
 export async function failLongPending(

@@ -13,13 +13,10 @@ export interface RegisteredRelayDevice extends SameToken {
   readonly relayDeviceId: RelayDeviceId;
 }
 
-// Number of characters in the rest of a registration: field names, quotes, a key and an account id.
+// Characters allowed for the rest of a registration: field names, quotes, a key and an account id.
 const charactersAround = 256;
 
-/**
- * The format in which the server sends older-generation registrations to the relay
- * (docs/protocol.md#remotespushe2eeregister).
- */
+/** Format of older-generation registrations in requests to the relay (docs/protocol.md#remotespushe2eeregister). */
 export const pushAccountFormat = registrationFormat<ForwardedRegistration, RegisteredRelayDevice>({
   form(realmUuid, registration) {
     const { accountsOfUser, tokenIdsOfUser } = registration;

@@ -18,8 +18,8 @@ export function registeredAt(row: Pick<PushDeviceRow, 'registered_at' | 'changed
 }
 
 /**
- * Creates the event for the user's clients about a registration that has become active or failed. `push_account_id` is
- * decimal text.
+ * Returns the event that reports an active or failed registration to the user's clients. `push_account_id` is a decimal
+ * string.
  */
 export function pushDeviceEvent(pushAccountId: PushAccountIdText, errorCode: string | undefined): JsonObject {
   const event = { type: 'push_device', push_account_id: pushAccountId };

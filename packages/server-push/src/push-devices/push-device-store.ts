@@ -14,7 +14,7 @@ type Reader = Kysely<ServerPushTables>;
 /** Error code in the event about a removed device. Makes the phone register again. */
 export const deadRegistrationCode = 'NO_ACTIVE_PUSH_DEVICE';
 
-/** A PushDevice with an active registration, to which notifications can be sent. */
+/** A PushDevice with an active registration, which can receive notifications. */
 export interface ActivePushDevice {
   readonly id: PushDeviceId;
   readonly pushAccountId: PushAccountIdText;
@@ -146,7 +146,7 @@ export async function dropDeadRegistration(
   return undefined;
 }
 
-/** Selects a user's devices. With no fields set, selects all of them. */
+/** A selection of a user's devices. Without any field, it contains all of the user's devices. */
 interface PushDeviceChoice {
   readonly pushAccountId?: PushAccountIdText;
   /** Only devices that these sign-ins registered. */
@@ -212,8 +212,8 @@ function nameOf({ relayDeviceId, pushAccountId }: FreedRelayDevice): string {
 }
 
 /**
- * Deletes devices without a working registration: up to `limit` whose registration failed before `before` (Unix
- * milliseconds). Returns the number of deleted devices.
+ * Deletes up to `limit` devices that have no working registration, and whose last registration failed before `before`
+ * (Unix milliseconds). Returns the number of deleted devices.
  */
 export async function deleteLongFailed(
   transaction: PushTransaction,

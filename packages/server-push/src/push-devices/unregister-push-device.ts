@@ -13,8 +13,8 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database'>;
 
 /**
  * `DELETE /api/v1/mobile_push/register`, an extension: deletes one of the user's PushDevices. The same transaction
- * enqueues a durable job that asks the relay to delete its device. A pending registration has no further effect.
- * Idempotent: deleting a device that does not exist succeeds, so that a phone can retry after a lost answer.
+ * enqueues a durable job that asks the relay to delete the relay device. A pending registration has no further effect.
+ * Idempotent: deleting a device that does not exist succeeds, so that a phone can retry after a lost response.
  *
  * Refuses with UNAUTHORIZED, INVALID_API_KEY, REQUEST_VARIABLE_MISSING or BAD_REQUEST.
  */

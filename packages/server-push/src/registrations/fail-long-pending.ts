@@ -13,7 +13,7 @@ export interface FailLongPendingOptions {
   readonly log: Log;
 }
 
-/** Selects the registrations to fail: up to `limit` that were accepted before `before` (Unix milliseconds). */
+/** The registrations to fail: up to `limit` that were accepted before `before` (Unix milliseconds). */
 export interface LongPending {
   readonly before: number;
   readonly limit: number;
@@ -29,13 +29,13 @@ interface FailingLongPending {
 }
 
 const everyMilliseconds = 60 * 60_000;
-/** By this time the forwarding job has settled the registration, unless the job no longer exists. */
+/** Age at which the forwarding job has settled a registration, unless the job no longer exists. */
 const longestPendingMilliseconds = forwardingDeadlineMilliseconds + everyMilliseconds;
 
 /**
- * Schedules an hourly task that fails registrations whose job no longer exists, because an operator dropped it or a
- * backup lacks it. The phone gets an event and registers again, instead of waiting forever. Call it before the jobs are
- * started.
+ * Schedules an hourly task that fails registrations whose job no longer exists, because an operator dropped the job or
+ * a restored backup lacks it. The phone gets an event and registers again, instead of waiting forever. Call it before
+ * the jobs are started.
  */
 export function scheduleFailureOfLongPending(
   { database, publish, clock, log }: FailLongPendingOptions,

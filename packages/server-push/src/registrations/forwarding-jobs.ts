@@ -7,16 +7,20 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import { noOthers, type OtherRegistrations } from './same-token.js';
 
-// A registration fails after this time, because the relay refuses older registrations.
+// Time after which a pending registration fails: the relay refuses older registrations.
 export const forwardingDeadlineMilliseconds = 24 * 60 * 60_000;
 /** Error code for a registration that the relay did not accept before the deadline. */
 export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
-// Low, so that many registrations of one user do not delay other users, here or on the connections to the relay.
+// Concurrency for users with many pending registrations. Low, so that these do not delay other users, here or on the
+// connections to the relay.
 const furtherConcurrency = 4;
-/** More phones than one person has. A user's further registrations go into a separate queue. */
+/**
+ * Maximum number of a user's registrations in the common queue. It exceeds the number of phones that one person has.
+ * Further registrations go into a separate queue.
+ */
 const maximumPending = 10;
 /** Offset in the queue for each pending registration of the same user. It makes the queue fair between users. */
 const timeSliceMilliseconds = 60_000;
@@ -30,7 +34,7 @@ interface JobKinds {
 interface EnqueuedForwarding {
   readonly jobKinds: JobKinds;
   readonly payload: string;
-  /** Registrations of the same user that were already pending. */
+  /** Number of the user's registrations that were already pending. */
   readonly waitingBefore: number;
   readonly now: number;
 }
@@ -67,8 +71,8 @@ export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
   readonly jobKinds: JobKinds;
   readKey(payload: string): Key;
   /**
-   * Reads pending registrations in the order of `keys`. A registration that was replaced, settled or removed is
-   * `undefined`.
+   * Reads pending registrations, in the order of `keys`. Returns `undefined` for each that was replaced, settled or
+   * removed.
    */
   pending(keys: readonly Key[]): Promise<readonly (Found | undefined)[]>;
   /** False if the relay is known to be a stock relay, which does not compare tokens. */

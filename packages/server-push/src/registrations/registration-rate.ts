@@ -30,7 +30,7 @@ export function rateRefusal(notTaken: NotTaken): ProtocolError {
   return rateLimitHit('registration', notTaken.kind === 'limited' ? notTaken.waitSeconds : 1);
 }
 
-/** Instants in Unix milliseconds, and durations in milliseconds. */
+/** Parameters of the rate limit. Times are in Unix milliseconds, durations in milliseconds. */
 interface Bounds {
   readonly now: number;
   readonly eachMilliseconds: number;
@@ -67,12 +67,12 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
     eachMilliseconds,
     nextFullAt: now + eachMilliseconds,
     latestFullAt: now + mostMilliseconds - eachMilliseconds,
-    // A later value comes from before the clock was set back. It is ignored, so that users are not locked out.
+    // Ignores a later value, so that users are not locked out: it was stored before the clock was set back.
     credibleUntil: now + 2 * mostMilliseconds,
   };
   const asked = rows
     .map((row) => ({ ...row, lock: `registrations of user ${row.user_id}` }))
-    // Sorted, because two transactions for the same users in different orders could deadlock.
+    // Sorted: two transactions that lock the same users in different orders could deadlock.
     .sort((one, other) => one.user_id - other.user_id);
   const taken = await rate(transaction.db, { ...bounds, asked: JSON.stringify(asked) });
   const users = new Set(taken.map(({ user_id }) => user_id));
@@ -84,9 +84,9 @@ export async function takeRegistrations<Row extends { readonly user_id: UserId }
 }
 
 /**
- * Builds the statement that counts registrations against the rate limit, for rows of these columns.
+ * Builds the statement that counts registrations against the rate limit, for rows with these columns.
  *
- * @param isCounted the condition for a row of the table `asked` to count. Other rows are skipped.
+ * @param isCounted the condition that a row of the `asked` table must meet to be counted. Other rows are skipped.
  */
 export function rateOf(
   columns: Readonly<Record<string, RowColumn>>,

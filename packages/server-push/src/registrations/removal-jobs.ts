@@ -7,7 +7,7 @@ import type { RelayLink } from '../relay-link/relay-link.js';
 import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
-// After this time the job gives up. The relay drops the devices itself once the vendors report them dead.
+// Time after which the job gives up. The relay drops the devices itself once the vendors report them dead.
 const removalDeadlineMilliseconds = 7 * 24 * 60 * 60_000;
 const capMilliseconds = 60 * 60_000;
 const whilePendingMilliseconds = 60_000;
@@ -22,12 +22,14 @@ const noRelay: RelayRetry = {
 };
 
 /**
- * Delays a removal, because a phone that is still in use registers again when it gets the event, and the relay may then
+ * Delay before a removal. A phone that is still in use registers again when it gets the event, and the relay may then
  * give it the same device.
  */
 export const removalDelayMilliseconds = 10 * 60_000;
 
-/** Identifies and removes one generation's devices at the relay. `Name` is stored as JSON. */
+/**
+ * The functions that remove one generation's devices at the relay. A `Name` identifies a device and is stored as JSON.
+ */
 export interface Removing<Name> {
   readonly jobKind: string;
   /** Groups freed devices by whether they may be removed. Devices that are in use again are in no group. */

@@ -14,8 +14,8 @@ export interface RemoveUnrenewedOptions {
 }
 
 /**
- * Selects the registrations that were accepted before `before`. They are also removed at the relay, not before `runAt`.
- * Both in Unix milliseconds.
+ * The registrations that were accepted before `before`. They are also removed at the relay, at `runAt` or later. Times
+ * are in Unix milliseconds.
  */
 export interface Unrenewed {
   readonly before: number;
@@ -23,7 +23,7 @@ export interface Unrenewed {
   readonly runAt: number;
 }
 
-/** A device, with the time at which its newest registration was accepted. */
+/** A device and the time when its newest registration was accepted. */
 interface Registered<Id> {
   readonly id: Id;
   /** Unix milliseconds. */
@@ -49,8 +49,8 @@ type ServerPushDb = DatabaseWithJobs<ServerPushTables>['db'];
 
 const dayMilliseconds = 24 * 60 * 60_000;
 /**
- * Phones register every 30 days, when the app starts. After three times as long without a registration, the app is
- * considered unused.
+ * Time without a registration after which an app is considered unused. Phones register every 30 days, when the app
+ * starts.
  */
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
@@ -63,8 +63,8 @@ export function scheduleRemovalOfUnrenewed<Id extends number>(
   removing: RemovingUnrenewed<Id>,
 ): void {
   database.jobs.schedule(removing.name, 7 * dayMilliseconds, async (signal, { isContinued }) => {
-    // After downtime or a clock change, waits a week, because phones could not register during the downtime, or the
-    // clock may be wrong.
+    // Waits a week after downtime or a clock change: phones could not register during the downtime, or the clock may be
+    // wrong.
     if (!isContinued) return;
     const now = clock();
     const before = now - renewalDeadlineMilliseconds;

@@ -35,7 +35,7 @@ export function charactersOfUser({ accountsOfUser, tokenIdsOfUser }: OtherRegist
   return accountsOfUser.length * charactersPerAccount + tokenIdsOfUser.length * charactersPerTokenId;
 }
 
-/** Reads the relay's answer to a registration of either generation. */
+/** Reads the relay's response to a registration of either generation. */
 export function readSameToken({
   same_token_push_account_ids: accounts = [],
   same_token_ids: sameTokenIds = [],

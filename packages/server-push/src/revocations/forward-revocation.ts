@@ -6,7 +6,8 @@ import { retryLater } from '../relay-link/retry-later.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 
 export const forwardRevocationJob = 'revocations/forward';
-// After this time, an unused registration has expired at the relay, or the vendor has reported its token as dead.
+// Time after which the job gives up. By then, an unused registration has expired at the relay, or the vendor has
+// reported its token as dead.
 const deadlineMilliseconds = 30 * 86_400_000;
 const capMilliseconds = 60 * 60_000;
 const concurrency = 4;
