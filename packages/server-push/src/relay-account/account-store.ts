@@ -62,7 +62,7 @@ type ConfirmedAccount = Pick<StoredAccount, 'url' | 'hostname' | 'contact_email'
 
 /**
  * Puts a confirmed account into use in every process. Replaces the recorded state of the previous link with the push
- * status from the relay's answer.
+ * status from the relay's response.
  */
 export async function enableAccount(
   database: Database,

@@ -1,7 +1,7 @@
 import { columnTypes } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 
-/** The relay accounts that commands created. Instants are in Unix milliseconds. */
+/** Tables for the relay accounts that commands create. Timestamps are in Unix milliseconds. */
 export interface RelayAccountTables {
   /** One row per relay. At most one is `enabled`. */
   relay_accounts: {
@@ -27,7 +27,7 @@ export interface RelayAccountTables {
     signing_public_key: string | null;
     changed_at: number;
   };
-  /** The secret with which this server proves ownership of its host to a relay during a transfer. At most one row. */
+  /** The secret that proves to a relay, during a transfer, that this server owns its host. At most one row. */
   host_challenges: {
     access_token_hash: string;
     verification_secret: string;

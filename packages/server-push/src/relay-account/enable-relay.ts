@@ -62,10 +62,10 @@ export interface EnabledRelay {
 }
 
 /**
- * Registers this server at a relay, reports its organization, pins the relay's signing key, and puts the account into
- * use in every process. The id and the key are stored before they are sent, so that a retry after a lost answer sends
+ * Registers this server with a relay, reports its organization, pins the relay's signing key, and puts the account into
+ * use in every process. The id and the key are stored before they are sent, so that a retry after a lost response sends
  * the same values. The current relay stays in use until everything has succeeded.
- * @throws PushAccountError with a sentence for the admin.
+ * @throws PushAccountError whose message tells the admin what to do.
  */
 export async function enableRelay(options: RelayAccountOptions, request: JoinRequest): Promise<EnabledRelay> {
   const { database, realm, clock } = options;
@@ -91,7 +91,7 @@ export async function enableRelay(options: RelayAccountOptions, request: JoinReq
  * Replaces this server's key at the relay. The new key is stored before it is sent. If an earlier rotation did not
  * finish, it is repeated with the same new key and authenticated with either key, because the relay may already have
  * accepted the new key.
- * @throws PushAccountError with a sentence for the admin; the old key then stays in use.
+ * @throws PushAccountError whose message tells the admin what to do. The old key then stays in use.
  */
 export async function rotateServerKey(options: RelayAccountOptions, row: StoredAccount): Promise<void> {
   const { database, realm, clock, secretKey } = options;
@@ -147,7 +147,7 @@ export function openAccount(
   return { kind: 'configured', url, serverId, serverKey, network };
 }
 
-/** Whether the relay has answered with a refusal. */
+/** Whether the relay has refused the request. */
 function isRefused(outcome: RelayOutcome<unknown>): boolean {
   if (outcome.kind !== 'retry') return outcome.kind === 'refused-for-good';
   return outcome.cause === 'admin-must-act';
@@ -175,8 +175,8 @@ async function prepareAccount(
 }
 
 /**
- * Reports the organization to the relay. Returns the organization's push status, or `undefined` if the answer contains
- * none.
+ * Reports the organization to the relay. Returns the organization's push status, or `undefined` if the response
+ * contains none.
  */
 async function reportRealm(
   { realm, secretKey }: RelayAccountOptions,

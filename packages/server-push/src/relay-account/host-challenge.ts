@@ -65,7 +65,7 @@ export const showHostChallenge = operation({
   },
 });
 
-/** The token is hashed before the lookup, so that timing does not reveal how much of a guessed token is correct. */
+/** Hashes the token before the lookup, so that timing does not reveal how much of a guessed token is correct. */
 function hashToken(accessToken: string): string {
   return createHash('sha256').update(accessToken).digest('base64url');
 }

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { Secret } from '@waxwing/service/config';
 
-/** The account to which a stored key belongs. */
+/** The account that a stored key belongs to. */
 export interface KeyOwner {
   readonly url: string;
   readonly serverId: string;
@@ -12,9 +12,9 @@ const nonceBytes = 12;
 const tagBytes = 16;
 
 /**
- * Encrypts a server key for the database with AES-256-GCM. `secretKey` has 32 bytes. The account is authenticated as
- * additional data: if someone changes the account's URL in the database, the key can no longer be decrypted, so it
- * cannot be sent to a different relay.
+ * Encrypts a server key for the database with AES-256-GCM. `secretKey` is 32 bytes. The account is authenticated as
+ * additional data: if an attacker changes the account's URL in the database, decryption fails, so the key cannot be
+ * sent to a different relay.
  */
 export function sealServerKey(
   secretKey: Secret<Uint8Array>,
@@ -28,7 +28,7 @@ export function sealServerKey(
 }
 
 /**
- * Decrypts a stored server key. Returns `undefined` if the secret key or the account is wrong, or if the text was
+ * Decrypts a stored server key. Returns `undefined` if the secret key or the account is wrong, or if the ciphertext was
  * modified.
  */
 export function openServerKey(

@@ -13,8 +13,8 @@ import { sealServerKey } from './seal-server-key.js';
  * Takes over the relay's existing registration of this server's host, with a new key, after the server has moved or
  * lost its credentials. A running process of this server must be reachable at the host. Stores the credentials, but
  * does not put them into use.
- * @throws PushAccountError with a sentence for the admin. The old keys then stay valid, unless only the answer was
- * lost.
+ * @throws PushAccountError whose message tells the admin what to do. The old keys then stay valid, unless only the
+ * relay's response was lost.
  */
 export async function transferServer(options: RelayAccountOptions, request: JoinRequest): Promise<void> {
   const { database, network, realm, clock } = options;

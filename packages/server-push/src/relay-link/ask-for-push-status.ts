@@ -14,7 +14,7 @@ const everyMilliseconds = 5 * 60_000;
 
 /**
  * Schedules a request for the relay's push status every five minutes while push is switched off. Otherwise no request
- * would be sent while push is off, so no answer could report that push is on again. Call it before the jobs are
+ * would be sent while push is off, so no response could report that push is on again. Call it before the jobs are
  * started.
  */
 export function scheduleQuestionForPushStatus({ database, link, pushStatus }: AskForPushStatusOptions): void {

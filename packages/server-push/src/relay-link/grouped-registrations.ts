@@ -29,9 +29,9 @@ const maximumFailedRequests = 8;
  */
 const maximumRequests = 32;
 
-/** After the relay has reported batch requests as unknown, no batch request is sent for this long. */
+/** How long no batch request is sent after the relay has reported batch requests as unknown. */
 const oneByOneMilliseconds = 60 * 60_000;
-// Size of the rest of the request: the realm and the field names.
+// Characters allowed for the rest of the request: the realm and the field names.
 const charactersAround = 256;
 
 /**

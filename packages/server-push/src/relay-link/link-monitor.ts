@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import type { ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** Last known state of the link to the relay. Instants are in Unix milliseconds. */
+/** Last known state of the link to the relay. Timestamps are in Unix milliseconds. */
 export interface RelayLinkStatus {
   readonly state: 'untested' | 'working' | 'failing';
   readonly lastSuccessAt: number | undefined;
@@ -49,7 +49,7 @@ export interface LinkMonitorOptions {
 
 // Minimum interval between writes of an unchanged state. A commit for each request would be wasteful.
 const rewriteAfterMilliseconds = 60_000;
-// Shorter failures do not count as an outage, because a busy relay refuses requests now and then.
+// Minimum duration of an outage. Shorter failures do not count, because a busy relay refuses requests now and then.
 const outageMilliseconds = 30_000;
 
 function troubleOf(outcome: RelayOutcome<unknown>): string | undefined {
@@ -81,7 +81,9 @@ export class LinkMonitor {
     this.forget();
   }
 
-  /** Removes the metric's value until the next exchange, because 0 would raise an alert if the server has no relay. */
+  /**
+   * Removes the metric's value until the next request to the relay: if the server has no relay, 0 would raise an alert.
+   */
   forget(): void {
     this.#isUp.remove();
   }

@@ -11,7 +11,7 @@ export interface PublishedPushStatusOptions
 }
 
 /**
- * Publishes each change in push status once to the organization's clients. The status changes if the relay switches
+ * Publishes each change of the push status once to the organization's clients. The status changes if the relay switches
  * push on or off, or if the organization gets, changes or loses its relay. The last published status is stored, so that
  * a settings change is published after a restart, and processes on one database do not publish a change twice.
  */

@@ -6,7 +6,7 @@ import { type Kysely, sql } from 'kysely';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { RelayOutcome } from './relay-answer.js';
 
-/** Whether the relay delivers for the organization, according to the relay's last answer. */
+/** Whether the relay delivers for the organization, according to the relay's last response. */
 export interface RealmPushStatus {
   readonly canPush: boolean;
   /** When the relay expects to switch push off, in Unix seconds; `null` if it does not. */
@@ -39,7 +39,10 @@ export interface RealmPushStatusOptions {
   publishChange(transaction: PushTransaction, before: RealmPushStatus): Promise<void>;
 }
 
-/** After this time the stored status is read again, because another process may have stored a different status. */
+/**
+ * How long this process relies on the last status it saw. It then rereads the stored status, because another process
+ * may have stored a different status.
+ */
 const rereadAfterMilliseconds = 60_000;
 
 /** Stores the relay's push status for the organization, and publishes changes. */
@@ -115,7 +118,7 @@ export class RealmPushStatusRecord {
   }
 }
 
-/** Returns the status in an answer. If the answer contains none, the relay is assumed to deliver. */
+/** Returns the status in a response. If the response contains none, the relay is assumed to deliver. */
 export function realmPushStatusOf({
   realm_push_status: status,
 }: Pick<RelayNotifyAnyAnswer, 'realm_push_status'>): RealmPushStatus {

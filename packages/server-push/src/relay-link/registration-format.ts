@@ -1,7 +1,7 @@
 import type { JsonObject } from '@waxwing/protocol';
 import { z } from 'zod';
 
-/** The request and answer formats for registrations of one generation. */
+/** The request and response formats for registrations of one generation. */
 export interface RegistrationFormat<Registration, Registered> {
   /** Builds the form for one registration. */
   form(realmUuid: string, registration: Registration): Record<string, string>;
@@ -9,9 +9,9 @@ export interface RegistrationFormat<Registration, Registered> {
   body(realmUuid: string, registrations: readonly Registration[]): JsonObject;
   /** Returns the number of characters that a registration needs in that body, rounded up. */
   charactersOf(registration: Registration): number;
-  /** The relay's answer to one successful registration. */
+  /** Schema of the relay's response to one successful registration. */
   readonly answer: z.ZodType<Registered>;
-  /** Returns the schema of the relay's answer for `count` registrations. */
+  /** Returns the schema of the relay's response to `count` registrations. */
   manyAnswer(count: number): z.ZodType<{ readonly results: readonly RegistrationResult<Registered>[] }>;
 }
 
@@ -33,7 +33,7 @@ interface Succeeded {
 
 const refused = z.object({ result: z.literal('error'), code: z.string(), msg: z.string() });
 
-/** Completes a format with the schemas for batch answers. */
+/** Completes a format with the schemas for batch responses. */
 export function registrationFormat<Registration, Registered>(
   described: Omit<RegistrationFormat<Registration, Registered>, 'manyAnswer'>,
 ): RegistrationFormat<Registration, Registered> {

@@ -12,7 +12,7 @@ import { type RetryCause, relayCodeOf, relayCodes } from './relay-codes.js';
 
 export interface RelayRefusal {
   readonly kind: 'refused-for-good';
-  /** The relay's error code; `BAD_REQUEST` if the answer had none. */
+  /** The relay's error code; `BAD_REQUEST` if the response had none. */
   readonly code: string;
   readonly message: string;
   /** One sentence for the admin, if only an admin can fix the problem. */
@@ -28,7 +28,7 @@ export interface RelayRetry {
   readonly reason: string;
   /** From the relay's `Retry-After`; `undefined` if absent. */
   readonly retryAfterSeconds: number | undefined;
-  /** HTTP status of the answer, or of one result in a batch; `undefined` if there was no answer. */
+  /** HTTP status of the response, or of one result in a batch; `undefined` if there was no response. */
   readonly httpStatus: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export type RelayOutcome<Answer> =
   | RelayRefusal
   | RelayRetry;
 
-/** A received HTTP answer. `body` is `undefined` if the body was longer than the read limit. */
+/** A received HTTP response. `body` is `undefined` if the body was longer than the read limit. */
 export interface ReceivedAnswer {
   readonly status: number;
   readonly retryAfter: string | undefined;
@@ -48,10 +48,10 @@ export interface ReceivedAnswer {
 const maximumMessageCharacters = 300;
 
 /**
- * Interprets the relay's answer (docs/protocol.md#reading-the-relays-answers). Status 200 is success. Two kinds of
+ * Interprets the relay's response (docs/protocol.md#reading-the-relays-answers). Status 200 is success. Two kinds of
  * refusal are final: a code that `relayCodes` marks as final, with one of its statuses, and an unknown code with status
  * 400. Everything else is retried, because a proxy or another service at the relay's address must not make a
- * registration fail permanently.
+ *    registration fail permanently.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,
@@ -79,8 +79,8 @@ export const notKnown: RelayRefusal = {
 };
 
 /**
- * Whether the answer reports, in the protocol's format, that the relay does not know the operation. A 404 from a proxy
- * or from another service at the relay's address does not have this format.
+ * Whether the response reports, in the protocol's format, that the relay does not know the operation. A 404 from a
+ * proxy or from another service at the relay's address does not have this format.
  */
 export function isUnknownOperation({ status, body }: ReceivedAnswer): boolean {
   if (status !== 404 && status !== 405) return false;
@@ -119,7 +119,7 @@ function retry(
   };
 }
 
-/** Explains why the request is retried. `said` is the message of an answer in the protocol's format. */
+/** Explains why the request is retried. `said` is the error message of a response in the protocol's format. */
 function whyToRetry(status: number, said: string | undefined): [RetryCause, string] {
   if (status === 200) return ['admin-must-act', 'answered 200 with a body that does not come from a relay'];
   if (status >= 500) return ['relay-error', `answered ${status}`];
@@ -133,7 +133,7 @@ function whyToRetry(status: number, said: string | undefined): [RetryCause, stri
   return ['admin-must-act', `answered ${status}${hint}; is its address correct?`];
 }
 
-/** Interprets the refusal of one registration in a batch as it would the answer to a single registration. */
+/** Interprets the refusal of one registration in a batch, in the same way as the response to a single registration. */
 export function interpretRefusal(result: RefusedRegistration): RelayOutcome<never> {
   const status = isErrorCode(result.code) ? errorCodes[result.code].httpStatus : 400;
   return interpretAnswer({ status, retryAfter: undefined, body: JSON.stringify(result) }, z.never(), 0);
@@ -151,7 +151,7 @@ function readError(body: JsonValue | undefined): RelayError | undefined {
   return { code: isCode ? code : 'BAD_REQUEST', message: printable(msg) };
 }
 
-/** Shortens a relay's text, and replaces characters that could forge log lines or control a terminal. */
+/** Shortens a string from a relay, and replaces characters that could forge log lines or control a terminal. */
 export function printable(text: string): string {
   return text.slice(0, maximumMessageCharacters).replace(/[\p{Control}\p{Surrogate}]/gu, ' ');
 }

@@ -9,7 +9,7 @@ type RefusalCheck = 'credentials' | 'realm' | 'permission' | 'quota' | 'relay' |
 
 /** How this server handles one error code of a relay. */
 export interface RelayCode {
-  /** HTTP statuses with which a relay sends the code. With any other status, the answer is from another service. */
+  /** HTTP statuses that a relay sends with this code. With any other status, the response is from another service. */
   readonly statuses: readonly number[];
   /** `final`: a retry would also be refused. Otherwise the cause to record for the retry. */
   readonly taken: 'final' | Extract<RetryCause, 'busy' | 'admin-must-act'>;

@@ -28,14 +28,14 @@ export interface RelayLinkOptions {
   readonly pushStatus: Pick<RealmPushStatusRecord, 'report'>;
 }
 
-/** A received HTTP answer, with its `Date` header. */
+/** A received HTTP response, with its `Date` header. */
 export interface ProbeAnswer extends ReceivedAnswer {
   readonly date: string | undefined;
 }
 
 export interface Exchange {
   readonly path: string;
-  /** Requests an answer from the relay's database, not from a cache. */
+  /** Requests a response from the relay's database, not from a cache. */
   readonly isFresh?: boolean;
   /** If set, sends no credentials, because the operation needs none. */
   readonly isAnonymous?: true;
@@ -43,12 +43,12 @@ export interface Exchange {
   readonly content?: RequestContent;
   readonly signal?: AbortSignal | undefined;
   /**
-   * Statuses with which a relay reports an unknown operation. They are final, and do not affect the recorded health of
+   * Statuses that a relay uses to report an unknown operation. They are final, and do not affect the recorded health of
    * the link.
    */
   readonly finalStatuses?: readonly number[];
   /**
-   * Whether `finalStatuses` apply only to an answer that {@link isUnknownOperation} accepts. Set if the relay is known
+   * Whether `finalStatuses` apply only to a response that {@link isUnknownOperation} accepts. Set if the relay is known
    * to be this project's relay.
    */
   readonly isFormRequired?: boolean;
@@ -57,7 +57,7 @@ export interface Exchange {
 const maximumAnswerBytes = 256 * 1024;
 const userAgent = 'waxwing-server/0.1.0';
 
-/** Sends requests to the relay, with this server's credentials, and receives the answers. */
+/** Sends requests to the relay, with this server's credentials, and receives the responses. */
 export class RelayExchange {
   readonly #options: RelayLinkOptions;
   #serverKey: Secret<string>;
@@ -89,7 +89,7 @@ export class RelayExchange {
     return outcome;
   }
 
-  /** Sends a request, and interprets the answer. */
+  /** Sends a request, and interprets the response. */
   async ask<Schema extends z.ZodType>(
     exchange: Exchange,
     schema: Schema,
@@ -105,7 +105,7 @@ export class RelayExchange {
     return interpretAnswer(received, schema, this.#options.clock());
   }
 
-  /** Sends a request. Returns the raw answer, or the reason why there is none. */
+  /** Sends a request. Returns the raw response, or the reason why there is none. */
   async probe(exchange: Exchange): Promise<ProbeAnswer | ConnectTrouble> {
     try {
       return await this.#exchange(exchange);

@@ -1,7 +1,7 @@
 /**
- * Learns from the answers to notify requests whether the relay is this project's relay or a stock relay: only this
- * project's relay reports a result for each device. A stock relay has no batch requests, and if a request names two
- * devices, it may answer 500 after it has delivered.
+ * Records whether the relay is this project's relay or a stock relay, as learned from the responses to notify requests:
+ * only this project's relay reports a result for each device. A stock relay has no batch requests. If a request names
+ * two devices, a stock relay may respond with 500 after it has delivered.
  */
 export class RelayKind {
   #kind: 'ours' | 'stock' | undefined;

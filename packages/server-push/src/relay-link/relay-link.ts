@@ -73,8 +73,8 @@ export class RelayLink {
   }
 
   /**
-   * Forwards several sealed registrations in one request. The answer has one outcome for each, in order. A relay that
-   * does not know the request, such as a stock relay, refuses it permanently with `NOT_FOUND`.
+   * Forwards several sealed registrations in one request. Returns one outcome for each, in order. A relay that does not
+   * know the request, such as a stock relay, refuses it permanently with `NOT_FOUND`.
    */
   async registerMany<Registration, Registered>(
     format: RegistrationFormat<Registration, Registered>,
@@ -137,7 +137,7 @@ export class RelayLink {
     );
   }
 
-  /** Sends a notify request without notifications, and returns the raw answer. The answer is not reported to the monitor. */
+  /** Sends a notify request without notifications, and returns the raw response. Does not report it to the monitor. */
   async probe(): Promise<ProbeAnswer | ConnectTrouble> {
     const content = jsonOf(encodeRelayNotifyRequest(this.#realmUuid, []));
     return this.#exchange.probe({ path: relayNotifyPath, isFresh: true, content });
@@ -152,7 +152,7 @@ export class RelayLink {
     );
   }
 
-  /** Requests the secret with which this server proves that it runs at the registered host. */
+  /** Requests the secret that this server publishes to prove that it runs at the registered host. */
   async startTransfer(hostname: string): Promise<RelayOutcome<Secret<string>>> {
     const content = formOf({ hostname });
     return this.#exchange.ask({ path: serverTransferPath, content, isAnonymous: true }, transferAnswer);
@@ -174,7 +174,7 @@ export class RelayLink {
   }
 
   /**
-   * Reports the server's organization, so that the relay assigns it to this server. The answer contains the
+   * Reports the server's organization, so that the relay assigns it to this server. The response contains the
    * organization's push status.
    */
   async reportRealm(realm: JsonObject): Promise<RelayOutcome<z.output<typeof analyticsAnswer>>> {
@@ -183,7 +183,9 @@ export class RelayLink {
     return this.#exchange.ask({ path: serverAnalyticsPath, content }, analyticsAnswer);
   }
 
-  /** Fetches the organization's apps to which the relay can deliver. Stock relays do not know the request. */
+  /**
+   * Fetches the organization's apps, and whether the relay can deliver to each. Stock relays do not know the request.
+   */
   async fetchApps(): Promise<RelayOutcome<RelayAppsAnswer>> {
     const path = `${relayAppsPath}?realm_uuid=${this.#realmUuid}`;
     return this.#exchange.ask({ path, finalStatuses: [404, 405] }, relayAppsAnswer);

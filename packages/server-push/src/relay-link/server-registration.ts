@@ -2,7 +2,7 @@ import { Secret } from '@waxwing/service/config';
 import { z } from 'zod';
 import type { RealmPushStatus } from './realm-push-status.js';
 
-/** The data that a server sends to register at a relay. */
+/** The data that a server sends to register with a relay. */
 export interface ServerRegistration {
   /** Host name, with a port if it is not 443. */
   readonly hostname: string;

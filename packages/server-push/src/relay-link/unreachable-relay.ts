@@ -9,7 +9,7 @@ export interface WayToRelay {
   readonly timeoutMilliseconds: number;
 }
 
-/** Determines why a request to the relay got no answer. */
+/** Determines why a request to the relay got no response. */
 export function findRelayTrouble(
   error: unknown,
   { network, timeoutMilliseconds }: Omit<WayToRelay, 'url'>,
@@ -28,14 +28,14 @@ function otherTrouble(error: unknown, timeoutMilliseconds: number): ConnectTroub
     const what = `it did not answer within ${timeoutMilliseconds / 1000} s`;
     return { step: 'connection', what, remedy };
   }
-  // undici includes the proxy's answer only in the message.
+  // undici reports the proxy's status only in the message.
   const [, status] = /^Proxy response \((\d{3})\)/.exec(message) ?? [];
   if (status === undefined) return { step: 'connection', what: code, remedy };
   const access = status === '407' ? 'its user name and password' : 'that it opens tunnels to the relay';
   return { step: 'connection', what: `the proxy answers ${status}`, remedy: `check ${access}` };
 }
 
-/** Returns the outcome of a relay request that got no answer. */
+/** Returns the outcome of a relay request that got no response. */
 export function unreachableRelay(error: unknown, way: WayToRelay): RelayRetry {
   const { what, remedy } = findRelayTrouble(error, way);
   return {

@@ -3,7 +3,7 @@ const underWay = new WeakMap<AbortSignal, Set<AbortController>>();
 
 /**
  * Runs `work` with a signal that aborts when `signal` aborts, or with a TimeoutError after `milliseconds`. Removes its
- * listener afterwards, whereas signals from `AbortSignal.any` stay in memory as long as their sources do.
+ * listener afterwards. Signals from `AbortSignal.any` would stay in memory as long as their sources.
  */
 export async function whileAllowed<Result>(
   signal: AbortSignal | undefined,
