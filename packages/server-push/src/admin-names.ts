@@ -1,4 +1,4 @@
-/** How messages to an admin name this program's commands and settings. */
+/** Names of this program's commands and settings, as shown in messages to admins. */
 export interface AdminNames {
   /** The program with the commands for the database and its jobs, such as `waxwing-server`. */
   readonly program: string;
@@ -8,12 +8,12 @@ export interface AdminNames {
   readonly prefix: string;
 }
 
-/** Returns the end of the error message for when push is not enabled: what the admin should do. */
+/** Returns what the admin should do if push is not enabled, as the end of an error message. */
 export function enableRemedy({ push, prefix }: AdminNames): string {
   return `run ${push} enable --relay URL, or set ${relaySettings(prefix)}`;
 }
 
-/** Lists the settings that name a relay, as part of a sentence. */
+/** Returns the names of the settings that configure a relay, as part of a sentence. */
 export function relaySettings(prefix: string): string {
   return `${prefix}RELAY_URL, ${prefix}RELAY_SERVER_ID and ${prefix}RELAY_SERVER_KEY_FILE`;
 }

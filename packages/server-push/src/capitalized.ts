@@ -1,4 +1,4 @@
-/** Returns the text with its first letter in upper case. */
+/** Returns the string with its first letter in upper case. */
 export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

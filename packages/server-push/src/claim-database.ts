@@ -1,8 +1,8 @@
 const claimed = new WeakSet<object>();
 
 /**
- * Claims a database for one push instance, because a second instance on the same connection would take over the first
- * one's jobs. Returns a function that ends the claim.
+ * Claims a database for one push instance: a second instance on the same connection would take over the first
+ * instance's jobs. Returns a function that releases the claim.
  * @throws Error if another push instance has claimed the database.
  */
 export function claimDatabase(database: object): () => void {

@@ -47,12 +47,12 @@ import { type ServedPush, servePush } from './serve-push.js';
 import type { RelayAccount, ServerPushOptions } from './server-push-options.js';
 import type { ServerPushTables } from './tables.js';
 
-/** The server's half of encrypted push, which a host mounts in its chat server. */
+/** The server side of encrypted push, for mounting in a host's server. */
 export interface ServerPush extends ServedPush {
   /** HTTP operations to mount in the server's app. */
   readonly operations: readonly BoundOperation[];
   /**
-   * Returns the `push_devices` field for the answer that opens an event queue: a map from decimal `push_account_id` to
+   * Returns the `push_devices` field of the response to `POST /register`: a map from decimal `push_account_id` to
    * `{status, error_code}`. Pass `db` to read inside a transaction; the default is the server's database.
    */
   pushDevicesOf(
@@ -60,7 +60,7 @@ export interface ServerPush extends ServedPush {
     db?: Kysely<ServerPushTables>,
   ): Promise<Record<string, PushDeviceStateOnWire>>;
   /**
-   * Returns the `devices` field for the answer that opens an event queue: a map from decimal device id to the device's
+   * Returns the `devices` field of the response to `POST /register`: a map from decimal device id to the device's
    * state.
    */
   clientDevicesOf(userId: UserId, db?: Kysely<ServerPushTables>): Promise<Record<string, ClientDeviceOnWire>>;
@@ -78,8 +78,8 @@ export interface ServerPush extends ServedPush {
     within?: AnyTransaction | ForeignConnection,
   ): Promise<void>;
   /**
-   * Like `notify`, in its own transaction. Returns the number of devices that the notification will reach. If there are
-   * none, enqueues nothing.
+   * Like `notify`, but for one user, and always in its own transaction. Returns the number of devices that the
+   * notification will reach. If it would reach none, enqueues nothing and returns the reason.
    */
   send(notification: QueuedNotification): Promise<NotificationReach>;
   /** Whether a relay is currently configured. */
@@ -104,13 +104,13 @@ export interface ServerPush extends ServedPush {
   close(): Promise<void>;
 }
 
-// Retries 50 jobs of each kind per second. A relay that has just recovered can handle that rate from each of its
-// servers.
+// Interval between retried jobs after an outage: 50 jobs of each kind per second. A relay that has just recovered can
+// handle that rate from each of its servers.
 const recoverySpacingMilliseconds = 20;
 const defaultLifetimeMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Creates the server's half of encrypted push and registers its job handlers. Call it before the database's jobs start.
+ * Creates the server side of encrypted push and registers its job handlers. Call it before the database's jobs start.
  *
  * @throws Error if another push instance in this process uses the same open database.
  */
@@ -167,7 +167,7 @@ function assemble(
   };
 }
 
-/** Creates the connection to the configured relay, and the records of the relay's answers. */
+/** Creates the connection to the configured relay, and the records of the relay's responses. */
 function openRelay(options: ServerPushOptions) {
   const { database } = options;
   const results = new DeliveryResults(options);

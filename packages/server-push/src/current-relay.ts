@@ -14,7 +14,7 @@ import type { RealmPushStatusRecord } from './relay-link/realm-push-status.js';
 import { RelayLink } from './relay-link/relay-link.js';
 import type { RelayAccount, RelayNetwork, ServerPushOptions } from './server-push-options.js';
 
-/** The connection to one relay, with caches of that relay's answers. */
+/** The connection to one relay, and the sender, batchers and cache that use it. */
 export interface RelayConnection {
   readonly link: RelayLink;
   readonly sender: NotificationSender;
@@ -26,7 +26,7 @@ export interface RelayConnection {
 
 const defaultRelayTimeoutMilliseconds = 15_000;
 
-/** Records of the relay's answers. */
+/** Records of the relay's responses. They outlive a change of the relay. */
 export interface RelayRecords {
   readonly monitor: LinkMonitor;
   readonly results: DeliveryResults;
@@ -59,8 +59,8 @@ export class CurrentRelay {
   }
 
   /**
-   * Uses this account starting with the next request. Keeps the caches if only the key changes. Opens new connections
-   * if the network changes, for example to trust other certificate authorities.
+   * Switches to this account, starting with the next request. Keeps the caches if only the key changes. Opens new
+   * connections if the network changes, for example to trust other certificate authorities.
    */
   use(account: RelayAccount): void {
     const former = this.#account;

@@ -7,7 +7,7 @@ import type { PushTransaction } from './tables.js';
 
 type Options = Pick<ServerPushOptions, 'database' | 'publish'>;
 
-// Small, to keep transactions short on a server with many phones.
+// Registrations per transaction. Small, to keep transactions short on a server with many phones.
 const batchSize = 200;
 
 /**

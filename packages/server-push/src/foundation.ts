@@ -3,5 +3,5 @@ export const maximumRealmUrlBytes = 500;
 
 export type { AdminNames } from './admin-names.js';
 export { type AccountSettings, readAccountSettings } from './settings/account-settings.js';
-// Settings, the database and commands need the tables. No other push code is imported here.
+// Loads no other push code, because settings, the database and commands need only the tables.
 export { type ServerPushTables, serverPushMigrations } from './tables.js';

@@ -33,13 +33,13 @@ export interface MountOptions<Tables = ServerPushTables>
    */
   readonly publish?: ServerPushOptions<Tables>['publish'];
   /**
-   * Whether push itself serves `POST /api/v1/register` and `GET /api/v1/events`, from which `@waxwing/client` learns
+   * Whether push itself serves `POST /api/v1/register` and `GET /api/v1/events`. `@waxwing/client` uses them to learn
    * the outcome of a registration. Default: `true` if `publish` is absent, otherwise `false`.
    */
   readonly ownEvents?: boolean;
   /**
    * Authenticates a request by its head, before the body is read. If it returns `undefined` because credentials are
-   * missing or wrong, push answers 401 `INVALID_API_KEY`.
+   * missing or wrong, push responds with 401 `INVALID_API_KEY`.
    *
    * @throws ProtocolError to refuse the request with another error.
    */

@@ -10,10 +10,10 @@ export interface PushDatabaseOptions {
 }
 
 /**
- * Opens the database in which push keeps its tables, and creates these tables. On SQLite, only one process at a time
- * can open it this way; on PostgreSQL, any number can.
+ * Opens the database for push, and creates the push tables in it. On SQLite, only one process at a time can open it
+ * this way; on PostgreSQL, any number can.
  *
- * @throws DatabaseUnusableError with a sentence that says what to do.
+ * @throws DatabaseUnusableError whose message says how to fix the problem.
  */
 export async function openPushDatabase(
   options: PushDatabaseOptions,

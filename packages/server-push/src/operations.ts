@@ -12,7 +12,7 @@ import { registerPush } from './register-push.js';
 import { showHostChallenge } from './relay-account/host-challenge.js';
 import { revokePush } from './revocations/revoke-push.js';
 
-/** All operations of the server's half of encrypted push. */
+/** All operations of the server side of encrypted push. */
 export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = [
   registerClientDevice,
   removeClientDevice,
@@ -24,7 +24,7 @@ export const serverPushOperations: readonly AnyOperation<ServerPushContext>[] = 
   showHostChallenge,
 ];
 
-/** Further operations of a chat API that phones need. For hosts without a chat API. */
+/** Operations of a chat API that phones also need. For hosts without a chat API. */
 export const ownEventOperations: readonly AnyOperation<ServerPushContext>[] = [
   register,
   getEvents,

@@ -15,7 +15,7 @@ export interface PushCleanUpOptions {
 }
 
 const hourMilliseconds = 60 * 60_000;
-/** A failed device is removed if its phone does not register again within this time. */
+/** How long a failed device is kept if its phone does not register again. */
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**

@@ -21,7 +21,7 @@ type Parameters = z.output<typeof registerPushAnyParameters>;
 
 /**
  * `POST /api/v1/mobile_push/register` (docs/protocol.md#mobile_pushregister): accepts a key or a sealed registration
- * and answers immediately. A job forwards a registration to the relay, and an event reports the outcome. Refuses, in
+ * and responds immediately. A job forwards a registration to the relay, and an event reports the outcome. Refuses, in
  * this order:
  *
  * - UNAUTHORIZED or INVALID_API_KEY; BAD_REQUEST for a bot
@@ -51,7 +51,7 @@ export const registerPush = operation({
 });
 
 /**
- * Whether this is an older-generation request: only those have an account or a public key. If fields of both
+ * Whether this is an older-generation request: only such a request has an account or a public key. If fields of both
  * generations are present, `device_id` decides.
  */
 function isOfOlderGeneration(parameters: Parameters): boolean {

@@ -7,7 +7,7 @@ import type { PushTransaction } from './tables.js';
 /**
  * Deletes all devices of a user, of both generations, for instance when the user's API key changes. With `sessions`,
  * deletes only the devices that these sign-ins registered (see `PushActor.session`). Pending registrations have no
- * further effect. Durable jobs ask the relay to delete its devices, and retry for a week.
+ * further effect. Durable jobs ask the relay to delete the user's devices there, and retry for a week.
  */
 export async function removePushDevicesOf(
   context: RemovalContext,

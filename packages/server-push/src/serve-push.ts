@@ -10,7 +10,7 @@ import type { ServerPushOptions } from './server-push-options.js';
 
 /** Two ways to serve the operations in a host's HTTP server. */
 export interface ServedPush {
-  /** Answers a request. Returns 404 for a path without an operation. */
+  /** Handles a request. Responds with 404 for a path without an operation. */
   handle(request: Request): Promise<Response>;
   /**
    * Returns a listener for `node:http`, which is also middleware for Express and Connect: it calls `next` for a path

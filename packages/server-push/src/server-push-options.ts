@@ -22,8 +22,8 @@ export interface PushActor<Tables = ServerPushTables> {
    */
   readonly session?: string | undefined;
   /**
-   * Locks the user until the transaction ends, so that the user cannot be deactivated, nor their API key replaced,
-   * before then.
+   * Locks the user until the transaction ends. Until then, the user cannot be deactivated, and the user's API key
+   * cannot be replaced.
    *
    * @throws ProtocolError as `authenticate` does, if either has happened since the request was authenticated.
    */
@@ -40,10 +40,7 @@ export interface PushRealm {
   readonly name: string;
 }
 
-/**
- * The network path to the relay. By default, a direct connection that trusts the certificate authorities that Node
- * trusts.
- */
+/** The network path to the relay. By default, a direct connection with Node's trusted certificate authorities. */
 export interface RelayNetwork {
   /** Certificates (PEM) of additional certificate authorities to trust when connecting to the relay. */
   readonly authorities?: string | undefined;
@@ -82,7 +79,7 @@ export type PublishEvents<Tables = ServerPushTables> = (
   events: readonly AddressedEvent[],
 ) => Promise<void>;
 
-/** Dependencies of the server's half of push, with all defaults filled in. `Tables` are all tables of the server. */
+/** Dependencies of the server side of push, with all defaults filled in. `Tables` are all tables of the server. */
 export interface ServerPushOptions<Tables = ServerPushTables> {
   /** A database whose migrations include {@link serverPushMigrations}. */
   readonly database: DatabaseWithJobs<Tables>;
@@ -95,16 +92,16 @@ export interface ServerPushOptions<Tables = ServerPushTables> {
   /** Publishes `push_device` events to the users' clients. */
   readonly publish: PublishEvents<Tables>;
   /**
-   * Notifies all clients of the organization, in the transaction that makes the change, that the relay or an admin has
-   * switched push on or off, or that the relay will switch it off. Default: publishes nothing.
+   * Publishes a change of the push status to all clients of the organization, in the transaction that makes the change:
+   * the relay or an admin has switched push on or off, or the relay will switch it off. Default: publishes nothing.
    */
   readonly publishPushStatus?: (
     transaction: WriteTransaction<Tables>,
     change: RealmPushStatusChange,
   ) => Promise<void>;
   /**
-   * Returns whether a queued message should still be shown to a user. Called before each request to the relay. Default:
-   * always `true`.
+   * Returns whether a user should still be notified of a message. Called before each request that delivers a message.
+   * Default: always `true`.
    */
   readonly isWanted?: (userId: UserId, messageId: number) => Promise<boolean>;
   readonly relay: RelayAccount;

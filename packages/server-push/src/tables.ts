@@ -31,7 +31,7 @@ export type PushDeviceId = number & { readonly brand: 'PushDeviceId' };
 /** A write transaction on the push tables. */
 export type PushTransaction = WriteTransaction<ServerPushTables>;
 
-/** Tables of the server's half of encrypted push. Instants in Unix milliseconds. */
+/** Tables of the server side of encrypted push. Timestamps are in Unix milliseconds. */
 export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables, PushStatusTables {
   /**
    * One row per (user, `push_account_id`), with the active registration. The `pending_*` columns contain a registration
@@ -40,9 +40,9 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
   push_devices: {
     id: Generated<PushDeviceId>;
     user_id: UserId;
-    /** Decimal text. */
+    /** Decimal string. */
     push_account_id: PushAccountIdText;
-    /** Counts the registrations accepted from the phone. A job for an earlier registration changes nothing. */
+    /** Number of registrations accepted from the phone. A job for an earlier registration has no effect. */
     generation: number;
     /** Hash of the newest registration. It makes repeated registrations idempotent. */
     registration_hash: string;
@@ -85,7 +85,7 @@ export interface ServerPushTables extends ClientDeviceTables, RelayAccountTables
     last_error_at: number | null;
     last_error: string | null;
     last_rejection_at: number | null;
-    /** Why the relay last rejected a notification for a device, as text. */
+    /** Why the relay last rejected a notification for a device, as a phrase. */
     last_rejection: string | null;
     /** 0 while the relay has switched push off for the organization; `null` until the relay has reported a status. */
     can_push: number | null;
@@ -190,7 +190,7 @@ export const serverPushMigrations: MigrationSet = {
     },
     '0005-relay-devices-in-force': {
       async up(db: Kysely<unknown>): Promise<void> {
-        // Partial, because devices that were never active have no relay device.
+        // A partial index, because devices that were never active have no relay device.
         await db.schema.dropIndex('push_devices_relay_device').execute();
         await sql`create index push_devices_relay_device on push_devices (relay_device_id)
           where relay_device_id is not null`.execute(db);

@@ -4,7 +4,7 @@ import { clientDevicesOf } from '../client-devices/client-device-store.js';
 import { pushDevicesOf } from '../push-devices/push-device-store.js';
 import type { ServerPushOptions } from '../server-push-options.js';
 
-/** A user's registrations as they appear in the answer to `POST /register`. */
+/** A user's registrations, in the format of the response to `POST /register`. */
 export interface DeviceStates {
   readonly push_devices: Readonly<Record<string, PushDeviceStateOnWire>>;
   readonly devices: Readonly<Record<string, ClientDeviceOnWire>>;

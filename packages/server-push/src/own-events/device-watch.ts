@@ -4,7 +4,9 @@ import type { AnyTransaction, Signals } from '@waxwing/storage';
 import type { AddressedEvent } from '../server-push-options.js';
 
 const channel = 'server-push/devices';
-/** Each of a user's phones has one poll open at a time. Above this number, the user's oldest poll ends. */
+/**
+ * Maximum number of open polls per user. Above it, the user's oldest poll ends. Each phone has one poll open at a time.
+ */
 const maximumPollsPerUser = 20;
 
 /** Wakes a user's polls in all processes on the database when one of the user's registrations changes. */

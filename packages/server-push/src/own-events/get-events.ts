@@ -10,8 +10,8 @@ type Context = Pick<ServerPushContext, 'authenticate' | 'database' | 'deviceWatc
 
 /**
  * `GET /api/v1/events`, for hosts without a chat API. Waits until the state of the user's registrations differs from
- * the state identified by `last_event_id`, then answers with the state of all registrations. After 50 seconds without a
- * change, answers with a heartbeat.
+ * the state identified by `last_event_id`, then returns the state of all registrations. After 50 seconds without a
+ * change, returns a heartbeat.
  */
 export const getEvents = operation({
   method: 'GET',

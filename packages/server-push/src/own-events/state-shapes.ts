@@ -1,12 +1,14 @@
 import { z } from 'zod';
 
-/** One device of `push_devices` in the answer to `POST /register` (docs/protocol.md#push_device-events). */
+/**
+ * The state of one device in `push_devices`, in the response to `POST /register` (docs/protocol.md#push_device-events).
+ */
 export const pushDeviceShape = z.object({
   status: z.enum(['pending', 'active', 'failed']),
   error_code: z.string().nullable(),
 });
 
-/** One device of `devices` in the same answer (docs/protocol.md#device-events). */
+/** The state of one device in `devices`, in the response to `POST /register` (docs/protocol.md#device-events). */
 export const clientDeviceShape = z.object({
   push_key_id: z.number().int().nullable(),
   push_token_id: z.string().nullable(),

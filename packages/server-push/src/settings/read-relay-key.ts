@@ -20,8 +20,8 @@ export async function readRelayKey(settings: RelaySettings, { prefix }: AdminNam
 }
 
 /**
- * Finds a key of this project's relay in a text, even next to its label or in quotes. If there is none, a text of one
- * word may be the key of a different relay.
+ * Finds a key of this project's relay in a file's content, even next to its label or in quotes. If there is none,
+ * returns content that is a single word, which may be the key of a different relay.
  */
 function findKey(text: string): string | undefined {
   const keys = text.match(/(?<![0-9a-z])[0-9a-f]{64}(?![0-9a-z])/gi) ?? [];

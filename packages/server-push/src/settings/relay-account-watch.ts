@@ -16,7 +16,7 @@ export interface RelayAccountWatchOptions {
   readonly serverPush: { useRelay(account: RelayAccount): Promise<void> };
 }
 
-/** The account is also read at this interval, because a signal can be lost if a command ends right after its commit. */
+/** Interval of additional reads. A signal can be lost if a command ends right after its commit. */
 const readEveryMilliseconds = 10_000;
 
 /** Applies each change of the relay account in this process, without a restart. */
