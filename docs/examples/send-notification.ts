@@ -1,6 +1,6 @@
 import type { ServerPush, UserId } from '@waxwing/server-push';
 
-/** A text for a user, and the id with which the app finds it. */
+/** A text message for a user. The app finds the message by its id. */
 interface Notice {
   readonly messageId: number;
   readonly senderId: UserId;
