@@ -1,7 +1,7 @@
 import { integerParameter } from '@waxwing/service/http';
 import { z } from 'zod';
 
-/** In code points. */
+/** Maximum length of a description, in code points. */
 const maximumDescriptionCharacters = 1024;
 
 export const description = z

@@ -19,7 +19,9 @@ interface PieceRow<Owner extends number> {
   readonly last: UserId;
 }
 
-/** `ids` is a JSON array of the piece's members, because transferring many rows takes longer than finding them. */
+/**
+ * A {@link PieceRow} with the members as a JSON array in `ids`: transferring many rows takes longer than finding them.
+ */
 type ListRow<Owner extends number> = PieceRow<Owner> & { readonly ids: string };
 
 /**

@@ -16,8 +16,8 @@ export async function membersOfGroups(
 ): Promise<ReadonlyMap<GroupId, readonly UserId[]>> {
   const members = new Map<GroupId, UserId[]>(groupIds.map((id) => [id, []]));
   if (groupIds.length === 0) return members;
-  // A subquery for each group, because both databases would plan the join by reading the members of all groups. It
-  // aggregates the ids into one string, because transferring many rows takes longer than finding them.
+  // Uses a subquery for each group, because for a join, both databases would read the members of all groups. The
+  // subquery aggregates the ids into one string, because transferring many rows takes longer than finding them.
   const isActive = sql`(select is_active from users where users.id = member.user_id limit 1) = 1`;
   const rows = await reaching(db, groupIds)
     .selectFrom('reached')

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { possibleId } from '../permissions/id-lists.js';
 
-/** Parameter for profile values. Each value is a text, a list of user ids, or null, which removes the stored value. */
+/**
+ * Parameter for profile values. Each value is a string, a list of user ids, or null, which removes the stored value.
+ */
 export const profileValues = z.array(
   z.object(
     {

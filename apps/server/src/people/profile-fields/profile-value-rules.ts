@@ -23,7 +23,7 @@ export function isMarkdownType(type: ProfileFieldType): boolean {
   return type === types.SHORT_TEXT.id || type === types.LONG_TEXT.id;
 }
 
-/** Returns the ids in a value. Clients send a list or its JSON text. Returns `undefined` for any other value. */
+/** Returns the ids in a value. Clients send a list or its JSON encoding. Returns `undefined` for any other value. */
 export function listedIds(value: RequestedValue): readonly number[] | undefined {
   const list = typeof value === 'string' ? parseJsonOrUndefined(value) : value;
   if (!Array.isArray(list)) return undefined;
@@ -80,7 +80,7 @@ function checkedPeople(name: string, value: string | readonly number[], people: 
   return ids.length === 0 ? null : `[${ids.join(', ')}]`;
 }
 
-/** Returns whether a text is a valid date in ISO 8601 format. Year 0 is not allowed. */
+/** Returns whether a string is a valid date in ISO 8601 format. Year 0 is not allowed. */
 function isDay(text: string): boolean {
   const instant = /^(?!0000)\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(`${text}T00:00:00Z`) : undefined;
   return instant !== undefined && !Number.isNaN(instant.getTime()) && instant.toISOString().startsWith(text);

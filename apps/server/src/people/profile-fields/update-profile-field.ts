@@ -10,8 +10,8 @@ import { storeProfileField } from './profile-field-store.js';
 /**
  * `PATCH /api/v1/realm/profile_fields/{field_id}`: changes a field, except its type. Deletes values that select a
  * removed option. Publishes the fields to all users. Errors: UNAUTHORIZED_PRINCIPAL for requesters who are not
- * administrators; BAD_REQUEST for an unknown field, values that `createProfileField` rejects, and a change of the
- * name, hint or data of a well-known account.
+ * administrators; BAD_REQUEST for an unknown field, values that `createProfileField` refuses, and a change of the name,
+ * hint or data of a well-known account.
  */
 export const updateProfileField = operation({
   method: 'PATCH',

@@ -1,8 +1,8 @@
 const maximumUrlCharacters = 2048;
 
 /**
- * Returns whether a text is an absolute http or https URL of at most 2048 characters, without whitespace. Clients
- * render such texts as links.
+ * Returns whether a string is an absolute http or https URL of at most 2048 characters, without whitespace. Clients
+ * render such strings as links.
  */
 export function isWebUrl(text: string): boolean {
   return (

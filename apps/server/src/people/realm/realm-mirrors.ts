@@ -4,7 +4,7 @@ import type { GroupSettingValue } from '../permissions/group-setting-value.js';
 import type { RoleGroupName } from '../permissions/role-groups.js';
 import type { RealmSettingValues } from './realm-settings.js';
 
-/** The settings from which legacy fields are derived. */
+/** The settings that legacy fields are derived from. */
 export interface MirroredValues
   extends Pick<RealmSettingValues, 'topics_policy' | 'message_edit_history_visibility_policy'> {
   readonly can_mention_many_users_group: GroupSettingValue;

@@ -16,7 +16,7 @@ import {
 /** The role that may change a setting: administrators, or only owners. */
 type SettingGuardian = 'administrator' | 'owner';
 
-/** Describes an organization setting other than a permission. */
+/** The definition of an organization setting other than a permission. */
 export interface RealmSetting<Value> {
   readonly default: Value;
   /** Parses and validates the setting's value in a request. */
@@ -74,9 +74,9 @@ export const realmSettings = {
   moderation_request_channel_id: channel({
     since: 331,
   }),
-  /** The channel in which new channels are announced. -1 if no channel is set. */
+  /** The channel for announcements of new channels. -1 if no channel is set. */
   new_stream_announcements_stream_id: channel({ since: 241 }),
-  /** The channel in which new users are announced. -1 if no channel is set. */
+  /** The channel for announcements of new users. -1 if no channel is set. */
   signup_announcements_stream_id: channel({
     since: 241,
   }),
@@ -153,8 +153,8 @@ function channel(particulars: Particulars): RealmSetting<ChannelId> {
 }
 
 /**
- * Defines a setting that clients know but that is fixed on this server, so that a protection that the server lacks
- * does not look enabled.
+ * Defines a setting that clients know, but whose value is fixed on this server. Otherwise, clients could show a
+ * protection as enabled although the server lacks it.
  */
 function fixedFlag(value: boolean, reason: string, { since = 1 }: Particulars = {}): RealmSetting<boolean> {
   const parameter = booleanParameter.refine((wanted) => wanted === value, reason);

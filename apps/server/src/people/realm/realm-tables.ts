@@ -3,7 +3,7 @@ import type { Generated, Kysely } from 'kysely';
 
 /** Organization tables. Times are Unix milliseconds. */
 export interface RealmTables {
-  /** A single row, `id` 1. */
+  /** A single row with `id` 1. */
   realm: {
     id: number;
     uuid: string;

@@ -5,8 +5,8 @@ import { z } from 'zod';
 const maximumDays = 36_500;
 
 /**
- * Defines a parameter for message retention: a number of days, or one of `words`, plain or as JSON. It is parsed to the
- * days or to the word's meaning.
+ * Defines a parameter for message retention: a number of days, or one of `words`, plain or as JSON. The parsed value is
+ * the number of days, or the word's meaning.
  * @throws ProtocolError REQUEST_VARIABLE_INVALID with `var_name` and `bad_value` when it parses any other value.
  */
 export function retentionParameter<const Meaning extends number | null>(

@@ -54,7 +54,7 @@ export function oneOf<const Word extends string>(words: readonly [Word, ...Word[
     .meta({ openApi: { type: 'string', enum: [...words] } });
 }
 
-/** Defines a parser for a text of at most `characters` Unicode code points. */
+/** Defines a parser for a string of at most `characters` Unicode code points. */
 export function textOfAtMost(characters: number) {
   return z
     .string()

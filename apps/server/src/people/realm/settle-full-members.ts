@@ -8,7 +8,7 @@ import { readRealmSetting } from './realm-setting-store.js';
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
-/** Users per transaction. One for 100,000 users would hold up other requests for half a second. */
+/** Users per transaction. A single transaction for 100,000 users would block other requests for half a second. */
 const usersPerTransaction = 500;
 
 /**
@@ -25,7 +25,7 @@ export async function settleFullMembers(context: Context, signal: AbortSignal): 
   });
   for await (const page of pages) {
     if (signal.aborted) return;
-    // Lets other requests run. On SQLite, no statement waits for the event loop.
+    // Lets other requests run: on SQLite, statements do not yield to the event loop.
     await setImmediate();
     await settle(
       context,

@@ -40,11 +40,11 @@ interface Leniency {
 }
 
 /**
- * Returns whether a part of an address can be mistaken for a different text. True for invisible characters, symbols,
+ * Returns whether a part of an address can be mistaken for different text. True for invisible characters, symbols,
  * loose combining marks, compatibility forms such as fullwidth, mixed scripts, and text that as a whole looks like
- * ASCII, such as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters may
- * be mixed, as in the "Highly Restrictive" level of UTS 39. Pure ASCII is never deceptive. With `mayLookLatin`, words
- * in another alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
+ * ASCII, such as the Cyrillic сара (whole-script confusables of UTS 39, section 4). Latin and East Asian letters may be
+ * mixed, as in the "Highly Restrictive" level of UTS 39. Pure ASCII is never deceptive. With `mayLookLatin`, words in
+ * another alphabet may look like ASCII. With `isTurkic`, the dotless i counts as an ordinary letter.
  */
 export function isDeceptive(part: string, { mayLookLatin, isTurkic }: Leniency): boolean {
   const foreign = [...part].filter((character) => !/[\x20-\x7e]/.test(character));

@@ -6,7 +6,7 @@ import { isReservedAddress } from './reserved-identity.js';
 
 export const maximumAddressCharacters = 254;
 
-/** In UTF-8 octets (RFC 5321, section 4.5.3.1.1). */
+/** Maximum length of the part before the `@`, in UTF-8 octets (RFC 5321, section 4.5.3.1.1). */
 const maximumLocalPartOctets = 64;
 
 const wholeAddress = z.email({ pattern: z.regexes.rfc5322Email });
@@ -19,7 +19,7 @@ const asciiDomain = z.email({ pattern: z.regexes.html5Email });
 const turkicTopLevels: ReadonlySet<string> = new Set(['tr', 'az', 'kz']);
 
 /**
- * Returns whether a text is a valid email address for a user: at most 254 characters, at most 64 octets before the
+ * Returns whether a string is a valid email address for a user: at most 254 characters, at most 64 octets before the
  * `@`, no quoted part, and a domain name with a dot. Zod's patterns are for ASCII, so letters of other alphabets (RFC
  * 6531) count as `x`. No pattern accepts a colon, which would end the address in HTTP Basic credentials.
  */
@@ -36,9 +36,9 @@ export function isEmailAddress(text: string): boolean {
 
 /**
  * Rejects an email address that can be mistaken for another address. All code that sets a user's address calls this
- * function first and then {@link isEmailAddress}, which rejects texts that are not addresses.
- * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks
- * like an address of the server's own bots.
+ * function first and then {@link isEmailAddress}, which rejects strings that are not addresses.
+ * @throws ProtocolError BAD_REQUEST for an address with invisible or lookalike characters, and for one that looks like
+ * an address of the server's own bots.
  */
 export function requireOwnAddress(address: string): void {
   if (address.length > maximumAddressCharacters || !address.includes('@')) return;

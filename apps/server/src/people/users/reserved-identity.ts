@@ -18,10 +18,7 @@ const symbols = [...'abcdefghijklmnopqrstuvwxyz']
 const separators: ReadonlySet<string> = new Set(symbols.flatMap((each) => [...each]));
 const ignored = new RegExp(`[^\\p{L}\\p{N}${symbols.join('')}]`, 'gu');
 
-/**
- * A lookalike name may begin with one of these words, but not with several, because several could spell a real name,
- * such as Lola.
- */
+/** Words that may begin a lookalike name. Only one may, because several could spell a real name, such as Lola. */
 const articles = 'the a an le la les el los las der die das un une il'.split(' ');
 
 /** Words that may connect the two words of a reserved name, as in "Bot for notifications". */
@@ -70,7 +67,7 @@ interface Move {
 }
 
 /**
- * A state machine that accepts the spellings of reserved names, from state 0 to `end`. It reads a text in linear
+ * A state machine that accepts the spellings of reserved names, from state 0 to `end`. It reads a string in linear
  * time, whereas a regular expression could backtrack for hours.
  */
 interface Spellings {
@@ -143,7 +140,7 @@ function lookalikesOf(letter: string): ReadonlySet<string> {
   return new Set(found.map(fold));
 }
 
-/** Returns whether the state machine accepts the text. With `isSuffix`, only the end of the text has to match. */
+/** Returns whether the state machine accepts the string. With `isSuffix`, only the end of the string has to match. */
 function looksLike({ states: moves, end }: Spellings, text: string, { isSuffix = false } = {}): boolean {
   let states = new Set([0]);
   for (const character of fold(text).replace(ignored, '')) {

@@ -12,14 +12,14 @@ import {
 } from './address-visibility.js';
 import { toUser, type User } from './user-store.js';
 
-/** A user or bot with all fields of its record, including a deactivated one. */
+/** A user or bot, active or deactivated, with all fields of its record. */
 export interface UserDetails extends User, AddressOwner {
   readonly isActive: boolean;
   /** Unix milliseconds. */
   readonly joinedAt: number;
   /** IANA name; empty if not set. */
   readonly timezone: string;
-  /** URL of an uploaded avatar; `undefined` for the provider's. */
+  /** URL of an uploaded avatar; `undefined` for the provider's avatar. */
   readonly avatarUrl: string | undefined;
   readonly avatarVersion: number;
   readonly mayChangeAddresses: boolean;
@@ -119,7 +119,7 @@ export async function lockDetails({ db }: ServerTransaction, name: UserName, rea
   return row && fromRow(row);
 }
 
-/** Locks the bots of a user with a role above `role`, including deactivated ones, until the transaction ends. */
+/** Locks a user's bots whose role is above `role`, including deactivated bots, until the transaction ends. */
 export async function lockBotsAbove(
   { db }: ServerTransaction,
   ownerId: UserId,

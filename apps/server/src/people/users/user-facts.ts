@@ -18,7 +18,7 @@ export interface UserFacts {
   readonly isOnlyOwner: boolean;
   /** Whether names must be unique and another user has the requested name. */
   readonly isNameTaken: boolean;
-  /** Whether the requested address belongs to another active user, or has the form of a dummy address. */
+  /** Whether the requested address belongs to another active user, or has the format of a dummy address. */
   readonly isAddressTaken: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function isOnlyOwner(db: Transaction<ServerTables>, target: UserDet
   const owners = await db
     .selectFrom('users')
     .select('id')
-    // A literal, so that SQLite uses the index of owners.
+    // Uses a literal, so that SQLite can use the partial index of owners.
     .where('role', '=', sql.lit(roles.owner))
     .where('is_active', '=', 1)
     .where('is_bot', '=', 0)

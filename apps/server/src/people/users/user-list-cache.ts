@@ -23,7 +23,7 @@ export interface ReaderKind {
   readonly makesAvatars: boolean;
 }
 
-/** Enough for two lists of about 80,000 users each. */
+/** Maximum size of the cache. Enough for two lists of about 80,000 users each. */
 const defaultMaximumBytes = 64 * 1024 * 1024;
 
 /**
@@ -67,7 +67,7 @@ export class UserListCache {
 }
 
 /**
- * Joins the chunks to a JSON array. `own` replaces the reader's own record if it differs from the record that others
+ * Joins the chunks into a JSON array. `own` replaces the reader's own record if it differs from the record that others
  * see.
  */
 export function joinUsers({ chunks }: EncodedUsers, own?: ListedUser): EncodedJson<ListedUser[]> {

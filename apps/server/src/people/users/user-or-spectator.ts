@@ -17,7 +17,7 @@ export const userOrSpectator: ActorKind<SpectatorContext, Requester | undefined>
   codes: user.codes,
   async authenticate(context, head) {
     if (head.header('authorization') !== undefined) return user.authenticate(context, head);
-    // Rejects the request: `basicCredentials` throws if credentials are missing.
+    // Refuses the request: `basicCredentials` throws if credentials are missing.
     if (!hasPublicAccess(context, await readRealmSettings(context.database.db))) head.basicCredentials();
     return undefined;
   },

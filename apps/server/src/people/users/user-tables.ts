@@ -25,7 +25,7 @@ export interface UserTables {
     email_address_visibility: Generated<number>;
     /** IANA name; empty if not set. */
     timezone: Generated<string>;
-    /** URL of an uploaded avatar; null for the provider's. */
+    /** URL of an uploaded avatar; null for the provider's avatar. */
     avatar_url: string | null;
     /** Increases by one with each change of the avatar. */
     avatar_version: Generated<number>;
@@ -86,8 +86,8 @@ export async function findBotsAndOwners(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Rewrites `email_lower` by the current rule. Earlier versions stored the address in lower case. If two active users
- * now have the same key, the user with the lower id keeps it.
+ * Recomputes `email_lower` with the current rule. Earlier versions stored the address in lower case. If two active
+ * users now have the same key, the user with the lower id keeps it.
  */
 export async function renewAddressKeys(db: Kysely<unknown>): Promise<void> {
   const users = db as Kysely<UserTables>;
