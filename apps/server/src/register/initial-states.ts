@@ -27,7 +27,7 @@ import { clientDevicesState } from '../push/client-devices-state.js';
 import { pushDevicesState } from '../push/push-devices-state.js';
 import { emptyStates } from './empty-states.js';
 
-/** All parts of the initial state that `POST /register` can return, in the order in which they are read. */
+/** All parts of the initial state that `POST /register` can return, in the order they are read. */
 export const initialStates: readonly InitialState[] = [
   realmState,
   realmAboutState,

@@ -5,7 +5,7 @@ import {
   queueLifetimeMilliseconds,
 } from '../platform/event-queues/event-queue-store.js';
 
-/** Long enough for clients that sleep most of the time: a phone that wakes up twice a day keeps its queue. */
+/** The queue lifetime of phones, which sleep most of the time: a phone that wakes up twice a day keeps its queue. */
 const mobileSeconds = 12 * 60 * 60;
 
 const message = 'must be a non-negative number of seconds, or mobile';
@@ -24,8 +24,8 @@ export const idleQueueTimeout = z
   });
 
 /**
- * Returns how many milliseconds without a request a queue survives: the client's choice, clamped to the server's
- * bounds.
+ * Returns the time in milliseconds after which a queue without requests expires: the client's choice, clamped to the
+ * server's bounds.
  */
 export function queueLifetime(asked: {
   readonly queue_lifespan_secs: number;

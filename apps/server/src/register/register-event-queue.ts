@@ -29,7 +29,7 @@ import { readWithQueue } from '../platform/event-queues/read-with-queue.js';
 import { initialStates } from './initial-states.js';
 import { idleQueueTimeout, queueLifetime } from './queue-lifetime.js';
 
-/** After this time, clients may abort a poll. It is well above the server's long-poll timeout. */
+/** Time after which clients may abort a poll. It is well above the server's long-poll timeout. */
 const longPollPatienceSeconds = 90;
 
 const eventTypes = z.array(z.string('must be a list of strings').max(100), 'must be a list').max(100);
@@ -48,7 +48,7 @@ const states = initialStates.reduce((all, { shape }) => all.extend(shape.partial
  *
  * - `event_types`: the event types that the queue gets, as a JSON array. Default: all types.
  * - `fetch_event_types`: the event types whose initial state is returned. Default: the types of the queue.
- * - `apply_markdown`, `client_external_avatar`: the form of messages.
+ * - `apply_markdown`, `client_external_avatar`: the format of messages.
  * - `narrow`: the queue gets only matching messages.
  * - `all_public_streams`: the queue also gets the messages from all public channels.
  * - `idle_queue_timeout`: the queue expires after this time without a request. At least 600 seconds, at most a week;
@@ -131,8 +131,11 @@ export const registerEventQueue = operation({
         fetchStates({ ...context, nextTick, database: { db } }, held, asked);
       return { queueId, ...(await readWithQueue(context.database, queueId, read)) };
     };
-    const line = context.registerQueue;
-    const { queueId, result, lastEventId } = await line.run({ client: String(actor.id), signal }, register);
+    const { registerQueue } = context;
+    const { queueId, result, lastEventId } = await registerQueue.run(
+      { client: String(actor.id), signal },
+      register,
+    );
     return new EncodedAnswer({
       queue_id: queueId,
       last_event_id: lastEventId,
@@ -144,7 +147,7 @@ export const registerEventQueue = operation({
   },
 });
 
-/** Reads the initial state for unauthenticated clients. All of them count as one client in the fair queue. */
+/** Reads the initial state for unauthenticated clients. They all count as one client in the fair queue. */
 async function readForSpectator(
   context: ServerContext & Pick<StateContext, 'nextTick'>,
   asked: Asked & AskingClient,

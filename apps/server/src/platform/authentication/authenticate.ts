@@ -133,7 +133,7 @@ export const administrator = requesterKind({
 
 /**
  * Authenticates a request by email address and API key (HTTP Basic). Clients cannot distinguish an unknown address, a
- * deactivated user and a wrong key: all three get the same response after the same work.
+ * deactivated user and a wrong key: all three get the same response after the same amount of work.
  * @throws ProtocolError UNAUTHORIZED if the credentials are missing, INVALID_API_KEY if they are wrong.
  */
 export async function authenticateUser(database: ServerDatabase, head: RequestHead): Promise<KnownUser> {

@@ -12,14 +12,14 @@ export type EventQueueRow = Selectable<ServerTables['event_queues']>;
 /** An event as sent to clients. */
 export type EventOnWire = JsonObject & { readonly id: number; readonly type: string };
 
-/** The default lifetime of a queue without requests. Clients may request a longer one, up to the maximum below. */
+/** The default lifetime of a queue without requests. Clients may request a longer lifetime, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
-/** Polls update `last_used_at` at most this often, to save writes. */
+/** Minimum interval between two polls that update `last_used_at`. It saves writes. */
 export const noteUseAfterMilliseconds = 60_000;
 /** Maximum unacknowledged events of a queue. A queue that exceeds it is deleted, and its client must register again. */
 export const maximumEventsPerQueue = 1000;
-// At this limit, a new queue evicts the user's least recently used one.
+// At this limit, a new queue evicts the user's least recently used queue.
 const maximumQueuesPerUser = 50;
 
 /** Returns a user's live queue, or `undefined` if the queue does not exist, is expired or belongs to another user. */

@@ -28,7 +28,7 @@ export interface EventQueueTables {
     /** The value of `last_event_id` at a server's start. Null once the client polls again. See `server-start.ts`. */
     newest_at_start: number | null;
   };
-  /** Event texts, deduplicated: each text is stored once, regardless of the number of queues. */
+  /** Encoded events, deduplicated: each is stored once, regardless of the number of queues. */
   event_texts: {
     id: Generated<number>;
     /** JSON object without `id`. */
@@ -93,7 +93,7 @@ export async function addClientCapabilities(db: Kysely<unknown>): Promise<void> 
   await db.schema.alterTable('event_queues').addColumn('client_capabilities', text).execute();
 }
 
-/** Adds the columns that select which messages a queue gets, and in which form. */
+/** Adds the columns that select which messages a queue gets, and in which format. */
 export async function addMessageOptions(db: Kysely<unknown>): Promise<void> {
   const add = (name: string, value: number) =>
     db.schema

@@ -6,7 +6,7 @@ import type { ServerTables } from '../../tables.js';
 import type { KnownUser } from '../authentication/credential-store.js';
 import type { ClientCapability } from './client-capabilities.js';
 
-/** One part of the initial state in the response of `POST /register`. Clients keep it current with events. */
+/** One part of the initial state in the response to `POST /register`. Clients keep it current with events. */
 export interface InitialState<Shape extends z.ZodObject = z.ZodObject> {
   /** Sent to clients that fetch events of this type. */
   readonly eventType: string;
@@ -44,7 +44,7 @@ export interface StateContext extends Omit<ServerContext, 'database'> {
   nextTick(): Promise<void>;
 }
 
-/** Declares a part that is the same for all clients, including unauthenticated ones. */
+/** Declares a part of the initial state that is the same for all clients, including unauthenticated clients. */
 export function publicState<Shape extends z.ZodObject>({
   fetch,
   ...state

@@ -15,9 +15,9 @@ export type LockedQueue = EventQueueRow & {
   readonly is_owner_active: number;
 };
 
-/** Selects the queues to lock. */
+/** The selection of the queues to lock. */
 export interface QueuesAsked {
-  /** With `everyone`, selects all queues that request any of `types`. */
+  /** `everyone` means all queues that request any of `types`. */
   readonly userIds: ReadonlySet<UserId> | 'everyone';
   readonly types: readonly string[];
   /** Users whose expired queues are included. */

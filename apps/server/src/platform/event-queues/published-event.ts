@@ -28,9 +28,9 @@ export interface EventsForOwners extends QueueOwnersAsked {
   /** All types that `build` returns. */
   readonly types: readonly string[];
   /**
-   * Runs in the operation, after its changes. On PostgreSQL it may run again before the commit, for users who
-   * registered their first queue in the meantime. Users who are not in `owners` are dropped from the audiences. Not
-   * called if there are no owners.
+   * Builds the events for these owners. Runs in the operation, after its changes. On PostgreSQL, it may run again
+   * before the commit, for users who registered their first queue in the meantime. Users who are not in `owners` are
+   * dropped from the audiences. Not called if there are no owners.
    */
   build(owners: readonly QueueOwner[]): Promise<readonly PublishedEvent[]> | readonly PublishedEvent[];
 }

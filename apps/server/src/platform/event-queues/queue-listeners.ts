@@ -8,8 +8,8 @@ export type WaitEnd = 'notified' | 'timed-out' | 'gone';
 const channel = 'event-queues';
 
 /**
- * The polls in this process that are waiting for events. Notifications come from all processes. A queue has one
- * waiting poll per process: a newer poll replaces the older one.
+ * The polls in this process that are waiting for events. Notifications come from all processes. A queue has one waiting
+ * poll per process: a newer poll replaces the older poll.
  */
 export class QueueListeners {
   readonly #signals: Signals;
@@ -102,7 +102,7 @@ export class QueueListener {
     this.#wakes.emit('wake');
   }
 
-  /** Ends the current wait and all later ones. */
+  /** Ends the current wait and all later waits. */
   end(): void {
     this.#end = 'gone';
     this.#wakes.emit('wake');

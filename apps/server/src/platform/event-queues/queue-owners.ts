@@ -10,7 +10,7 @@ export interface QueueOwner {
   readonly role: Role;
 }
 
-/** Selects the owners of event queues. */
+/** A selection of the owners of event queues. */
 export interface QueueOwnersAsked {
   readonly types: readonly string[];
   /** An SQL condition on rows of `users`. Omitted for all users. */

@@ -25,7 +25,7 @@ export async function readWithQueue<Result>(
   read: (db: Kysely<ServerTables>) => Promise<Result>,
 ): Promise<ReadWithQueue<Result>> {
   // Waits for transactions that looked up queues before the new queue was committed: they may still commit changes
-  // without adding an event to it.
+  // without adding an event to the new queue.
   await database.db
     .transaction()
     .setAccessMode('read only')

@@ -1,9 +1,9 @@
 import { domainToUnicode } from 'node:url';
 
 /**
- * Returns the form of an email address that is compared and stored in `email_lower`. Ignores letter case, the
- * composition of accents, the dot of an i, and whether the domain is in Punycode. Two users cannot have addresses
- * that differ only in these ways.
+ * Returns the normalized form of an email address, which is stored in `email_lower` and used for comparisons. Ignores
+ * letter case, the composition of accents, the dot of an i, and whether the domain is in Punycode. Two users cannot
+ * have addresses that differ only in these ways.
  */
 export function addressKey(address: string): string {
   return readable(address).normalize('NFC').toLowerCase().replaceAll('ı', 'i');

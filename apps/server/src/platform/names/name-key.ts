@@ -1,6 +1,6 @@
 /**
- * Returns the form of a person's name that is compared and stored in `name_key`. Ignores letter case, width,
- * invisible characters and surrounding whitespace.
+ * Returns the normalized form of a person's name, which is stored in `name_key` and used for comparisons. Ignores
+ * letter case, width, invisible characters and surrounding whitespace.
  */
 export function nameKey(name: string): string {
   return name

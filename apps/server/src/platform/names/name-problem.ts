@@ -15,7 +15,7 @@ const rightToLeftScripts = scripts('Hebr', 'Arab', 'Syrc', 'Thaa', 'Nkoo', 'Adlm
 
 const cursive = `(?:(?=[\\p{L}\\p{M}])[${cursiveScripts}])`;
 const arabicLetter = '(?:(?=\\p{L})\\p{Script=Arab})';
-/** Right-joining and non-joining letters of Arabic look the same before a joiner. */
+/** Right-joining and non-joining letters of Arabic. A joiner after such a letter does not change its shape. */
 const endingLetters =
   '\\u0621-\\u0625\\u0627\\u0629\\u062f-\\u0632\\u0648\\u0671-\\u0677\\u0688-\\u0699\\u06c0\\u06c3-\\u06cb\\u06cd\\u06cf\\u06d2\\u06d3\\u06d5\\u06ee\\u06ef';
 const conjunct = `(?:(?=[\\p{L}\\p{M}])[${conjunctScripts}])`;
@@ -64,12 +64,12 @@ const directionMark = /[\u200e\u200f\u061c]/;
 const visible = new RegExp(`(?![${invisibleCharacters}])[\\p{L}\\p{N}\\p{P}\\p{S}]`, 'u');
 
 /**
- * Validates the characters of a name. Returns a sentence about the problem, in which `what` describes the name, such
- * as `channel name`, or `undefined` if the name is valid. The rules apply to all names: of people, groups, channels,
- * topics and so on. A name must have a visible character. It must not have control characters, line breaks,
+ * Validates the characters of a name. Returns `undefined` if the name is valid, otherwise a sentence about the problem.
+ * In the sentence, `what` describes the name, such as `channel name`. The rules apply to all names: of people, groups,
+ * channels, topics and so on. A name must have a visible character. It must not have control characters, line breaks,
  * private-use characters, or characters that override the text direction. Invisible characters are allowed only where
- * they change how a name looks, such as a joiner between Persian letters. Otherwise two different names could look
- * the same. Positions in the sentence count code points from 1. `end` is appended to the sentence about an invalid
+ * they change how a name looks, such as a joiner between Persian letters. Otherwise two different names could look the
+ * same. Positions in the sentence count code points from 1. `end` is appended to the sentence about an invalid
  * character.
  */
 export function nameProblem(what: string, name: string, end = '.'): string | undefined {
