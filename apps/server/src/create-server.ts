@@ -84,7 +84,7 @@ const maximumHeadBytes = 12 * realmLimits.max_message_length + 24 * 1024;
 const handlersPerActor = 3;
 
 /**
- * Assembles the server, opens its database and starts its jobs. If it fails, it closes everything that it opened.
+ * Assembles the server, opens its database and starts its jobs. On failure, closes everything that it opened.
  * @throws ConfigurationError or DatabaseUnusableError, with a message for the admin.
  */
 export function createServer(

@@ -85,7 +85,7 @@ export interface ServerTables
 export type ServerDatabase = DatabaseWithJobs<ServerTables>;
 export type ServerTransaction = WriteTransaction<ServerTables>;
 
-/** One list for all folders, because databases record migrations under these names. */
+/** The migrations of all folders, in one list, because databases record migrations under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'server',
   rowsOfNewDatabase: rowsOfRoleGroups,

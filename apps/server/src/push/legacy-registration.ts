@@ -3,7 +3,7 @@ import { noAnswer, operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { human } from '../platform/authentication/authenticate.js';
 
-// Apps without encryption register the phone's token in plain text. This server rejects these registrations: it sends
+// Apps without encryption register the phone's token in plain text. This server refuses these registrations: it sends
 // only encrypted notifications, and must not know tokens. No code here reads the token, so it is neither stored nor
 // logged.
 

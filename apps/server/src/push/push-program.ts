@@ -5,7 +5,7 @@ import type { ServerDatabase, ServerTransaction } from '../tables.js';
 import { withServerDatabase } from '../with-database.js';
 import { adminNames } from './admin-names.js';
 
-/** Returns the adapter through which the shared push commands access this server. */
+/** Returns the adapter that the shared push commands use to access this server. */
 export function pushProgram(terminal: Terminal): PushProgram {
   return {
     terminal,

@@ -2,8 +2,8 @@ import type { RealmPushStatusChange } from '@waxwing/server-push';
 import type { PublishedEvent } from '../platform/event-queues/published-event.js';
 
 /**
- * Builds the events for a change in push status (whether notifications are sent, and until when): one per changed
- * field.
+ * Builds the events for a change of the push status (whether notifications are sent, and until when). Returns one event
+ * per changed field.
  */
 export function pushStatusEvents({ canPush, endTimestamp }: RealmPushStatusChange): PublishedEvent[] {
   const values = {

@@ -52,7 +52,7 @@ export function addSendCommand(push: Command, terminal: Terminal): void {
     });
 }
 
-/** The results for which a phone was or will be notified. */
+/** The result statuses of phones that were notified or will be notified. */
 const reaches: ReadonlySet<string> = new Set(['sent', 'queued']);
 
 async function send(terminal: Terminal, text: TextToSend, waitSeconds: number): Promise<Sent> {

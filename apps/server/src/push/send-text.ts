@@ -33,7 +33,7 @@ export interface SentText {
   readonly messageId: number;
   /** Number of devices that the notification is sent to. */
   readonly devices: number;
-  /** The id under which the running server stores the relay's result for each device. */
+  /** The id of the report in which the running server stores the relay's result for each device. */
   readonly reportId: string;
 }
 

@@ -75,7 +75,7 @@ export const createInvitation = operation({
       role: (parameters.invite_as ?? roles.member) as Role,
       expiresAt: validFor === null ? undefined : now + validFor * minute,
       includesDefaults: parameters.include_realm_default_subscriptions ?? false,
-      // The parameter is a plain string, so the text `null` is the only way to send null.
+      // The parameter is a plain string, so the string `null` is the only way to send null.
       welcomeText: text === 'null' ? undefined : text,
       channelIds: parameters.stream_ids ?? [],
       groupIds: parameters.group_ids ?? [],

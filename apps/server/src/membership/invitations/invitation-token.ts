@@ -10,7 +10,7 @@ export function newInvitationToken(): Secret<string> {
   return new Secret(Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join(''));
 }
 
-/** Returns whether a text has the form of an invitation token. */
+/** Returns whether a string has the format of an invitation token. */
 export function isInvitationToken(text: string): boolean {
   return shape.test(text);
 }

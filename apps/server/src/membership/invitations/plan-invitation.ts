@@ -30,7 +30,7 @@ const roleNeeded: Partial<Record<Role, string>> = {
 
 /**
  * Validates the requested terms of an invitation.
- * @throws ProtocolError for the first rule that does not allow them.
+ * @throws ProtocolError for the first rule that the terms violate.
  */
 export function planInvitation(facts: InvitationFacts, requested: InvitationTerms): InvitationTerms {
   const { actor } = facts;

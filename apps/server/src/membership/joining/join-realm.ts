@@ -82,7 +82,7 @@ export async function joinRealm(
 interface Entered {
   /** The channels of the invitation, including the default channels if it includes them. */
   readonly entered: readonly Channel[];
-  /** The channel in which new users are announced; `undefined` if no channel is set or the channel is archived. */
+  /** The channel for announcements of new users; `undefined` if no channel is set or the channel is archived. */
   readonly announcements: Channel | undefined;
 }
 

@@ -26,12 +26,11 @@ type Context = Pick<ServerContext, 'addressFailures' | 'clock' | 'database' | 'h
 const waitAgainSeconds = 1;
 
 /**
- * Verifies a password. Checks wait in a queue that is fair to all clients. Each attempt counts against the name and
- * the client's address. An attempt does not count against the address if the sign-in succeeds or no password was
- * tested.
+ * Verifies a password. Checks wait in a queue that is fair to all clients. Each attempt counts against the name and the
+ * client's address. An attempt does not count against the address if the sign-in succeeds or no password was tested.
  * @throws ProtocolError AUTHENTICATION_FAILED for an unknown name, a person without a password and a wrong password,
- * all after the same work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT for a
- * name or address with too many failures, and if the queue is full.
+ * all after the same amount of work; USER_DEACTIVATED for a deactivated user with the correct password; RATE_LIMIT_HIT
+ * for a name or address with too many failures, and if the queue is full.
  */
 export async function provePassword(context: Context, claim: PasswordAttempt): Promise<VerifiedUser> {
   const { addressFailures, clock, hashQueue } = context;

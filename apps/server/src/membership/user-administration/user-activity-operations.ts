@@ -20,8 +20,8 @@ const off = z
   .optional();
 
 /**
- * Data that stock servers can delete when they deactivate a user. This server rejects such requests, because clients
- * must not believe that the data was deleted.
+ * Data that stock servers can delete when they deactivate a user. This server refuses such requests, so that clients do
+ * not believe that the data was deleted.
  */
 const deletions = z.object(
   {
