@@ -19,8 +19,8 @@ const hourMilliseconds = 60 * 60_000;
 const failedRetentionMilliseconds = 30 * 24 * hourMilliseconds;
 
 /**
- * Schedules the hourly cleanup of failed devices, old test notifications, old reports, and rate limits that are full
- * again. Call it before the jobs are started.
+ * Schedules the hourly cleanup of failed devices, old test notifications, old reports, and rate-limit allowances that
+ * are full again. Call it before the jobs are started.
  */
 export function schedulePushCleanUp({ database, clock, metrics }: PushCleanUpOptions): void {
   database.jobs.schedule('push-devices/remove-failed', hourMilliseconds, async (signal) => {

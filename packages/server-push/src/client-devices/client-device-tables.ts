@@ -18,7 +18,7 @@ export interface ClientDeviceTables {
     /** Number of tokens accepted from the phone. A job for an earlier token has no effect. */
     generation: number;
     push_key_id: PushKeyId | null;
-    /** Base64, with the byte that names the cipher. */
+    /** Base64. The first byte names the cipher. */
     push_key: string | null;
     /**
      * JSON array of recently replaced keys, newest first, as pairs of id and time of replacement. The phone still has

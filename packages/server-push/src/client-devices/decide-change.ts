@@ -38,8 +38,8 @@ interface ChangedDevice {
 const renewalAfterMilliseconds = 24 * 60 * 60_000;
 
 /**
- * Decides how a phone's requested change affects its device. Refuses the same changes as stock servers, in the same
- * order. `now` is in Unix milliseconds.
+ * Decides how a phone's requested change affects its device. Refuses the same changes as stock servers, and checks them
+ * in the same order. `now` is in Unix milliseconds.
  */
 export function decideChange(row: ClientDeviceRow, change: PushChange, now: number): Decision {
   if (change.kind === 'key') return decideKey(row, change.key, now);

@@ -8,7 +8,10 @@ import type { TokenKey } from './pending-tokens.js';
 /** Kinds of jobs that forward a token's registration to the relay. */
 export const tokenJobKinds = {
   common: 'client-devices/forward-token',
-  /** For users who already have many pending registrations. A separate kind, so that these do not delay other users. */
+  /**
+   * For users who already have many pending registrations. A separate kind, so that these users do not delay other
+   * users.
+   */
   further: 'client-devices/forward-further-token',
 } as const;
 

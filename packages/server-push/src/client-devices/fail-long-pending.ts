@@ -1,4 +1,4 @@
 import { failLongPendingTokens } from './pending-tokens.js';
 
-/** Fails pending newer-generation registrations whose job no longer exists. */
+/** The task that fails pending newer-generation registrations whose job no longer exists. */
 export const failingTokens = { name: 'client-devices/fail-long-pending', fail: failLongPendingTokens };

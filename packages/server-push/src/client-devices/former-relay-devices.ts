@@ -5,9 +5,9 @@ import { enqueueRemoval } from '../push-devices/remove-relay-devices.js';
 import type { PushTransaction, ServerPushTables } from '../tables.js';
 import type { ClientDeviceRow } from './client-device-state.js';
 
-// A token may replace an older-generation registration for which the relay still holds notifications. The phone still
-// has the key to decrypt them, so the registration is removed only once the relay holds no more notifications for it,
-// or immediately if the phone signs out.
+// A token may replace an older-generation registration while the relay still holds notifications for that registration.
+// The phone still has the key to decrypt them. The server therefore removes the registration only once the relay holds
+// no more notifications for it, or immediately if the phone signs out.
 
 type Database = Pick<DatabaseWithJobs<ServerPushTables>, 'jobs'>;
 

@@ -10,7 +10,7 @@ import { type FreedToken, freedBy, freedTokens, isAmong } from './freed-tokens.j
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Identifies one registration of one device. */
+/** The identity of one registration of one device. */
 export interface TokenKey {
   readonly id: ClientDeviceId;
   readonly generation: number;
@@ -74,7 +74,7 @@ interface StoredToken {
 
 /**
  * Activates a pending token. If several of the user's devices have this token, only the device that registered last
- * keeps it: they are the same phone, which would otherwise get every notification several times.
+ * keeps it: the devices are the same phone, which would otherwise get every notification several times.
  */
 export async function activateToken(
   transaction: PushTransaction,
@@ -142,7 +142,10 @@ async function dropTokens(db: PushTransaction['db'], rows: readonly ClientDevice
   await db.updateTable('client_devices').set(noToken).where('id', 'in', ids).execute();
 }
 
-/** Marks a pending registration as failed. Returns its event, or an empty array if it is no longer pending. */
+/**
+ * Marks a pending registration as failed. Returns its event, or an empty array if the registration is no longer
+ * pending.
+ */
 export async function failToken(
   { db }: PushTransaction,
   key: TokenKey,

@@ -14,9 +14,9 @@ import { removeAtRelay } from './remove-at-relay.js';
 type Context = Pick<ServerPushContext, 'authenticate' | 'clock' | 'database' | 'publish'>;
 
 /**
- * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device, for which a client
- * then registers a key and a token. If the user has the maximum number of devices, deletes the device without a token
- * that has been unused the longest.
+ * `POST /api/v1/register_client_device` (docs/protocol.md#register_client_device): creates a device. The client then
+ * registers a key and a token for the device. If the user has the maximum number of devices, deletes the device without
+ * a token that has been unused the longest.
  *
  * Refuses with UNAUTHORIZED or INVALID_API_KEY; with BAD_REQUEST for a bot, or if the user has the maximum number of
  * devices and all have a token.

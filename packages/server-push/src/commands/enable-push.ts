@@ -101,7 +101,7 @@ function readRelayUrl(text: string, { pushAccount }: AccountSettings, { prefix }
       `--relay has plain http to another machine, which shows the server key to any machine in between: use https, or set ${prefix}RELAY_PLAIN_HTTP=on if you trust the network.`,
     );
   }
-  // Normalized, because different spellings of the same URL would become separate accounts.
+  // Normalizes the URL, because different spellings of the same URL would become separate accounts.
   return url.href.replace(/\/+$/, '');
 }
 

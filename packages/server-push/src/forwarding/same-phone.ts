@@ -76,8 +76,8 @@ export function hasLaterAccepted(older: readonly LockedPushDevice[], date: numbe
 /**
  * Drops locked devices of the older generation in favor of a registration that the phone made at `date` (Unix
  * milliseconds) and that the relay has accepted. If the phone has registered a device again since then, and the relay
- * has not yet decided, drops only the device's active registration: the pending registration is forwarded and compared
- * again.
+ * has not yet decided on that registration, drops only the device's active registration: the pending registration is
+ * forwarded and compared again.
  */
 export async function dropReplaced(
   database: ForwardingDatabase,

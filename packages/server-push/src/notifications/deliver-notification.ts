@@ -32,7 +32,7 @@ export interface NewNotification {
   readonly content: NotificationContent;
   /** Deadline in Unix milliseconds; the notification is dropped after it. Default: in 24 hours. */
   readonly giveUpAt?: number;
-  /** If given, the relay's result for each device is stored under this id, for {@link readReport}. */
+  /** Id of the report that stores the relay's result for each device, for {@link readReport}. Default: no report. */
   readonly reportId?: string | undefined;
 }
 
@@ -47,8 +47,8 @@ interface Payload extends Pick<QueuedNotification, 'userId' | 'content' | 'repor
   /** Row names of the devices for which the relay accepted the notification in earlier jobs. */
   readonly taken?: string[];
   /**
-   * If present, the job notifies only this device, once the relay has the device's new registration. If absent, the job
-   * notifies all devices.
+   * The only device to notify, once the relay has the device's new registration. If absent, the job notifies all
+   * devices.
    */
   readonly again?: Recipient['row'];
   /** The trace that the notification belongs to, as a W3C `traceparent`. */
@@ -106,12 +106,13 @@ export function deliverNotificationHandler(
     if (sender === undefined) return { kind: 'done' };
     // While push is off, notifications are dropped, as on stock servers: the relay may leave push off for days.
     if (!(await readRealmPushStatus(database.db)).canPush) return { kind: 'done' };
-    // During an outage of the relay, the message may have been read or deleted. Its notification must not arrive after
-    // the request to remove it.
+    // During an outage of the relay, the message may have been read or deleted. The notification must not arrive after
+    // the request to retract it.
     const isStillWanted = async () =>
       content.type !== 'message' || (await isWanted(userId, content.messageId));
     if (!(await isStillWanted())) return { kind: 'done' };
-    // Reads pending registrations first: if the relay confirms one between the two reads, the second read finds it.
+    // Reads pending registrations first: if the relay confirms a registration between the two reads, the second read
+    // finds it.
     const isWaiting = again !== undefined && (await isRegistering(database.db, again));
     const left = (await sender.recipientsOf(userId)).filter((recipient) => {
       const name = rowName(recipient);
@@ -194,7 +195,7 @@ function awaitRegistration(
 ): JobOutcome<ServerPushTables> {
   const reason = "the phone's new registration waits for the relay";
   const retry = retryLater(job, { reason }, { ...options, capMilliseconds });
-  // A job past its deadline would become a dead letter, but there is nothing that an admin could do about it.
+  // A job past its deadline would become a dead letter, but an admin could do nothing about it.
   return retry.at < job.giveUpAt ? retry : endUnsent(options, payload);
 }
 

@@ -9,7 +9,7 @@ import type { PushRealm } from '../server-push-options.js';
 import type { MessageContent, NotificationContent } from './notification-content.js';
 import { jsonStringBytes, shortenToCodePoints, shortenToJsonBytes } from './shorten-text.js';
 
-/** Limits from docs/protocol.md#notification: code points in a message's text, and ids in a `remove`. */
+/** Limits from docs/protocol.md#notification: code points in a message's text, and ids in a `remove` notification. */
 const maximumContentCodePoints = 200;
 const maximumRemovedMessages = 200;
 

@@ -43,7 +43,8 @@ export async function registeredAgain(
   for (const { recipient, result } of taken) {
     if (result.status !== 'gone') continue;
     const { row, only, address } = recipient;
-    // Reads pending registrations first: if the relay confirms one between the two reads, the second read finds it.
+    // Reads pending registrations first: if the relay confirms a registration between the two reads, the second read
+    // finds it.
     const isAgain = async () =>
       (await isRegistering(db, row)) ||
       (await sender.recipientsOf(userId, only)).some(

@@ -120,7 +120,7 @@ async function takeCurrent(
 }
 
 /**
- * Whether the relay may accept other requests although it did not accept this one. A single device can make a stock
+ * Whether the relay may accept other requests although it did not accept this request. A single device can make a stock
  * relay fail.
  */
 function concernsRequest(failure: RelayRefusal | RelayRetry): boolean {

@@ -35,8 +35,8 @@ export function shortenToJsonBytes(text: string, maximum: number): string {
 }
 
 /**
- * Returns the UTF-8 size of a string's JSON encoding without quotes, as `JSON.stringify` escapes it (RFC 8259 section
- * 7).
+ * Returns the size of a string's JSON encoding in UTF-8 bytes, without quotes, as `JSON.stringify` escapes it (RFC 8259
+ * section 7).
  */
 export function jsonStringBytes(text: string): number {
   return Buffer.byteLength(JSON.stringify(text), 'utf8') - 2;

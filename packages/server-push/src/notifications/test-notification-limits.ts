@@ -11,9 +11,9 @@ const tables = ['push_devices', 'client_devices'] as const;
 type Table = (typeof tables)[number];
 
 /**
- * Applies the rate limits to a test notification to these devices of the user. Returns `undefined` if the limits allow
- * it, otherwise the number of seconds to wait. The limits are one test per device in 10 seconds, and 20 tests per user
- * and hour. The counts are stored in the database, so they survive a restart.
+ * Applies the rate limits to a test notification to these devices of the user. If the limits allow it, records it and
+ * returns `undefined`. Otherwise, returns the number of seconds to wait. The limits are one test per device in 10
+ * seconds, and 20 tests per user and hour. The counts are stored in the database, so they survive a restart.
  */
 export async function takeTestNotification(
   transaction: PushTransaction,

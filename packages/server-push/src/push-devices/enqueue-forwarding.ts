@@ -8,7 +8,10 @@ import type { RegistrationKey } from './pending-registrations.js';
 /** Kinds of jobs that forward an accepted registration to the relay. */
 export const registrationJobKinds = {
   common: 'push-devices/forward-registration',
-  /** For users who already have many pending registrations. A separate kind, so that these do not delay other users. */
+  /**
+   * For users who already have many pending registrations. A separate kind, so that these users do not delay other
+   * users.
+   */
   further: 'push-devices/forward-further-registration',
 } as const;
 

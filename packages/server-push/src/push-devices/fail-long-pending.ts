@@ -7,7 +7,7 @@ import { pushDeviceEvent } from './push-device-state.js';
 /** Name of the hourly task that fails PushDevices whose forwarding job no longer exists. */
 const name = 'push-devices/fail-long-pending';
 
-/** Fails pending older-generation registrations whose job no longer exists. */
+/** The task that fails pending older-generation registrations whose job no longer exists. */
 export const failingPushDevices = {
   name,
   async fail(transaction: PushTransaction, longPending: LongPending): Promise<AddressedEvent[]> {

@@ -7,7 +7,7 @@ import { type ChangedPushDevice, type FreedRelayDevice, freedBy } from './push-d
 
 type Reader = Kysely<ServerPushTables>;
 
-/** Identifies one registration of one PushDevice. */
+/** The identity of one registration of one PushDevice. */
 export interface RegistrationKey {
   readonly id: PushDeviceId;
   readonly generation: number;
@@ -49,7 +49,7 @@ const pendingAmong = fixedQuery<ServerPushTables, { readonly ids: string }, Push
     .where('pending_token_kind', 'is not', null),
 );
 
-/** Activates a pending registration. Returns `undefined` if it is no longer pending. */
+/** Activates a pending registration. Returns `undefined` if the registration is no longer pending. */
 export async function activateRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,
@@ -96,7 +96,7 @@ const putInForce = fixedQuery<ServerPushTables, InForce, ChangedPushDevice>((db,
     .where('generation', '=', parameter('generation')),
 );
 
-/** Marks a pending registration as failed. Returns `undefined` if it is no longer pending. */
+/** Marks a pending registration as failed. Returns `undefined` if the registration is no longer pending. */
 export async function failRegistration(
   transaction: PushTransaction,
   key: RegistrationKey,

@@ -12,7 +12,7 @@ export function pushDeviceStatus(
   return row.pending_token_kind === null ? 'active' : 'pending';
 }
 
-/** Returns when a PushDevice's newest registration was accepted, in Unix milliseconds. */
+/** Returns the time when a PushDevice's newest registration was accepted, in Unix milliseconds. */
 export function registeredAt(row: Pick<PushDeviceRow, 'registered_at' | 'changed_at'>): number {
   return row.registered_at ?? row.changed_at;
 }

@@ -173,9 +173,9 @@ export async function deletePushDevicesOf(
 
 /** Freed relay devices, grouped by whether they may be removed. Devices that are in use again are in neither list. */
 export interface SortedFreedDevices {
-  /** No active or pending registration uses these. */
+  /** Devices that no active or pending registration uses. */
   readonly free: readonly FreedRelayDevice[];
-  /** A pending registration of the same push account may get the same relay device. */
+  /** Devices that a pending registration of the same push account may get again. */
   readonly undecided: readonly FreedRelayDevice[];
 }
 

@@ -14,8 +14,8 @@ export const expiredCode = 'REQUEST_EXPIRED';
 
 const capMilliseconds = 60 * 60_000;
 const concurrency = 32;
-// Concurrency for users with many pending registrations. Low, so that these do not delay other users, here or on the
-// connections to the relay.
+// Concurrency for users with many pending registrations. Low, so that these users do not delay other users, here or on
+// the connections to the relay.
 const furtherConcurrency = 4;
 /**
  * Maximum number of a user's registrations in the common queue. It exceeds the number of phones that one person has.
@@ -84,7 +84,7 @@ export interface Forwarding<Key, Found extends OtherRegistrations, Registered> {
 }
 
 /**
- * Registers the handlers for both forwarding jobs. They retry until the relay accepts or finally refuses the
+ * Registers the handlers for both forwarding jobs. They retry until the relay accepts or permanently refuses the
  * registration, or until a day has passed. A registration that is replaced or removed before then has no effect.
  */
 export function handleForwardingJobs<Key, Found extends OtherRegistrations, Registered>(

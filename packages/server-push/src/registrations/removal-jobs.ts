@@ -40,11 +40,11 @@ export interface Removing<Name> {
 
 /** Freed devices, grouped by the action that the relay should take. */
 export interface SortedNames<Name> {
-  /** To be removed, because no active or pending registration uses them. */
+  /** Devices to remove, because no active or pending registration uses them. */
   readonly free: readonly Name[];
-  /** Not yet decided, because a pending registration may get the same device. */
+  /** Devices to decide on later, because a pending registration may get the same device. */
   readonly undecided: readonly Name[];
-  /** Not removed, because other accounts share the device. The relay drops its queued notifications for this name. */
+  /** Devices to keep, because other accounts share them. The relay drops its queued notifications for these names. */
   readonly ended?: readonly Name[];
 }
 

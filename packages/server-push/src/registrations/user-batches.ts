@@ -15,9 +15,7 @@ interface Pending<Item> {
   readonly lockUser: PushActor['lockUser'];
 }
 
-/**
- * Why a change was not made: for example, the user was deactivated, or another process is changing the user's devices.
- */
+/** Why a change was refused: for example, the user was deactivated. */
 interface Failure {
   readonly kind: 'failed';
   readonly error: unknown;

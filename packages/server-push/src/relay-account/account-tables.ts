@@ -16,7 +16,7 @@ export interface RelayAccountTables {
      * - `disabled`: not in use; kept so that the server can return to the relay under the same id
      */
     state: 'joining' | 'enabled' | 'leaving' | 'disabled';
-    /** The host name under which the relay knows this server, with a port if it is not 443. */
+    /** This server's host name at the relay, with a port if it is not 443. */
     hostname: string;
     contact_email: string;
     /** The server key, encrypted by `sealServerKey`. */

@@ -51,7 +51,7 @@ const maximumMessageCharacters = 300;
  * Interprets the relay's response (docs/protocol.md#reading-the-relays-answers). Status 200 is success. Two kinds of
  * refusal are final: a code that `relayCodes` marks as final, with one of its statuses, and an unknown code with status
  * 400. Everything else is retried, because a proxy or another service at the relay's address must not make a
- *    registration fail permanently.
+ * registration fail permanently.
  */
 export function interpretAnswer<Schema extends z.ZodType>(
   received: ReceivedAnswer,

@@ -11,7 +11,7 @@ import type { PushAccountSettings } from './account-settings.js';
 
 /**
  * Reads the key that encrypts secrets in the database: 32 bytes as 64 hexadecimal digits.
- * @throws ConfigurationError if there is no key file, it is not private, or it contains something else.
+ * @throws ConfigurationError if there is no key file, it is not private, or it contains anything else.
  */
 export async function readSecretKey(
   { keyFile }: PushAccountSettings,
