@@ -38,8 +38,8 @@ export interface SentText {
 }
 
 /**
- * Sends a user a direct message from the Notification Bot. The running server encrypts its notification for each of
- * the user's devices, as for any message. Sends nothing if no device would be notified.
+ * Sends a user a direct message from the Notification Bot. The running server encrypts the message's notification for
+ * each of the user's devices, as for any message. Sends nothing if no device would be notified.
  * @throws CommandError if no device would be notified.
  * @throws ProtocolError BAD_REQUEST for an empty text.
  */

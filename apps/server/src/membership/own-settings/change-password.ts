@@ -47,8 +47,8 @@ export async function prepareNewPassword(
 }
 
 /**
- * Stores the new password of a locked user. Revokes the user's invitations, because someone who knew the old password
- * may have created them. API keys stay valid. Returns the number of revoked invitations.
+ * Stores the new password of a locked user. Revokes the user's invitations, because an attacker who knew the old
+ * password may have created them. API keys stay valid. Returns the number of revoked invitations.
  * @throws ProtocolError BAD_REQUEST if the old password was replaced in the meantime.
  */
 export async function storeNewPassword(

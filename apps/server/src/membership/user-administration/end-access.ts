@@ -12,9 +12,9 @@ import { revokeInvitationsOf } from '../invitations/revoke-invitations-of.js';
 export type AccessContext = Pick<ServerContext, 'clock' | 'database' | 'publish'>;
 
 /**
- * Ends every session of a locked user, including any opened by someone who stole the user's key or password. Removes
- * sign-in keys, event queues with their long polls, push devices, and invitations. Returns the number of revoked
- * invitations. The caller must replace the user's main API key.
+ * Ends every session of a locked user, including sessions that an attacker opened with a stolen key or password.
+ * Removes sign-in keys, event queues with their long polls, push devices, and invitations. Returns the number of
+ * revoked invitations. The caller must replace the user's main API key.
  */
 export async function endAccess(
   context: AccessContext,

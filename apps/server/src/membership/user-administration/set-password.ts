@@ -23,8 +23,8 @@ export interface UserWithNewPassword {
 }
 
 /**
- * Sets a user's password. Revokes the user's sign-in keys and invitations, and removes the user's push devices,
- * because someone who knew the old password may have created them.
+ * Sets a user's password. Revokes the user's sign-in keys and invitations, and removes the user's push devices, because
+ * an attacker who knew the old password may have created them.
  * @throws CommandError for an unknown address, a bot, and a password that is too short or too long.
  */
 export async function setPassword(

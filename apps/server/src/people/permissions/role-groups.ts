@@ -11,8 +11,8 @@ interface RoleGroupRow {
 }
 
 /**
- * The organization's role groups. Each is nested in the next one, except `role:nobody`. A migration creates them:
- * adding one here needs a new migration.
+ * The organization's role groups. Each is nested in the next group, except `role:nobody`. A migration creates them:
+ * adding a group here needs a new migration.
  */
 export const roleGroups = [
   {

@@ -39,7 +39,7 @@ export async function listForUser(
   if (!(await seesAllUsers(database.db, reader))) return listSeen(context, reader, client);
   const { role } = reader;
   const { active, inactive } = await listOfKind(context, { role, makesAvatars });
-  // Users can read their own address even if their role cannot. Their own record then differs from the one in the
+  // Users can read their own address even if their role cannot. Their own record then differs from the record in the
   // shared list.
   const isOwnDifferent = !readsAddress({ id: anotherId, role }, own);
   const profileDataOf = isOwnDifferent ? await readProfileData(database.db, [own.id]) : undefined;

@@ -2,7 +2,9 @@ import { fixedQuery } from '@waxwing/storage';
 import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../tables.js';
 
-/** Reads the version of all users and their profiles. It gets a new value whenever a user or a profile changes. */
+/**
+ * Reads the version of all users and their profiles. The version gets a new value whenever a user or a profile changes.
+ */
 export async function readUsersVersion(db: Kysely<ServerTables>): Promise<string> {
   const [row] = await versionOfUsers(db, {});
   if (row === undefined) throw new Error('the realm has no row');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The capabilities that the server uses. It ignores all others that clients send. */
+/** The capabilities that the server uses. The server ignores all other capabilities that clients send. */
 const knownCapabilities = [
   'include_deactivated_groups',
   'archived_channels',

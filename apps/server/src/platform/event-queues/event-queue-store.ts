@@ -15,7 +15,7 @@ export type EventOnWire = JsonObject & { readonly id: number; readonly type: str
 /** The default lifetime of a queue without requests. Clients may request a longer lifetime, up to the maximum below. */
 export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
-/** Minimum interval between two polls that update `last_used_at`. It saves writes. */
+/** Minimum interval between two polls that update `last_used_at`, to save writes. */
 export const noteUseAfterMilliseconds = 60_000;
 /** Maximum unacknowledged events of a queue. A queue that exceeds it is deleted, and its client must register again. */
 export const maximumEventsPerQueue = 1000;
