@@ -35,7 +35,7 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
     /** Set if no URL is configured. `url` is then the address that this process listens on. */
     readonly hasDefaultUrl?: true;
   };
-  /** Maximum forwarded registrations per user per hour. */
+  /** Maximum number of registrations forwarded per user and hour. */
   readonly registrationsPerHour: number;
   readonly uploads: UploadsConfiguration;
   readonly dashboard: DashboardConfiguration;
@@ -45,11 +45,11 @@ export interface ServerConfiguration extends ListenConfiguration, AccountSetting
   readonly offersWebPublicChannels: boolean;
 }
 
-// Twice the maximum number of event queues per user, because each queue can have a long poll in addition to other
-// requests.
+// Default limit of concurrent requests per user: twice the maximum number of event queues, because each queue can have
+// a long poll in addition to other requests.
 const maximumRequestsPerUser = 100;
 const registrationsPerHourRange = { minimum: 1, maximum: 100_000 };
-// In minutes. The maximum is 100 years.
+// Validity of invitation links, in minutes. The maximum is 100 years.
 const validityRange = { minimum: 1, maximum: 52_704_000 };
 
 /**

@@ -85,7 +85,7 @@ const handlersPerActor = 3;
 
 /**
  * Assembles the server, opens its database and starts its jobs. On failure, closes everything that it opened.
- * @throws ConfigurationError or DatabaseUnusableError, with a message for the admin.
+ * @throws ConfigurationError or DatabaseUnusableError, whose message tells the admin what to do.
  */
 export function createServer(
   configuration: ServerConfiguration,
@@ -184,7 +184,10 @@ function createReadiness(
   return new Readiness({ database: () => database.check(), files: () => files.look() }, log);
 }
 
-/** Detects a restored database, so that clients do not reuse ids or event queues from before the restore. */
+/**
+ * Prepares for the case that the database was restored from a backup: lets `GET /events` end queues whose clients have
+ * events that the database lost, and prevents new devices from getting the ids of lost devices.
+ */
 async function expectRestoredDatabase(database: ServerDatabase, clock: Clock): Promise<void> {
   await noteServerStart(database);
   await raiseClientDeviceIds(database, clock);
@@ -203,7 +206,7 @@ async function startJobs(context: ServerContext, metrics: Metrics): Promise<void
   await database.jobs.start();
 }
 
-/** Subscribes to changes made by other processes in the same database. */
+/** Subscribes to signals from other processes on the same database. */
 async function listenToProcesses({ signals }: ServerDatabase, clock: Clock, closers: Closers) {
   const queueListeners = await QueueListeners.open(signals);
   closers.push(async () => queueListeners.close());

@@ -91,14 +91,14 @@ export const registerEventQueue = operation({
     /** Absent for unauthenticated clients. */
     user_id: z.number().int().optional(),
     event_queue_longpoll_timeout_seconds: z.number().int(),
-    /** How long the queue lives without a request. Absent for unauthenticated clients. */
+    /** Lifetime of the queue without a request. Absent for unauthenticated clients. */
     idle_queue_timeout_secs: z.number().int().optional(),
     ...states.shape,
   }),
   codes: ['BAD_REQUEST', 'BAD_NARROW'],
   async handle(context: ServerContext, request) {
     const { actor, parameters, signal } = request;
-    // Not refusable, because the event queue already exists when these ticks run.
+    // These ticks must not be refused: the event queue already exists when they run.
     const nextTick = () => request.nextTick({ isRefusable: false });
     const { event_types: types, fetch_event_types: fetched = types } = parameters;
     const { client_capabilities: capabilities = [], include_subscribers: includesSubscribers } = parameters;

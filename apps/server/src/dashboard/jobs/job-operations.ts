@@ -8,7 +8,7 @@ const path = '/admin/api/jobs/dead';
 const maximumShown = 100;
 const count = z.number().int();
 
-/** Lists the 100 oldest dead letters: jobs that were abandoned, with the reason. */
+/** Lists the 100 oldest dead letters: jobs that were given up, with the reason of each. */
 export const listDeadJobs = operation({
   method: 'GET',
   path,

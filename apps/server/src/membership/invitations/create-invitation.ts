@@ -22,7 +22,7 @@ import { planInvitation } from './plan-invitation.js';
 import { publishInvitations } from './publish-invitations.js';
 
 const minute = 60_000;
-// 100 years. With `null`, a link never expires.
+// Maximum validity: 100 years. With `null`, a link never expires.
 const maximumMinutes = 100 * 366 * 24 * 60;
 const maximumIds = 1000;
 

@@ -86,8 +86,8 @@ function readableChannel({ channels }: InvitationFacts, id: ChannelId): ChannelA
 }
 
 /**
- * Returns whether an invitation may include this channel. Default channels are always allowed, because new users join
- * them anyway.
+ * Returns whether an invitation may include this channel. A default channel needs no permission to add subscribers,
+ * because new users join it anyway.
  */
 function mayLeadInto(facts: InvitationFacts, id: ChannelId): boolean {
   const access = readableChannel(facts, id);

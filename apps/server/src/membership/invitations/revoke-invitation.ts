@@ -8,9 +8,9 @@ import { isAdministrator } from '../../platform/authentication/require-administr
 import { publishInvitations } from './publish-invitations.js';
 
 /**
- * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link. Takes effect before the response is
- * sent. Only the inviter and administrators may revoke it. Errors: BAD_REQUEST, with the same message for an
- * invitation that does not exist and one that the requester may not revoke.
+ * `DELETE /api/v1/invites/multiuse/{invite_id}`: revokes an invitation link. Takes effect before the response is sent.
+ * Only the inviter and administrators may revoke it. Errors: BAD_REQUEST, with the same message for an invitation that
+ * does not exist and for an invitation that the requester may not revoke.
  */
 export const revokeInvitation = operation({
   method: 'DELETE',

@@ -5,8 +5,8 @@ import type { ServerTransaction } from '../../tables.js';
 import { publishInvitations } from './publish-invitations.js';
 
 /**
- * Revokes all invitations of a locked user, or only those with a role above `above`, and publishes an event. Returns
- * the number of revoked invitations that had not expired.
+ * Revokes all invitations of a locked user, or only the invitations with a role above `above`, and publishes an event.
+ * Returns the number of revoked invitations that had not expired.
  */
 export async function revokeInvitationsOf(
   context: Pick<ServerContext, 'clock' | 'publish'>,

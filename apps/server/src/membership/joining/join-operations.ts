@@ -24,9 +24,8 @@ const path = '/join/{token}/';
 const page = { answer: noAnswer, answerType: 'text/html' } as const;
 
 /**
- * `GET /join/…/`: returns the sign-up page of an invitation link. Unknown, expired and revoked links get the same
- * 404. A client address that tries too many of these gets 429. With `joined`, returns the page that confirms a
- * sign-up.
+ * `GET /join/…/`: returns the sign-up page of an invitation link. Unknown, expired and revoked links get the same 404.
+ * A client address that tries too many such links gets 429. With `joined`, returns the page that confirms a sign-up.
  */
 export const getJoinPage = operation({
   method: 'GET',

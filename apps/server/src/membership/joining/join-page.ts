@@ -88,7 +88,8 @@ export function noInvitationPage(): RawAnswer {
 }
 
 /**
- * Renders the page for too many attempts, from one address or from all clients together. It states how long to wait.
+ * Renders the page for too many attempts, from one address or from all clients together. The page states how long to
+ * wait.
  */
 export function tooManyTriesPage(waitSeconds: number): RawAnswer {
   const minutes = Math.ceil(waitSeconds / 60);

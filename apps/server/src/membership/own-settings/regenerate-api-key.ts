@@ -22,7 +22,7 @@ export const regenerateApiKey = operation({
   async handle(context: ServerContext, { actor }) {
     const { apiKey, revokedInvitations } = await actor.change(
       (transaction) => replaceApiKey(context, transaction, actor.id),
-      // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
+      // Takes the exclusive row lock before the requester's shared lock: upgrading two shared locks would deadlock.
       async (transaction) => {
         await lockOwnDetails(transaction, actor);
       },

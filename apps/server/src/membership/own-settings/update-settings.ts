@@ -90,7 +90,7 @@ export const updateSettings = operation({
       },
       async (transaction) => {
         if (locksGroups) await lockGroups(transaction);
-        // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
+        // Takes the exclusive row lock before the requester's shared lock: upgrading two shared locks would deadlock.
         await lockOwnDetails(transaction, actor);
       },
       { isBatchFirst: locksGroups },

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 
-/** Failed sign-ins allowed from one address in 30 minutes. */
+/** Maximum number of failed sign-ins from one address in 30 minutes. */
 export const maximumAddressFailures = 100;
 const windowMilliseconds = 30 * 60_000;
-/** Maximum addresses with counted failures. When it is reached, the address with the oldest window is evicted. */
+/** Maximum number of addresses with counted failures. Above it, the address with the oldest window is evicted. */
 const maximumAddresses = 10_000;
 
 interface Failures {
@@ -16,7 +16,8 @@ export class AddressFailures {
   readonly #addresses = new LRUCache<string, Failures>({ max: maximumAddresses });
 
   /**
-   * Counts an attempt from the address. Returns `undefined` on success, or the seconds to wait if no attempt is left.
+   * Counts an attempt from the address. Returns `undefined` if the attempt is allowed, otherwise the number of seconds
+   * to wait.
    */
   take(address: string, now: number): number | undefined {
     const failures = this.#failuresOf(address, now);

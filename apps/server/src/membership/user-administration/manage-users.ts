@@ -37,7 +37,7 @@ export interface UserAdministration {
 
 /**
  * Runs the checks that need no database. Call this before opening the database, so that a mistake does not create an
- * empty one.
+ * empty database.
  * @throws CommandError for an address that is invalid or reserved, and for an invalid name.
  */
 export function checkUserToAdd(wanted: UserToAdd, { realm }: Pick<UserAdministration, 'realm'>): void {
@@ -99,7 +99,7 @@ export interface RotatedUser extends ProvisionedUser {
 }
 
 /**
- * Replaces all API keys of a user with a new one, removes the user's push devices and event queues, and revokes their
+ * Replaces all API keys of a user with a new key, removes the user's push devices and event queues, and revokes their
  * invitations.
  * @throws CommandError for an unknown address.
  */

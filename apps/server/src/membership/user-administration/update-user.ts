@@ -26,9 +26,9 @@ import { limitToRole } from './limit-to-role.js';
 
 /**
  * `PATCH /api/v1/users/{email}` (docs/chat-api.md, section 4) and `PATCH /api/v1/users/{user_id}`: an administrator
- * changes the name, role, address and profile of a user or bot. Atomic. The email address finds a user as in `getUser`.
- * Publishes events to users who can see the target. A demotion also revokes the user's invitations with a higher role
- * and lowers the role of the user's bots. Errors:
+ * changes the name, role, address and profile of a user or bot. Atomic. Finds the user by email address as `getUser`
+ * does. Publishes events to users who can see the target. A demotion also revokes the user's invitations with a higher
+ * role and lowers the role of the user's bots. Errors:
  *
  * - BAD_REQUEST if the requester is not an administrator, the user is unknown, a value is invalid or taken, or the
  *   change would demote the only owner or promote a guest to administrator or owner; also for a new address, unless the

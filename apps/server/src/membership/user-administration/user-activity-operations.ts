@@ -72,7 +72,7 @@ export const deactivateOwnUser = operation({
         if (target === undefined) throw noSuchUser();
         await deactivate(context, transaction, target);
       },
-      // Takes the exclusive row lock before the requester's shared one: upgrading two shared locks would deadlock.
+      // Takes the exclusive row lock before the requester's shared lock: upgrading two shared locks would deadlock.
       async (transaction) => {
         await lockGroups(transaction);
         await lockDetails(transaction, self, actor);

@@ -5,7 +5,10 @@ import type { PermissionTables } from '../permissions/permission-tables.js';
 import { roleGroups } from '../permissions/role-groups.js';
 import type { GroupTables } from './group-tables.js';
 
-/** Number of rows that {@link addRoleGroups} inserts, by table. Other tables reference the last table. */
+/**
+ * Number of rows that {@link addRoleGroups} inserts, by table, in an order that allows deleting them: the other tables
+ * reference the last table.
+ */
 export const rowsOfRoleGroups = {
   permissions: roleGroups.length * Object.keys(groupPermissions).length,
   user_group_subgroups: roleGroups.filter(({ subgroup }) => subgroup !== undefined).length,

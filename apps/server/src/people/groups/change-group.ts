@@ -10,7 +10,7 @@ import { listGroups } from './group-store.js';
 
 /**
  * Changes a group as decided by `plan`, and publishes events to all users, in one transaction. `rows` is the maximum
- * number of members that the change adds or removes. It defaults to the number of `userIds`.
+ * number of members that the change adds or removes. Default: the number of `userIds`.
  * @throws any error that `plan` throws.
  */
 export async function changeGroup(

@@ -36,7 +36,7 @@ export async function readGroupUses({ db }: ServerTransaction, groupId: GroupId)
     .select(['level', 'owner_id', 'name']);
   const permissions = await others
     .where('group_id', '=', groupId)
-    // A union, because with `or` PostgreSQL would read the permissions of all channels and groups.
+    // Uses a union, because with `or` PostgreSQL would read the permissions of all channels and groups.
     .union(others.where('group_id', 'in', unnamed))
     .orderBy('level')
     .orderBy('owner_id')

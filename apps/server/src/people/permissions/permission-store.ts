@@ -17,7 +17,7 @@ import { type RoleGroupName, roleGroups } from './role-groups.js';
 type Reader = Kysely<ServerTables>;
 type Writer = Transaction<ServerTables>;
 
-/** Identifies a permission of the organization (`ownerId` is `wholeRealm`), a channel, or a group. */
+/** A reference to a permission of the organization (`ownerId` is `wholeRealm`), a channel, or a group. */
 export type PermissionKey = {
   [Level in PermissionLevel]: {
     readonly level: Level;
@@ -231,7 +231,7 @@ function defaultGroup<Level extends PermissionLevel>(
   return groupName === 'creator' ? 'role:nobody' : groupName;
 }
 
-/** @throws Error if the database lacks the role group, which a migration creates. */
+/** Returns the id of a role group. @throws Error if the database lacks the group, which a migration creates. */
 export function roleGroupId(ids: ReadonlyMap<RoleGroupName, GroupId>, name: RoleGroupName): GroupId {
   const id = ids.get(name);
   if (id === undefined) throw new Error(`the database has no group ${name}`);

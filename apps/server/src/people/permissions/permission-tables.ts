@@ -10,7 +10,7 @@ export interface PermissionTables {
     /** The channel or group; {@link wholeRealm} for the organization. */
     owner_id: number;
     name: string;
-    /** A named group, or an unnamed one that only this permission uses. */
+    /** A named group, or an unnamed group that only this permission uses. */
     group_id: GroupId;
   };
 }

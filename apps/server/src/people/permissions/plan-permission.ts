@@ -68,7 +68,9 @@ export function checkedPermission(
   return value;
 }
 
-/** @throws ProtocolError BAD_REQUEST for the first user or group that is unknown or deactivated. */
+/**
+ * Checks that these users and groups exist and are active. @throws ProtocolError BAD_REQUEST for the first that is not.
+ */
 export function requireKnown(known: KnownReferences, { userIds, groupIds }: NamedReferences): void {
   for (const id of userIds) {
     const user = known.users.get(id);

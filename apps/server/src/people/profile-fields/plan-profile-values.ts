@@ -35,7 +35,7 @@ export interface PlannedValue {
 }
 
 /**
- * Validates requested values and returns the changed ones, removals first.
+ * Validates requested values and returns the values that change, removals first.
  * @throws ProtocolError BAD_REQUEST if the request violates a rule.
  */
 export function planProfileValues(

@@ -17,7 +17,7 @@ export function isProfileFieldType(id: number): id is ProfileFieldType {
   return Object.values(profileFieldTypes).some((type) => type.id === id);
 }
 
-/** Well-known sites for external accounts. A field for such a site gets these values instead of the client's. */
+/** Well-known sites for external accounts. A field for such a site gets these values instead of the client's values. */
 export const externalAccounts = {
   twitter: {
     name: 'Twitter username',

@@ -1,13 +1,13 @@
 /** Number of bytes in a MiB. */
 export const mebibyte = 1024 * 1024;
 
-/** Largest uploaded file, in MiB. */
+/** Maximum size of an uploaded file, in MiB. */
 export const maximumUploadMib = 100;
 
-/** Largest avatar of a user, in MiB. */
+/** Maximum size of a user's avatar, in MiB. */
 export const maximumAvatarMib = 5;
 
-/** Longest welcome message for new users, in characters. */
+/** Maximum length of the welcome message for new users, in characters. */
 export const maximumWelcomeCharacters = 8000;
 
 /** Body limit of requests with a welcome message, in bytes: a character takes up to twelve bytes in a form. */

@@ -37,7 +37,7 @@ const day = 24 * 60 * 60;
 /** A hundred years. */
 const maximumWaitingPeriodDays = 36_500;
 
-/** Means "no channel" in a setting that refers to a channel. */
+/** The value for "no channel" in a setting that refers to a channel. */
 export const noChannel = -1 as ChannelId;
 
 /** Organization settings other than permissions, with their defaults. */

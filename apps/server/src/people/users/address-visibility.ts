@@ -78,7 +78,7 @@ function effectiveVisibility({ isBot, visibility }: Pick<AddressOwner, 'isBot' |
   return isBot ? addressVisibility.everyone : visibility;
 }
 
-/** Caches the host of the last URL. There is usually one URL, and parsing it for every message is slow. */
+/** Caches the host of the last URL. There is usually only one URL, and parsing it for every message is slow. */
 let lastHost = { url: '', host: '' };
 
 /**

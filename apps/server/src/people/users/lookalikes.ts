@@ -59,8 +59,8 @@ const circles = 'ʘⴲⵀⵙꙩꙫꙭꙮꚙ𐌏⊕⊗⊛⊜⌽⌾⍉⍟⏺◍◐
 
 /**
  * Characters that look like a Latin letter at a glance, keyed by that letter in lower case. They include letters that
- * UTS 39 maps to it with a stroke or hook, small capitals, white and flag forms, turned letters, letters with a
- * similar shape, and digits, symbols and geometric shapes used as letters. Generators of decorated text also use
+ * UTS 39 maps to that letter with a stroke or hook, small capitals, white and flag forms, turned letters, letters with
+ * a similar shape, and digits, symbols and geometric shapes used as letters. Generators of decorated text also use
  * Chinese, Ethiopic and Thai letters. The long s looks like an f, but NFKD maps it to s, so it is compared as an s.
  */
 export const similarLetters: Readonly<Record<string, string>> = {

@@ -11,7 +11,7 @@ import { writeUser } from './user-record.js';
 import type { User } from './user-store.js';
 import { seeingUser } from './user-visibility.js';
 
-/** Publishes the same events to every user who can see the changed user. */
+/** Builds events that are the same for every user who can see the changed user. */
 export function eventsForSeeing(
   db: Kysely<ServerTables>,
   user: Pick<User, 'id' | 'isBot'>,

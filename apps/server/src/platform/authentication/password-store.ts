@@ -12,7 +12,7 @@ export interface PasswordUser {
 
 /**
  * Returns the person with this address and their password hash. If several people have had the address, prefers the
- * active one. Takes the same time if the address is unknown or the person has no password.
+ * active person. Takes the same time if the address is unknown or the person has no password.
  */
 export async function findPassword(
   db: Kysely<ServerTables>,
@@ -38,7 +38,7 @@ export async function findPassword(
   };
 }
 
-/** Returns whether this hash is still the person's current one. */
+/** Returns whether this hash is still the person's current hash. */
 export async function hasPasswordHash(
   db: Transaction<ServerTables>,
   userId: UserId,

@@ -10,7 +10,7 @@ export interface NameFailures {
   readonly forgetAt: number;
 }
 
-/** Attempts per name in 30 minutes. */
+/** Number of failed attempts in 30 minutes that locks a name. */
 const triesPerWindow = 5;
 const windowMilliseconds = 30 * 60_000;
 const maximumLockMilliseconds = 24 * 60 * 60_000;

@@ -7,7 +7,7 @@ export function isAdministrator(role: Role): boolean {
   return role === roles.owner || role === roles.administrator;
 }
 
-/** @throws ProtocolError UNAUTHORIZED_PRINCIPAL for users and bots that are neither administrators nor owners. */
+/** Checks that a user or bot is an administrator or owner. @throws ProtocolError UNAUTHORIZED_PRINCIPAL if not. */
 export function requireAdministrator({ role }: Pick<KnownUser, 'role'>): void {
   if (isAdministrator(role)) return;
   throw new ProtocolError('UNAUTHORIZED_PRINCIPAL', { message: 'Must be an organization administrator' });

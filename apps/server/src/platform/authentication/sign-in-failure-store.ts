@@ -11,9 +11,7 @@ export type TakenTry =
   /** A concurrent transaction is counting an attempt for the same name. */
   | { readonly kind: 'busy' };
 
-/**
- * Counts a sign-in attempt for a name ({@link planSignInTry}). The count is shared by all processes on the database.
- */
+/** Counts a sign-in attempt for a name ({@link planSignInTry}). All processes on the database share the count. */
 export async function takeSignInTry({ db }: ServerTransaction, name: string, now: number): Promise<TakenTry> {
   const digest = digestOf(name);
   if (!(await isLockFree(db, digest))) return { kind: 'busy' };

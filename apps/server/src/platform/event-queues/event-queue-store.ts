@@ -17,7 +17,9 @@ export const queueLifetimeMilliseconds = 10 * 60_000;
 export const maximumQueueLifetimeMilliseconds = 7 * 24 * 60 * 60_000;
 /** Minimum interval between two polls that update `last_used_at`, to save writes. */
 export const noteUseAfterMilliseconds = 60_000;
-/** Maximum unacknowledged events of a queue. A queue that exceeds it is deleted, and its client must register again. */
+/**
+ * Maximum unacknowledged events of a queue. A queue above this maximum is deleted, and its client must register again.
+ */
 export const maximumEventsPerQueue = 1000;
 // At this limit, a new queue evicts the user's least recently used queue.
 const maximumQueuesPerUser = 50;

@@ -118,8 +118,8 @@ async function addLateOwners(
 }
 
 /**
- * Adds events to queues, and deletes overfull queues and queues of deactivated users. Returns the ids of the changed
- * queues.
+ * Adds events to queues. Deletes overfull queues, and the queues of users whose access has ended. Returns the ids of
+ * the changed queues.
  */
 async function fillQueues(db: Db, events: readonly PublishedEvent[], now: number): Promise<string[]> {
   const userIds = audienceOf(events);
@@ -240,7 +240,7 @@ function wantedOf(
   });
 }
 
-/** Deletes overfull queues, which makes their clients register again, and queues of deactivated users. */
+/** Deletes queues that are overfull or whose user's access has ended. Their clients must register again. */
 async function endQueues(db: Db, queueIds: readonly string[]): Promise<void> {
   const rows = queueIds.map((queueId) => ({ queue_id: queueId }));
   await sql`
