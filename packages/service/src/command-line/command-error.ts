@@ -1,4 +1,4 @@
-/** Why a command failed: one sentence for the user that also says what to do. */
+/** Failure of a command. The message is one sentence that also tells the user what to do. */
 export class CommandError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

@@ -7,7 +7,7 @@ import { completionName } from './completion.js';
 import { refuseSecrets } from './refuse-secrets.js';
 import type { Terminal } from './terminal.js';
 
-/** Where a program's settings come from, other than the environment. */
+/** Prefix of a program's settings, and the file to read them from if the environment has none. */
 export interface ProgramSettings {
   /** Prefix of the setting names, such as `RELAY_`. */
   readonly prefix: string;
@@ -23,7 +23,7 @@ interface SettingsFile extends ParsedEnvironment {
 /** Variables that the PostgreSQL driver reads from the process environment, such as PGPASSWORD and PGPASSFILE. */
 const driverVariable = /^PG[A-Z]+$/;
 
-/** The terminal of one command. */
+/** The terminal of one command, which can read settings from an environment file. */
 export interface CommandTerminal extends Terminal {
   /** Reads the environment file before the command runs. Environment variables take precedence over the file. */
   begin(command: Command, settings: ProgramSettings): Promise<void>;

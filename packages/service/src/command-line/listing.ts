@@ -12,7 +12,7 @@ export interface ListFlags extends OutputFlags {
 export interface Listing<Row> {
   /** The JSON field that contains the rows. */
   readonly name: string;
-  /** The rows, read page by page while printing, so that they are never all in memory. */
+  /** The rows, read page by page while printing, so the process never holds all of them in memory. */
   readonly pages: AsyncIterable<readonly Row[]>;
   /** Returns a row as it appears in the JSON output. */
   machines(row: Row): object;
@@ -21,7 +21,7 @@ export interface Listing<Row> {
   readonly head: readonly string[];
   /** Returns a row's cells in the table. */
   people(row: Row): TableRow;
-  /** Printed instead of an empty table. Default: only the table header. */
+  /** Text to print instead of an empty table. Default: the table header alone. */
   readonly none?: string;
 }
 
@@ -59,8 +59,7 @@ async function* mapped<Row, Written>(
 }
 
 /**
- * Yields the JSON in pieces. Holds back each row until the next one is read, because a comma may follow only if there
- * is another row.
+ * Yields the JSON in pieces. Holds each row until the next one is read: only then is it known whether a comma follows.
  */
 async function* jsonPieces(
   name: string,

@@ -1,8 +1,8 @@
 import { fileTrouble } from '../config/file-trouble.js';
 
 /**
- * Handles errors on standard output. Ignores EPIPE, which occurs when a reader such as `head` exits. Reports any other
- * error in one sentence and sets the exit status to 1.
+ * Handles errors on standard output. Ignores EPIPE, which occurs when a reader such as `head` exits early. Reports any
+ * other error in one sentence and sets the exit status to 1.
  */
 export function watchOutput(name: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,12 +1,12 @@
 const silentMilliseconds = 2000;
 
-/** Shows a person at a terminal that a slow command is still running. */
+/** Tells a user at a terminal that a slow command is still running. */
 export interface Progress {
   /**
    * Starts the timer. `what` is the command as typed, such as `waxwing-relay keys move`; `doing` defaults to "running".
    */
   begin(what: string, doing?: string): void;
-  /** Waits for the user's answer to a question and returns it. The timer is paused during that time. */
+  /** Resolves to the user's answer to a question. Pauses the timer until then. */
   asking<Answer>(answer: Promise<Answer>): Promise<Answer>;
   end(): void;
 }

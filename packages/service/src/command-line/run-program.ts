@@ -26,14 +26,17 @@ export interface Program {
   readonly description: string;
   /** Returns the output of `--version`. */
   version(): string;
-  /** `run` resolves once the service is listening. */
+  /** The command that starts the service. `run` resolves once the service is listening. */
   readonly serve?: {
     readonly description: string;
     run(terminal: Terminal): Promise<void>;
     /** Returns the checks that `serve --check` runs. @throws ConfigurationError that lists wrong settings. */
     checks(terminal: Terminal): Promise<readonly StartCheck[]>;
   };
-  /** Adds commands that do not belong to a group. Called on every run, so load the code of a command only when it runs. */
+  /**
+   * Adds commands that do not belong to a group. Runs at every start, so load a command's code only when the command
+   * runs.
+   */
   addCommands?(program: Command, terminal: Terminal): void;
   groups(terminal: Terminal): readonly CommandGroup[];
   readonly settings: ProgramSettings;
@@ -85,7 +88,7 @@ async function commandOf(
       terminal.print(program.version());
       throw new CommanderError(0, 'commander.version', '');
     })
-    // Also wraps lines in narrow terminals, where they would otherwise break in the middle of words.
+    // Also wraps the help in narrow terminals, where lines would otherwise break in the middle of words.
     .configureHelp({ minWidthToWrap: 16 })
     .exitOverride()
     .configureOutput({

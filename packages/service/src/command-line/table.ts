@@ -38,14 +38,14 @@ export async function formatTable(terminal: TableTerminal, { head, rows }: Table
 export interface StreamedTable {
   readonly head: readonly string[];
   readonly pages: AsyncIterable<readonly TableRow[]>;
-  /** Printed instead of an empty table. */
+  /** Text to print instead of an empty table. */
   readonly none?: string | undefined;
 }
 
 /**
  * Like {@link formatTable}, but yields one piece of whole lines per page. The first page determines the column widths.
- * On a terminal, wider cells on later pages are wrapped. Otherwise they widen their column, so that `grep` finds each
- * cell on one line.
+ * On a terminal, wider cells on later pages are wrapped. Without a terminal, they widen their column, so `grep` finds
+ * each cell on one line.
  */
 export async function* tablePieces(
   { columns, isColoured = false }: TableTerminal,

@@ -26,7 +26,7 @@ export interface Terminal {
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;
-  /** Called with the location of a database that a command has changed. The location is printed after the result. */
+  /** Notes the location of a database that a command has changed. The location is printed after the result. */
   readonly noteChange?: ((location: string) => void) | undefined;
   /** Asks a yes/no question. Resolves to `undefined` without a terminal. */
   ask(question: string): Promise<boolean | undefined>;

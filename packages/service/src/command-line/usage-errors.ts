@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { hideSecrets } from '../config/misplaced-secret.js';
 
-/** Commander's error messages, with our wording for each. */
+/** Patterns of Commander's error messages, each with its replacement. */
 const sentences: readonly (readonly [RegExp, string])[] = [
   [/^unknown command '(.*)'\s*\(Did you mean (.*)\?\)$/s, 'there is no command "$1": did you mean "$2"?'],
   [/^unknown command '(.*)'$/s, 'there is no command "$1"'],

@@ -1,4 +1,4 @@
-/** Invalid configuration. The message has one sentence per problem, which also says what to do. */
+/** Invalid configuration. The message has one sentence per problem, which also says how to fix it. */
 export class ConfigurationError extends Error {
   readonly problems: readonly string[];
 

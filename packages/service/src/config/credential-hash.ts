@@ -1,7 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Secret } from './secret.js';
 
-/** Generates an API key or server key: 256 random bits as 64 hexadecimal digits, as stock clients expect. */
+/**
+ * Generates an API key or server key: 256 random bits as 64 hexadecimal digits, the format that stock clients expect.
+ */
 export function generateCredential(): Secret<string> {
   return new Secret(randomBytes(32).toString('hex'));
 }

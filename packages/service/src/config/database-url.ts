@@ -4,12 +4,12 @@ const authorityPattern = /^postgres(?:ql)?:\/\/([^/?#]*)([^?#]*)(.*)$/s;
 /** Driver parameters whose values may contain an `@`. */
 const parameterWithAt = /[?&](?:user|password)=[^@&#]*@[^@&#]*/g;
 
-/** How to fix a PostgreSQL URL that cannot be parsed, as a clause. */
+/** Clause that says how to fix a PostgreSQL URL that cannot be parsed. */
 export const databaseUrlRemedy =
   'write postgres://user:password@host:5432/database, with each of /, ?, #, @, : and % in the password as %2F, %3F, %23, %40, %3A and %25';
 
 /**
- * Explains in one sentence why a database URL cannot be used and what to do, without showing the URL. Also detects URLs
+ * Says in one sentence why a database URL cannot be used and how to fix it, without showing the URL. Also detects URLs
  * in which a driver would mistake part of the password for a host, port, database or file. Returns `undefined` for a
  * valid URL.
  */

@@ -12,8 +12,8 @@ export interface IntegerRange {
 }
 
 /**
- * Reads the environment variables that have a given prefix. Collects problems, so that they can all be reported
- * together. An empty variable counts as unset. Call {@link finish} last.
+ * Reads the environment variables that have a given prefix. Collects problems to report them together. An empty
+ * variable counts as unset. Call {@link finish} last.
  */
 export class EnvironmentReader {
   readonly #environment: Environment;
@@ -27,8 +27,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * Returns the variable's value, or `undefined` if it is unset. A secret is reported as a problem, because secrets
-   * belong in files, and settings contain the paths of those files.
+   * Returns the variable's value, or `undefined` if it is unset. Reports a value that looks like a secret as a problem:
+   * secrets belong in files, and settings contain only the paths of those files.
    */
   optional(name: string): string | undefined {
     const isNew = !this.#known.has(name);
@@ -89,8 +89,8 @@ export class EnvironmentReader {
   }
 
   /**
-   * Reads a database URL. It is a secret, because a PostgreSQL URL contains a password. Problem messages do not show
-   * it.
+   * Reads a database URL as a secret, because a PostgreSQL URL may contain a password. Problem messages do not show the
+   * URL.
    */
   databaseUrl(name: string, fallback: string): Secret<string> {
     const text = this.optional(name) ?? fallback;

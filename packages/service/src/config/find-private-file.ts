@@ -39,11 +39,11 @@ interface FileKind {
 }
 
 /**
- * Explains why a file must not be used as a private file, as the end of a sentence. It must be a regular file. Either
- * the process's user owns it and others have no permissions, or root owns it and at most its group may read it. This is
- * PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It allows secrets that
- * Kubernetes mounts with an fsGroup (owned by root, mode 0440) and systemd credentials, where the group bits are the
- * mask of an access control list (https://github.com/systemd/systemd/issues/29435).
+ * Explains why a file must not be used as a private file, as the end of a sentence. A private file must be a regular
+ * file. Either the process's user owns it and others have no permissions, or root owns it and at most its group may
+ * read it. This is PostgreSQL's rule for key files (https://www.postgresql.org/docs/current/ssl-tcp.html). It allows
+ * secrets that Kubernetes mounts with an fsGroup (owned by root, mode 0440) and systemd credentials, where the group
+ * bits are the mask of an access control list (https://github.com/systemd/systemd/issues/29435).
  */
 export function describeUntrustedFile(
   path: string,

@@ -12,7 +12,7 @@ export function makePrivateFolder(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Checked after any error, because for an existing folder, a read-only file system reports EROFS instead of EEXIST.
+    // Checked after any error: for an existing folder, a read-only file system reports EROFS instead of EEXIST.
     if (isFolder(path)) return;
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     const above = dirname(path);

@@ -65,7 +65,9 @@ export function isPrintablePath(text: string): boolean {
   return firstFolder !== undefined && dirname(text) !== '/' && existsSync(firstFolder);
 }
 
-/** Replaces in a message those `words` that may be secrets. A word may begin with the name of its option. */
+/**
+ * Hides those of the `words` in a message that may be secrets. A word may start with an option name, as in `--to=file`.
+ */
 export function hideSecrets(message: string, words: readonly string[]): string {
   const secrets = words
     .flatMap((word) => [

@@ -1,8 +1,7 @@
 /** Finds the name that is closest to a mistyped one. Returns `undefined` if no name is close enough to suggest. */
 export function nearestName(typed: string, names: Iterable<string>): string | undefined {
   let nearest: string | undefined;
-  // At least two, because two swapped letters count as two mistakes. With many more mistakes, a suggestion would be a
-  // guess.
+  // At least two, because two swapped letters count as two mistakes. A name with many more mistakes would be a guess.
   let allowed = Math.max(2, Math.floor(typed.length / 4));
   for (const name of names) {
     const mistakes = countMistakes(typed, name);

@@ -13,18 +13,18 @@ import { syncFolder } from './sync-folder.js';
 const openFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Far larger than any key, credential or key ring. Without a limit, reading a huge file would block the program for
+ * Size limit, far above any key, credential or key ring. Without it, reading a huge file would block the program for
  * seconds.
  */
 const maximumMebibytes = 16;
 const maximumBytes = maximumMebibytes * 1024 * 1024;
 
 /**
- * Reads a file that contains a secret. It must be a regular file that belongs to root or to this process's user, and
- * other users must not be able to read or write it. If root owns the file, its group may read it, unless the program
- * writes it. Links to the file must be equally safe. Returns its text without a byte-order mark.
+ * Reads a file that contains a secret and returns its text without a byte-order mark. The file must be a regular file
+ * that belongs to root or to this process's user, and other users must not be able to read or write it. If root owns
+ * the file, its group may read it, unless the program writes it. Links to the file must be equally safe.
  * @throws ConfigurationError if the file cannot be read, is larger than 16 MiB, or can be read or replaced by other
- * users
+ *   users
  */
 export async function readPrivateFile(
   path: string,
@@ -60,12 +60,12 @@ export async function readPrivateFile(
 
 function describeSize({ size }: { readonly size: number }): string | undefined {
   if (size <= maximumBytes) return undefined;
-  return `has ${size} bytes, more than the maximum of ${maximumMebibytes} MiB: check its path`;
+  return `is ${size} bytes, more than the maximum of ${maximumMebibytes} MiB: check its path`;
 }
 
 /**
  * Decodes UTF-8, or UTF-16 as written by PowerShell and Windows editors. Drops the byte-order mark that Windows
- * programs put first.
+ * programs write at the start of a file.
  */
 function decodeText(bytes: Uint8Array): string {
   const [first, second] = bytes;

@@ -1,4 +1,4 @@
-/** Checks something that the service needs at startup, such as a file. Does not need a running service. */
+/** Check of something that the service needs at startup, such as a file. Runs without a running service. */
 export interface StartCheck {
   /** Name of the check in output and metrics. */
   readonly name: string;

@@ -16,8 +16,8 @@ export function failedCheck(name: string, cause: string, remedy: string): Dashbo
 }
 
 /**
- * Converts readiness checks to dashboard checks. `remedies` contains a sentence for each check for which reading the
- * log is not enough.
+ * Converts readiness checks to dashboard checks. `remedies` contains a sentence for each check name. For other checks,
+ * the remedy is to read the log.
  */
 export function readinessChecks(
   states: ReadinessStates,

@@ -22,7 +22,7 @@ export interface DashboardPartsOptions {
   readonly tokenFile: string;
   /** Folder with the built page. */
   readonly pageFolder: string;
-  /** Reads the overview, which is the data of the next event. */
+  /** Reads the overview for the next server-sent event. */
   read(): Promise<unknown>;
 }
 

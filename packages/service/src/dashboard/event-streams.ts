@@ -20,8 +20,8 @@ interface OpenStream {
 }
 
 /**
- * The open streams of server-sent events, at most eight. Every five seconds, all streams get the same event. While no
- * stream is open, nothing is read. A stream ends when its session ends.
+ * The open streams of server-sent events, at most eight. Every five seconds, all streams get the same event. Reads
+ * nothing while no stream is open. A stream ends when its session ends.
  */
 export class EventStreams {
   readonly #options: EventStreamsOptions;
@@ -74,7 +74,7 @@ export class EventStreams {
       for (const { session } of this.#open) await sessions.check(session.hash);
       const text = `event: overview\ndata: ${JSON.stringify(await read())}\n\n`;
       for (const { output } of this.#open) {
-        // Backpressure: a client that is not reading misses this event.
+        // Backpressure: a client that is not reading skips this event.
         if (!output.writableEnded && !output.writableNeedDrain) output.write(text);
       }
       this.#troubleLog.end(() => log.info('the overview can be read again'));
@@ -94,8 +94,8 @@ export class EventStreams {
 }
 
 /**
- * Ends a stream within a second. Otherwise a client that does not read would keep the stream open, because `finish`
- * never fires.
+ * Ends a stream within a second. Without the time limit, a client that does not read would keep the stream open,
+ * because `finish` never fires.
  */
 function endStream(output: PassThrough): void {
   if (output.writableNeedDrain) {

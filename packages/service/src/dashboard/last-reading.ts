@@ -1,10 +1,10 @@
 import type { ReadinessStates } from '../http/index.js';
 import { answerWithin } from '../lifecycle/answer-within.js';
 
-// Long, because counting the rows of a large database takes seconds.
+// Counting the rows of a large database takes seconds.
 const patienceMilliseconds = 10_000;
 
-/** Caches the data that the overview last read from the database, to show it while the database is unavailable. */
+/** Caches the last overview data read from the database, to show it while the database is unavailable. */
 export class LastReading<Reading> {
   #last: Reading;
 

@@ -37,9 +37,9 @@ const visitor: ActorKind<unknown, Visitor> = {
 };
 
 /**
- * Starts a session and sets its cookie. Limits attempts per client address. All clients behind a proxy that is not
- * configured as trusted share one limit. The shared limit counts only wrong tokens, because otherwise those clients
- * could lock out the operator. Compares the token in constant time.
+ * Starts a session and sets its cookie. Compares the token in constant time. Limits attempts per client address. All
+ * clients behind a proxy that is not configured as trusted share one limit. The shared limit counts only wrong tokens;
+ * otherwise, those clients could lock out the operator.
  */
 export const signIn = operation({
   method: 'POST',
@@ -75,8 +75,8 @@ export const signIn = operation({
 });
 
 /**
- * Returns when the session expires, or `null` if there is no session. It does not return 401, because browsers would
- * log that as an error.
+ * Returns when the session expires, or `null` if there is no session. Does not return 401, which browsers would log as
+ * an error.
  */
 export const showSession = operation({
   method: 'GET',

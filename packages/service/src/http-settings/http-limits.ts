@@ -38,7 +38,7 @@ export interface HttpLimits {
   readonly idleTimeoutMilliseconds: number;
   /** Time limit for the client to receive the whole response. */
   readonly answerTimeoutMilliseconds: number;
-  /** Time limit for receiving the rest of a body after its request was answered. */
+  /** Time limit for receiving the rest of a body after the response was sent. */
   readonly unreadBodyTimeoutMilliseconds: number;
   /** Interval at which the timeouts are checked. */
   readonly checkEveryMilliseconds: number;
@@ -62,7 +62,7 @@ export const defaultHttpLimits: HttpLimits = {
   checkEveryMilliseconds: 1000,
 };
 
-/** What actors are called in a program's settings, and the default limit of in-flight requests per actor. */
+/** Name of the actors in a program's settings, and the default limit of in-flight requests per actor. */
 export interface ActorSetting {
   readonly actor: 'SERVER' | 'USER';
   readonly maximumRequests: number;

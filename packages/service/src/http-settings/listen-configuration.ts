@@ -13,7 +13,7 @@ export interface ListenConfiguration {
     | { readonly kind: 'not-configured' };
 }
 
-/** systemd and containers wait ten seconds longer than the maximum before they kill the process. */
+/** Allowed drain time. systemd and Kubernetes wait twenty seconds longer before they kill the process. */
 const drainSeconds = { minimum: 0, maximum: 60 } as const;
 const ports = { minimum: 0, maximum: 65_535 } as const;
 

@@ -21,7 +21,9 @@ export function listeningStartCheck({ host, port, metrics }: ListenConfiguration
   };
 }
 
-/** Briefly binds a UDP socket. The same rules apply to it, but it cannot conflict with a TCP listener. */
+/**
+ * Briefly binds a UDP socket. The same rules apply as for TCP, but a UDP socket cannot conflict with a TCP listener.
+ */
 async function requireUsable(host: string, port: number): Promise<void> {
   try {
     const { address, family } = await lookup(host);
@@ -34,7 +36,7 @@ async function requireUsable(host: string, port: number): Promise<void> {
       socket.close();
     }
   } catch (error) {
-    // Only the UDP port is in use, which does not matter because the service listens on TCP.
+    // Only the UDP port is in use. That does not matter, because the service listens on TCP.
     if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return;
     const trouble = describeListenTrouble(error);
     throw trouble === undefined ? error : new ConfigurationError([trouble]);

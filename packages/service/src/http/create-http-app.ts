@@ -71,7 +71,9 @@ const routerOptions = {
 const noCompilers = { buildValidator: refuseSchema, buildSerializer: refuseSchema };
 
 function refuseSchema(): never {
-  throw new Error('No route may have a schema of Fastify: declare parameters and answer of an operation.');
+  throw new Error(
+    'A route must not have a Fastify schema: declare the parameters and the answer in an operation.',
+  );
 }
 
 function requestKinds(operations: readonly ServedOperation[]) {

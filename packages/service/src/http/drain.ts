@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Readiness } from './health/readiness.js';
 
-/** Time for the first requests on the most recently accepted connections. */
+/** Time for the first requests to arrive on the most recently accepted connections. */
 const lingerMilliseconds = 1000;
 const maximumAcceptMilliseconds = 1000;
 const shortTickMilliseconds = 1;

@@ -13,7 +13,7 @@ const maximumReasonCharacters = 200;
 /** Content type of JSON responses. */
 export const json = 'application/json; charset=utf-8';
 
-/** Maps Fastify's error codes to ours, with a message if our default message does not say what to do. */
+/** Maps Fastify's error codes to protocol codes, with a message where the code's default message gives no remedy. */
 const fastifyCodes: Readonly<Record<string, readonly [ErrorCode, string?]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['PAYLOAD_TOO_LARGE'],
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['UNSUPPORTED_MEDIA_TYPE'],
@@ -45,8 +45,7 @@ export function unavailable(reason: string): ProtocolError {
 }
 
 /**
- * Returns why a valid request was refused, for its log line: the limit that was hit, or the resource that was
- * unavailable.
+ * Returns the reason to log for refusing a valid request: the limit that was hit, or the resource that was unavailable.
  */
 export function refusalReason({ httpStatus, cause, message }: ProtocolError): string | undefined {
   if (typeof cause === 'string') return cause;

@@ -1,6 +1,8 @@
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 
-/** Keeps the memory of an overloaded process below twice that of an idle process. */
+/**
+ * Maximum garbage in percent of the memory in use. Keeps an overloaded process below twice the memory of an idle one.
+ */
 const garbagePercent = 150;
 /** V8 collects smaller heaps earlier on its own. */
 const largeHeapBytes = 2 ** 31;

@@ -71,7 +71,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
   UND_ERR_SOCKET: hangsUp,
 };
 
-/** For certificates from an untrusted certificate authority, which many error codes report. */
+/** A certificate from an untrusted certificate authority. Many error codes report this problem. */
 const untrusted: Trouble = {
   step: 'tls',
   what: 'its certificate is not from a certificate authority that this machine trusts',
@@ -85,7 +85,7 @@ const noHandshake: Trouble = {
   remedy: 'check which versions of TLS and which certificates it accepts',
 };
 
-/** Why a connection failed. */
+/** The reason for a failed connection. */
 export interface ConnectTrouble {
   readonly step: ConnectStep;
   /** A description of the problem, with the error code to search for. */

@@ -6,9 +6,9 @@ import type { Log } from '../logging/create-logger.js';
 const timeoutMilliseconds = 5_000;
 
 /**
- * Tells systemd the state of this process (`sd_notify`), for units with `Type=notify`. Does nothing if `environment`
- * has no `NOTIFY_SOCKET`. A failure is only logged. Runs `systemd-notify`, because Node does not support Unix datagram
- * sockets, so the unit needs `NotifyAccess=all`.
+ * Notifies systemd of this process's state (`sd_notify`), for units with `Type=notify`. Does nothing if `environment`
+ * has no `NOTIFY_SOCKET`. Only logs a failure. Node does not support Unix datagram sockets, so this function runs
+ * `systemd-notify`, for which the unit needs `NotifyAccess=all`.
  */
 export async function notifySystemd(
   environment: Environment,

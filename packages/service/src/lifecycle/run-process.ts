@@ -49,8 +49,8 @@ export async function runProcess<Service extends RunningService>(
   const started = new Promise<Service>((resolve) => {
     hasStarted = resolve;
   });
-  // A listener exists if SIGUSR2 is used by Node's heap snapshot option. Otherwise this signal shuts the process down
-  // like the others.
+  // SIGUSR2 has a listener if Node's heap snapshot option uses it. Otherwise it shuts the process down like the other
+  // signals.
   const skip: ('SIGUSR2' | 'SIGHUP')[] = process.listenerCount('SIGUSR2') > 0 ? ['SIGUSR2'] : [];
   if (options.reload !== undefined && !process.stdout.isTTY) {
     skip.push('SIGHUP');

@@ -38,8 +38,8 @@ export class CauseLog<Cause extends object> {
   }
 
   /**
-   * Returns whether the occurrence was logged immediately. `details` describe only this occurrence, and override fields
-   * of the cause.
+   * Counts an occurrence. Returns whether it was logged immediately. `details` describe only this occurrence, and
+   * override fields of the cause.
    */
   note(exact: Cause, details: object): boolean {
     const { log, words, levelOf, other } = this.#options;

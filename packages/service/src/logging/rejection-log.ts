@@ -2,7 +2,7 @@ import type { DeliveryFault } from '@waxwing/protocol';
 import { CauseLog } from './cause-log.js';
 import type { Log } from './create-logger.js';
 
-/** Why a notification was not sent. */
+/** The reason why a notification was rejected, and who is at fault. */
 export interface Rejection {
   readonly reason: string;
   readonly fault: DeliveryFault;
@@ -31,7 +31,7 @@ export class RejectionLog {
     });
   }
 
-  /** Returns whether the rejection was logged immediately. `device` identifies the device. */
+  /** Counts a rejection. Returns whether it was logged immediately. `device` identifies the device. */
   note({ reason, fault, app }: Rejection, device: unknown): boolean {
     return this.#causes.note({ reason, fault, app }, { device });
   }

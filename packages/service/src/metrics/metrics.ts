@@ -93,7 +93,10 @@ export class Metrics {
     if (this.#httpSides.length > 1) return;
     const connections = this.gauge('waxwing_http_connections', 'Open connections');
     const requests = this.gauge('waxwing_http_requests_in_flight', 'Requests that are not answered yet');
-    const bytes = this.gauge('waxwing_http_body_bytes_in_flight', 'Bytes of the bodies of those requests');
+    const bytes = this.gauge(
+      'waxwing_http_body_bytes_in_flight',
+      'Body bytes of requests that are not answered yet',
+    );
     this.beforeScrape(async () => {
       const counts = this.#httpSides.map((side) => side());
       connections.set(sum(counts.map((side) => side.connections)));

@@ -4,7 +4,7 @@ import type { StartCheck } from '../config/start-check.js';
 import { answerWithin } from '../lifecycle/answer-within.js';
 import type { RunningService } from '../lifecycle/run-process.js';
 
-/** Where spans are sent. */
+/** Destination and sampling rate of spans. */
 export interface TracingConfiguration {
   /** OTLP endpoint over HTTP, such as `http://127.0.0.1:4318/v1/traces`. If `undefined`, no spans are sent. */
   readonly url: string | undefined;
@@ -58,7 +58,7 @@ export async function startTracing(
 ): Promise<RunningService> {
   if (url === undefined) return { close: async () => undefined };
   const { sdk, exporter } = await loadSdk(setting);
-  // Samples by trace id, so that programs with the same percentage record the same traces.
+  // Samples by trace id, so that programs with the same sampling rate record the same traces.
   const ratio = new sdk.TraceIdRatioBasedSampler(percent / 100);
   const provider = new sdk.NodeTracerProvider({
     resource: sdk.resources.resourceFromAttributes({

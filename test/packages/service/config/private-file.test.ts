@@ -96,7 +96,7 @@ describe('the text of a private file', () => {
       await writePrivateFile(path, '');
       truncateSync(path, size);
       await expect(readPrivateFile(path, 'a key')).rejects.toThrow(
-        `The file ${path} (a key) has ${size} bytes, more than the maximum of 16 MiB: check its path.`,
+        `The file ${path} (a key) is ${size} bytes, more than the maximum of 16 MiB: check its path.`,
       );
     },
   );

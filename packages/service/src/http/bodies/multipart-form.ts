@@ -11,9 +11,12 @@ import type { UploadedFile } from './uploaded-file.js';
 /** Maximum number of fields, including empty parts. */
 const maximumMultipartFields = 200;
 const maximumNameBytes = 100;
-/** Maximum size of the names and values of all fields sent with a file. These stay in memory while the file is streamed. */
+/**
+ * Maximum total size of the names and values of fields sent with a file. Fields stay in memory while the file is
+ * streamed.
+ */
 const maximumFieldBytes = 64 * 1024;
-/** The parser is fed in chunks, so that parsing stops soon after a form is refused. */
+/** Size of the chunks fed to the parser. Small, so that parsing stops soon after a form is refused. */
 const chunkBytes = 4096;
 const withoutBoundary =
   'The Content-Type of a multipart form must name its boundary, of 1 to 70 characters: multipart/form-data; boundary=x';
@@ -125,7 +128,7 @@ function readFields(contentType: string, options: FieldsToRead): BusboyInstance 
   const { entries, maximumFieldBytes: fieldSize, reject } = options;
   const { maximumFileBytes: fileSize = Number.POSITIVE_INFINITY } = options;
   const headers: BusboyHeaders = { 'content-type': contentType };
-  // Refuses an empty boundary, with which the parser would treat every line that starts with two hyphens as a boundary.
+  // With an empty boundary, the parser would treat every line that starts with two hyphens as a boundary.
   if (!/^.{1,70}$/s.test(headerParameters(contentType).get('boundary') ?? '')) throw refused(withoutBoundary);
   const parser = new Busboy({
     headers,

@@ -7,7 +7,7 @@ import { decodeUtf8, percentDecode } from './percent-encoding.js';
 /** The headers of one part of a multipart form. Names are in lowercase, and values have one character per byte. */
 type PartHeaders = Record<string, readonly string[] | undefined>;
 
-/** The stage of the parser that reads part headers. It is used because the parser's public events omit the charset. */
+/** The parser stage that reads part headers. Needed because the parser's public events omit the charset. */
 interface HeadParser {
   prependListener(event: 'part', listener: (part: NodeJS.EventEmitter) => void): this;
 }

@@ -51,7 +51,7 @@ export function acceptFiles(part: FastifyInstance): void {
 const ordinaryUrlCharacters = 16 * 1024;
 
 /**
- * Returns the memory used by a long URL in bytes, such as a URL with a message in its query string. Returns 0 for an
+ * Returns the memory that a long URL uses, in bytes, such as a URL with a message in its query string. Returns 0 for an
  * ordinary URL.
  */
 export function longUrlBytes(url = ''): number {
@@ -59,8 +59,8 @@ export function longUrlBytes(url = ''): number {
 }
 
 /**
- * Returns an upper bound for the memory used by the body, in bytes. It is 0 if there is no body, or if the body will be
- * refused as too large.
+ * Returns an upper bound for the memory used by the body, in bytes. Returns 0 if there is no body, or if the body will
+ * be refused as too large.
  */
 export function expectedBodyBytes(
   { headers, method }: Pick<FastifyRequest, 'headers' | 'method'>,

@@ -16,7 +16,7 @@ export interface Connection {
   readonly pipelined: Exchange[];
   /** The actor of the last authenticated request on the connection. */
   actor: string | undefined;
-  /** That actor's client key, built once. */
+  /** Client key of `actor`, built once per actor. */
   clientKey: string | undefined;
   /** The last answered request whose body has not completely arrived. */
   unread: UnreadBody | undefined;
@@ -25,8 +25,8 @@ export interface Connection {
   /** Number of bytes received by the end of the last request. */
   bytesBefore: number;
   /**
-   * When a request that could not be parsed was refused. All further bytes are discarded. Closing the socket instead
-   * would reset the connection, and the client would lose the response.
+   * When the server refused a request that it could not parse. All further bytes are discarded. Closing the socket
+   * instead would reset the connection, and the client would lose the response.
    */
   refusedAt: number | undefined;
 }

@@ -37,8 +37,8 @@ export interface ConnectionsOptions {
 }
 
 /**
- * Maximum number of connections beyond a limit that stay open for a single response: to a health check, or 503. A
- * further connection closes the oldest of them.
+ * Maximum number of connections beyond a limit. Each stays open for a single response: to a health check, or 503. One
+ * more connection closes the oldest of them.
  */
 const maximumSurplusConnections = 100;
 /** Fraction of the body byte limit that incomplete large heads may use. */
@@ -99,10 +99,10 @@ export class Connections {
       keepAliveTimeout: limits.idleTimeoutMilliseconds,
       connectionsCheckingInterval: limits.checkEveryMilliseconds,
       maxHeaderSize: limits.maximumHeadBytes,
-      // Node would refuse a request without Host with an empty body. A hook in the app refuses it instead.
+      // Otherwise, Node would refuse a request without Host with an empty body. A hook in the app refuses it instead.
       requireHostHeader: false,
     });
-    // Beyond this limit, Node silently drops fields, even Authorization. One extra field reveals an excess.
+    // Beyond this limit, Node silently drops fields, even Authorization. One more field makes an excess detectable.
     server.maxHeadersCount = maximumHeaderFields + 1;
     const receive: RequestListener = (request, response) => {
       if (!hasTooManyFields(request)) this.#receive(request, response, handle);
@@ -274,7 +274,9 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /** Closes late connections that Node's timeouts do not cover: surplus, or with unread bodies or responses. */
+  /**
+   * Closes late connections that Node's timeouts do not cover: surplus ones, and those with unread bodies or responses.
+   */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;

@@ -3,12 +3,14 @@ import type { Socket } from 'node:net';
 import { type ErrorCode, ProtocolError, refused } from '@waxwing/protocol';
 import { errorAnswer, wholeHeaders } from '../error-answer.js';
 
-/** Limits memory use, because a head with thousands of tiny fields takes up ten times its size. */
+/**
+ * Maximum number of header fields. Bounds memory use: a head with thousands of tiny fields takes up ten times its size.
+ */
 export const maximumHeaderFields = 100;
 /** Maximum length of the names and values of all header fields together. The path and query string do not count. */
 const maximumFieldCharacters = 16 * 1024;
 
-/** Our codes for errors from Node's HTTP parser. Any other error means a malformed request. */
+/** Protocol error codes for errors from Node's HTTP parser. Any other error means a malformed request. */
 const codes: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
   HPE_HEADER_OVERFLOW: 'REQUEST_HEADERS_TOO_LARGE',

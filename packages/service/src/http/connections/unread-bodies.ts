@@ -10,13 +10,13 @@ export interface UnreadBody {
   request: IncomingMessage | undefined;
 }
 
-/** If a body is larger than this, the rest of it is read slowly. */
+/** Maximum size of a body whose rest is read at full speed. The rest of a larger body is read slowly. */
 const smallBodyBytes = 64 * 1024;
 
 /**
- * Tracks requests that were answered before their bodies arrived. Most of these requests were refused after the head,
- * and their bodies arrived in the same packet. References to them are dropped at the end of the tick, so that the
- * young-generation garbage collector can free them. The rest of a large body is read slowly.
+ * Tracks requests that were answered before their bodies arrived. Most of them were refused after the head, and their
+ * bodies arrived in the same packet. Drops the references at the end of the tick, so that the young-generation garbage
+ * collector can free the requests. The rest of a large body is read slowly.
  */
 export class UnreadBodies {
   #new: UnreadBody[] = [];

@@ -18,8 +18,8 @@ const intervalMilliseconds = 60_000;
 const patienceMilliseconds = 1000;
 
 /**
- * Readiness check for the files that are needed the next time the process starts. Otherwise a running process would not
- * notice that a file is missing. Reads the files at most once a minute.
+ * Readiness check for the files that the process needs the next time it starts. Without it, a running process would not
+ * notice a missing file. Reads the files at most once a minute.
  */
 export class StartFileWatch {
   readonly #options: StartFileWatchOptions;

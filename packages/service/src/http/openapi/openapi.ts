@@ -174,7 +174,7 @@ function describeAnswer({ answer, answerType }: AnyOperation): Node {
   return { [answerType]: { schema: { type: 'string', format: 'binary' } } };
 }
 
-/** Describes a parameter's aliases, and the feature level that added it. */
+/** Describes a parameter's aliases, and the feature level that added the parameter. */
 function describeHistory({ aliases = {}, since = {} }: AnyOperation, name: string): Node {
   const others = Object.keys(aliases).filter((alias) => aliases[alias] === name);
   const level = (since as Readonly<Record<string, number | undefined>>)[name];
@@ -200,7 +200,7 @@ function refusals(codes: readonly ErrorCode[], statuses: Statuses): Node {
   );
 }
 
-/** Returns the `components` to which {@link refusals} refers. */
+/** Returns the `components` that {@link refusals} references. */
 function sharedRefusals(operations: readonly AnyOperation[], statuses: Statuses): Record<string, Node> {
   const all = operations.flatMap((declared) => byStatus(codesOf(declared), statuses));
   const alone = all.flatMap(([, [only, ...more]]) => (more.length === 0 ? [only] : []));

@@ -23,7 +23,7 @@ export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);
 
-/** Publishes an answer to the subscribers in this process. If there are none, does not call `answer`. */
+/** Publishes an answer to the subscribers in this process. Calls `answer` only if there are subscribers. */
 export function publishAnswer(answer: () => PublishedAnswer): void {
   if (answers.hasSubscribers) answers.publish(answer());
 }

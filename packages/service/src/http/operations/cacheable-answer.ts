@@ -27,9 +27,9 @@ export function cacheableAnswer(request: Pick<RequestHead, 'header'>, answer: Ca
 }
 
 /**
- * Returns headers that let a client keep a private copy of a response and revalidate it before each use. If `isCurrent`
- * is true, `If-None-Match` contains this version, so respond with 304. The ETag is weak, because a streamed list can
- * change while it is sent.
+ * Returns headers that let a client keep a private copy of a response and revalidate it before each use. `isCurrent` is
+ * true if `If-None-Match` contains this version; the caller then responds with 304. The ETag is weak, because a
+ * streamed list can change while it is sent.
  * @param version changes whenever the answer may change, for example with the client's permissions; printable ASCII
  */
 export function revalidation(request: Pick<RequestHead, 'header'>, version: string) {

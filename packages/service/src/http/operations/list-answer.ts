@@ -41,7 +41,8 @@ export interface Streaming {
 
 /**
  * Streams the answer's JSON. Its other fields and the `extra` fields follow the list. Writes nothing before the first
- * chunk, so that an earlier error can still produce an error response. The first chunk must already have begun.
+ * chunk, so that an earlier error can still produce an error response. The caller must already have begun the first
+ * chunk.
  */
 export function streamList(answer: ListAnswer, extra: JsonObject, streaming: Streaming): Readable {
   return Readable.from(writeList(answer, extra, streaming), { objectMode: false });

@@ -109,7 +109,7 @@ async function handle(
   let endPiece: (() => void) | undefined;
   let isStreaming = false;
   try {
-    // Parsing a large body blocks the event loop, so large bodies that arrive in one tick are parsed in separate ticks.
+    // Parsing a large body blocks the event loop. Large bodies that arrive in one tick are parsed in separate ticks.
     if (isLarge(request)) await scheduler.nextTick(exchange, true);
     const body = receiveBody(request, declared.bodyLimitBytes ?? defaultBodyLimitBytes);
     received.body = body instanceof Promise ? await body : body;

@@ -19,7 +19,7 @@ export interface RequestHead {
   header(name: string): string | undefined;
   /** Returns a query parameter; `undefined` if absent or repeated. */
   queryParameter(name: string): string | undefined;
-  /** Sets the actor's id for the log line and for per-actor limits. It must not be an e-mail address. */
+  /** Sets the actor's id for the log line and for per-actor limits. The id must not be an e-mail address. */
   setActor(actor: string): void;
 }
 
@@ -55,7 +55,7 @@ export interface OperationRequest<Parameters, Actor> {
   readonly actor: Actor;
   readonly parameters: Parameters;
   readonly head: RequestHead;
-  /** Aborted when the client disconnects, a newer request in the same lane replaces this one, or the service closes. */
+  /** Aborted when the client disconnects, a newer request replaces this one in the same lane, or the service closes. */
   readonly signal: AbortSignal;
   /** `undefined` if no file was sent, or if the operation accepts no file. */
   readonly file: UploadedFile | undefined;

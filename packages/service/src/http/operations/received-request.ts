@@ -83,7 +83,7 @@ export abstract class ReceivedRequest implements RequestHead {
 
   #rawParameters(): CollectedParameters {
     if (this.#raw === undefined) {
-      // Adds the query parameters to the form's own map. This is safe, because no other code reads that map.
+      // Adds the query parameters to the form's own map, which no other code reads.
       this.#raw = this.#body.kind === 'form' ? this.#body.entries : new Map();
       addUrlEncoded(this.#raw, this.queryText);
     }

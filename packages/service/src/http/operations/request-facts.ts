@@ -3,7 +3,7 @@ import type { Permit } from '../overload/concurrency-limiter.js';
 import type { FastifyOperationRequest } from './fastify-operation-request.js';
 import type { ServedOperation } from './served-operation.js';
 
-/** Our own state for a request, in addition to Fastify's. */
+/** State that the app keeps for a request, in addition to Fastify's. */
 export interface RequestFacts {
   readonly operation: ServedOperation | undefined;
   readonly received: FastifyOperationRequest;
@@ -17,7 +17,7 @@ export interface RequestFacts {
    * 503.
    */
   refused: string | undefined;
-  /** The client's address. Set after a failed authentication that may be an attempt to guess credentials. */
+  /** The client's address. Set only after a failed authentication that may be an attempt to guess credentials. */
   address: string | undefined;
   /** `undefined` before the operation's route is reached, and for operations without a concurrency limit. */
   permit: Permit | undefined;

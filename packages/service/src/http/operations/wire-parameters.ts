@@ -36,7 +36,7 @@ const jsonText = z.string().transform((text, context): unknown => {
       message: 'must not contain U+0000, an unpaired surrogate, or the name __proto__',
     });
   } catch {
-    // The error message already names the parameter. The JSON parser's message would add nothing.
+    // The error message already names the parameter, and the JSON parser's message would add nothing.
     context.addIssue({ code: 'custom', message: 'must be JSON' });
   }
   return z.NEVER;

@@ -183,7 +183,7 @@ export class FairScheduler {
     this.#pauses.charge(client, now - since, now);
   };
 
-  /** Waits until the next pause ends. New entries of other clients do not wait for it. */
+  /** Waits until the next pause ends. New entries from other clients do not wait for that. */
   #waitForPause(now: number): void {
     if (this.#timer !== undefined || this.#pending === 0) return;
     this.#timer = setTimeout(() => {
@@ -236,7 +236,7 @@ export class FairScheduler {
     entry.isOver = true;
     this.#pending -= 1;
     while (this.#refusable.first?.isOver) this.#refusable.take();
-    // Only refused entries are left. This drops them.
+    // Only refused entries are left in the queues. This call drops them.
     if (this.#pending === 0) this.#take(Number.POSITIVE_INFINITY);
     return entry;
   }

@@ -2,7 +2,7 @@ import { ProtocolError } from '@waxwing/protocol';
 import type { HttpLimits } from '../../http-settings/http-limits.js';
 import type { Exchange } from '../exchange.js';
 
-/** The limit because of which a request or connection was refused. Used as a metric label. */
+/** The limit that caused the refusal of a request or connection. Used as a metric label. */
 export type RefusalReason =
   | 'requests'
   | 'overload'
@@ -28,7 +28,7 @@ export interface InFlightCapsOptions {
 export interface SlotRequest {
   /** The authenticated actor; `undefined` for an unauthenticated client. */
   readonly actor: string | undefined;
-  /** A newer request of the same actor and lane replaces the older one. */
+  /** Lane of a long poll. A newer request of the same actor and lane replaces the older one. */
   readonly lane?: string | undefined;
   /** 0 for an unauthenticated client that has not yet sent its whole body. */
   readonly requests: 0 | 1;
@@ -41,7 +41,7 @@ interface Usage {
   bodyBytes: number;
 }
 
-/** A usage counter to which a slot adds, and the fraction of the body-byte limit that it may reach. */
+/** A usage counter that a slot adds to, and the fraction of the body-byte limit that the counter may reach. */
 interface Account {
   readonly usage: Usage;
   readonly partOfBytes: number;
@@ -104,7 +104,7 @@ export class InFlightCaps {
   }
 
   /**
-   * Returns the usage counters to which a request adds. An unauthenticated request without a body adds only to the
+   * Returns the usage counters that a request adds to. An unauthenticated request without a body adds only to the
    * total.
    */
   #accountsOf({ clientKey }: Exchange, { actor, bodyBytes }: SlotRequest): readonly Account[] {

@@ -14,8 +14,8 @@ const pipelinedPart = 1 / 10;
 const maximumReadAhead = 64 * 1024;
 
 /**
- * Caps pipelined requests, which are queued behind another request on their connection. Their heads and bodies take up
- * memory.
+ * Caps pipelined requests, which are queued behind another request on their connection. Without caps, their heads and
+ * bodies could use up memory.
  */
 export class PipeliningCaps {
   readonly #limits: Pick<HttpLimits, 'maximumRequestsInFlight' | 'maximumBodyBytesInFlight'>;

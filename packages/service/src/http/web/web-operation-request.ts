@@ -35,7 +35,7 @@ export class WebOperationRequest extends ReceivedRequest {
     this.pathParameters = parametersIn(pattern, path);
   }
 
-  /** The address that the host passes is the only one known. */
+  /** Equals `address`: no other address is known. */
   get nearestAddress(): string | undefined {
     return this.address;
   }
