@@ -2,8 +2,8 @@ import { type Expression, type Kysely, type RawBuilder, sql, type Transaction } 
 import { isPostgres } from './is-postgres.js';
 
 /**
- * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. Use it for decisions
- * that must not race but have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
+ * Takes the exclusive advisory lock `name` until the transaction ends; waits for other holders. For decisions that must
+ * not race but have no row to lock. A no-op on SQLite, which runs one write transaction at a time.
  */
 export async function lockExclusive<Tables>(db: Transaction<Tables>, name: string): Promise<void> {
   if (!isPostgres(db)) return;
@@ -20,10 +20,10 @@ export async function lockShared<Tables>(db: Transaction<Tables>, name: string):
 }
 
 /**
- * Returns a condition that tries to take the advisory lock `name` (a text or a column) until the transaction ends. It
- * is true if this transaction gets the lock, and false if another transaction holds it. It never waits, so it cannot
- * deadlock. In rare cases a hash collision makes it false although the lock is free. Always true on SQLite, which runs
- * one write transaction at a time.
+ * Returns a condition that tries to take the advisory lock `name` (a string or a column) until the transaction ends.
+ * The condition is true if this transaction gets the lock, and false if another transaction holds it. Never waits, so
+ * it cannot deadlock. In rare cases, a hash collision makes the condition false although the lock is free. Always true
+ * on SQLite, which runs one write transaction at a time.
  */
 export function tryLockExclusive<Tables>(
   db: Kysely<Tables>,

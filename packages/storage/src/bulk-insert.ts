@@ -10,7 +10,7 @@ import { type GivenColumns, type GivenRow, StatementOfRows } from './statement-o
 export class BulkInsert<Result = never> {
   readonly #run: <Tables>(db: Transaction<Tables>, rows: readonly GivenRow[]) => Promise<Result[]>;
 
-  /** @param build returns a query that inserts `rows`. The query may contain no other parameters. */
+  /** @param build returns a query that inserts `rows`. The query must not contain any other parameters. */
   constructor(
     db: Pick<Kysely<never>, 'getExecutor'>,
     columns: GivenColumns,

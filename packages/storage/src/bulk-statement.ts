@@ -1,10 +1,10 @@
 import type { Transaction } from 'kysely';
 import { rowsOfText } from './run-at-once.js';
 
-// Few batch sizes, so that the statement for each size stays prepared. Large batches need fewer executions.
+// Batch sizes. Large batches need fewer executions. Only four sizes, so that the statement for each stays prepared.
 const rowsPerStatement = [64, 16, 4, 1] as const;
 
-/** A statement for any number of rows. Runs them in batches of 64, 16, 4 and 1 rows, as few as possible. */
+/** A statement for any number of rows. Runs as few batches of 64, 16, 4 and 1 rows as possible. */
 export class BulkStatement<Result = never> {
   readonly #shapes: readonly { readonly size: number; readonly sql: string }[];
 

@@ -54,9 +54,9 @@ export function describeUncreatable(path: string): string | undefined {
 }
 
 /**
- * Explains why a database file is not private, and what to do: users other than root and this process's user can access
- * the file, SQLite's companion files or a symbolic link to the file. Returns `undefined` for private and for missing
- * files.
+ * Explains why a database file is not private, and what to do. A file is private if only root and this process's user
+ * can access the file, SQLite's companion files and any symbolic link to the file. Returns `undefined` for private and
+ * for missing files.
  */
 export function describeOpenness(path: string): string | undefined {
   const file = find(path);
@@ -73,12 +73,12 @@ function sentence(path: string, found: FoundPrivateFile | undefined): string | u
   return found?.problem === undefined ? undefined : `The database file ${path} ${found.problem}.`;
 }
 
-// Checks the file only by name: closing it would release all POSIX locks that this process has on it.
+// Checks the file without opening it: closing it would release all POSIX locks that this process has on it.
 function find(path: string): FoundPrivateFile | undefined {
   try {
     return findPrivateFile(path, { isWrittenByProgram: true });
   } catch {
-    // The file is missing or inaccessible. Opening it will report the reason.
+    // The file is missing or inaccessible. The error on opening it will say which.
     return undefined;
   }
 }

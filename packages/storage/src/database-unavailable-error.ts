@@ -1,9 +1,9 @@
-/** Value of the `Retry-After` header in answers to clients. */
+/** Value of the `Retry-After` header in responses to clients. */
 const retryAfterSeconds = 5;
 
 /**
  * The database is temporarily unreachable or out of space. The write was rolled back, unless the connection broke
- * during the commit: then the outcome is unknown. The caller can retry later; no restart is needed.
+ * during the commit; then the outcome is unknown. The caller can retry later without a restart.
  */
 export class DatabaseUnavailableError extends Error {
   readonly code = 'DATABASE_UNAVAILABLE';

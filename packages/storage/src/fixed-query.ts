@@ -11,16 +11,16 @@ class Placeholder {
   }
 }
 
-/** Runs the query with these parameter values. Returns its rows. */
+/** Function that runs the query with the given parameter values and returns its rows. */
 export type FixedQuery<Tables, Parameters, Row> = (
   db: Kysely<Tables>,
   parameters: Parameters,
 ) => Promise<Row[]>;
 
 /**
- * A query with fixed SQL text. It is built and compiled once per kind of database, because compiling takes longer than
- * running most queries. `build` gets each value as `parameter(name)`, a placeholder that it must not inspect. A value
- * computed from other values needs its own parameter.
+ * Returns a query with fixed SQL text. The query is built and compiled once per kind of database, because compiling
+ * takes longer than running most queries. `build` gets each value as `parameter(name)`, a placeholder that it must not
+ * inspect. A value computed from other values needs its own parameter.
  */
 export function fixedQuery<Tables, Parameters, Row>(
   build: (

@@ -23,12 +23,12 @@ interface KyselyConnection {
   withTables(): object;
 }
 
-/** The host application's connection to our database, with an open transaction. */
+/** A connection of the host application to Waxwing's database, with an open transaction. */
 export type ForeignConnection = PgConnection | SqliteConnection | KyselyConnection;
 
 /**
- * Runs `work` in our own transaction, or in the open transaction of a host's connection, which the host later commits
- * or rolls back. The host's commit sends no signal, so the next poll finds the changes.
+ * Runs `work` in a given transaction, or in the open transaction of a host's connection. The host later commits its
+ * transaction or rolls it back. The host's commit sends no signal, so the changes are found at the next poll.
  */
 export async function withinTransaction<Result>(
   within: AnyTransaction | ForeignConnection,
@@ -43,7 +43,7 @@ export async function withinTransaction<Result>(
   return result;
 }
 
-/** Returns a new object each time, because pending work is stored by object. */
+/** Returns a new object each time, because pending work is keyed by this object. */
 function kyselyOn(connection: ForeignConnection): object {
   if ('withTables' in connection) return connection.withTables();
   return new Kysely<never>({

@@ -46,11 +46,10 @@ const minimumShare = 32;
 // Roughly the duration of a commit. Waiting longer for other writes to join a batch would not pay off.
 const maximumBatchDelayMilliseconds = 10;
 /**
- * After this time, the remaining writes of a group move to the next group, so that one slow write delays only a few
- * others.
+ * Time limit of a group. The remaining writes move to the next group, so that one slow write delays only a few others.
  */
 const maximumGroupMilliseconds = 50;
-/** The same limit for writes that run synchronously, because these block the event loop until their commit. */
+/** Time limit of a group that runs synchronously. Lower, because it blocks the event loop until its commit. */
 const maximumBlockingMilliseconds = 25;
 const longestPauseMilliseconds = 1000;
 // After this many failed writes in a group, the remaining writes are committed one by one.
@@ -137,8 +136,8 @@ export class GroupCommit<Tables> {
   }
 
   /**
-   * Waits for more writes as long as each event-loop tick adds some (the last commit may have delayed them), up to a
-   * full batch and for at most 10 ms. Returns immediately if all pending writes are already batches.
+   * Waits for more writes while each event-loop tick adds some, because the last commit may have delayed them. Stops
+   * when the batch is full, or after 10 ms. Returns immediately if all pending writes are already batches.
    */
   async #collectBatch(): Promise<void> {
     const enough = this.#options.writers === 1 ? maximumWritesPerCommit : minimumShare;
@@ -223,7 +222,8 @@ export class GroupCommit<Tables> {
         beforeCommit: (action) => void lastSteps.push(action),
         afterCommit: (action) => void actions.push(action),
       };
-      // `stop` revokes this at the end of the transaction, so that a late query does not run in the next transaction.
+      // `stop` revokes the permission when the transaction ends, so that a late query does not run in the next
+      // transaction.
       const stop = runAtOnce && letRunAtOnce(db, runAtOnce);
       try {
         const results: unknown[] = [];

@@ -13,7 +13,7 @@ export interface MigrationSet {
    * the tables in this order violates no foreign keys.
    */
   readonly rowsOfNewDatabase?: Readonly<Record<string, number>>;
-  /** Whether several programs use this unit, so that its tables do not identify the program; default: no. */
+  /** Whether several programs use this unit. If so, its tables do not identify the program. Default: false. */
   readonly isShared?: boolean;
 }
 
@@ -33,8 +33,8 @@ export interface MigrationStatus {
 }
 
 /**
- * Migrates the tables of all units in one transaction. It first takes `lock`: if several processes start at the same
- * time, one migrates, and the others then find nothing to do.
+ * Migrates the tables of all units in one transaction, which first takes `lock`. If several processes start at the same
+ * time, one of them migrates, and the others then find nothing to do.
  *
  * @throws DatabaseUnusableError if a newer version has migrated the database, or if a migration fails (and is rolled
  * back)
@@ -50,7 +50,7 @@ export async function migrate<Tables>(
   });
 }
 
-/** Reads the status of each unit's migrations; changes nothing. */
+/** Reads the status of each unit's migrations. Changes nothing. */
 export async function readMigrationStatus(
   db: UntypedDatabase,
   sets: readonly MigrationSet[],

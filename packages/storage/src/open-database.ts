@@ -28,8 +28,8 @@ export interface OpenDatabaseOptions {
   /** Maximum PostgreSQL connections of this process, at least 2; default 10. */
   readonly connections?: number;
   /**
-   * If given, a missing or empty database is refused instead of created. The text ends the error message and says what
-   * to do.
+   * If given, a missing or empty database is refused instead of created. The error message ends with this text, which
+   * says what to do.
    */
   readonly remedyIfMissing?: string | undefined;
   /** Whether a SQLite file may also contain other programs' tables. By default, a file with such tables is refused. */
@@ -91,7 +91,7 @@ export interface Database<Tables> {
   hasWritten(): boolean;
   /** Size of SQLite's write-ahead log in bytes; `undefined` on PostgreSQL. */
   logBytes(): number | undefined;
-  /** Whether statements wait because all connections of this process are in use. Always false on SQLite. */
+  /** Whether statements are waiting because all connections of this process are in use. Always false on SQLite. */
   isPoolExhausted(): boolean;
   /** Closes the connections. Idempotent. */
   close(): Promise<void>;
@@ -109,7 +109,7 @@ const defaultConnections = 10;
 /**
  * Opens the database and migrates its tables (except in a `helping` thread).
  *
- * @throws DatabaseUnusableError with a sentence that says what to do.
+ * @throws DatabaseUnusableError whose message says what to do
  */
 export async function openDatabase<Tables>(options: OpenDatabaseOptions): Promise<Database<Tables>> {
   const { url, role, migrations, connections = defaultConnections, remedyIfMissing } = options;
@@ -195,8 +195,8 @@ export function missingFile(url: string): string | undefined {
 }
 
 /**
- * Reads the completed and pending migrations of each unit. Changes nothing. If the SQLite file is missing, all are
- * pending.
+ * Reads the completed and pending migrations of each unit. Changes nothing. If the SQLite file is missing, all
+ * migrations are pending.
  *
  * @throws DatabaseUnusableError if the database cannot be opened, or if its file could not be created
  */

@@ -15,17 +15,17 @@ export async function* readPages<Row>(
   } while (last !== undefined);
 }
 
-/** Selects the rows to list. */
+/** Filter for the rows to list. */
 export interface RowFilter {
-  /** Text that one of a row's texts must contain, ignoring letter case. */
+  /** Substring that at least one of a row's strings must contain, ignoring case. */
   readonly text?: string | undefined;
   /** Maximum number of rows; default: all. */
   readonly limit?: number | undefined;
 }
 
 /**
- * Yields the matching rows of each page. `textsOf` returns the texts to search in a row. Reads no further page once the
- * limit is reached.
+ * Yields the matching rows of each page. `textsOf` returns the strings of a row to search. Reads no further page once
+ * the limit is reached.
  */
 export async function* matchingRows<Row>(
   pages: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,

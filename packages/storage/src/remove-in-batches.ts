@@ -1,4 +1,4 @@
-/** Small enough that no batch delays other writes for long. */
+/** Rows per transaction. Small enough that no batch delays other writes for long. */
 const rowsPerBatch = 500;
 
 /**

@@ -1,7 +1,7 @@
-/** Bounds each read, so that a large table does not block other work. */
+/** Rows per read. Bounded, so that a large table does not block other work. */
 const rowsPerPage = 1000;
 
-/** How to read a table in the order of ids, and how to remove the rows that are due. */
+/** Callbacks that read a table in id order, and remove the rows that are due. */
 export interface PagedRemoval<Row extends { readonly id: number }> {
   /** Returns up to `limit` rows with ids greater than `after`. */
   read(after: number, limit: number): Promise<readonly Row[]>;

@@ -5,7 +5,7 @@ import { arrayText } from './postgres/array-text.js';
 // PostgreSQL gets arrays instead of JSON. The planner knows the length of an array, but assumes 100 rows for any JSON.
 // With that estimate it would scan a whole table of 10,000 rows.
 
-/** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or text without NUL. */
+/** Value type of a column of {@link rowsAsTable}: integers up to 2^53, or strings without NUL. */
 export type RowColumn = 'integer' | 'text';
 
 /**
@@ -86,8 +86,8 @@ export function listText<Tables>(db: Kysely<Tables>, values: readonly (string | 
 }
 
 /**
- * Returns the right-hand side of `in` for any number of values. They are one JSON parameter, so that the SQL text stays
- * the same.
+ * Returns the right-hand side of `in` for any number of values. The values are one JSON parameter, so the SQL text
+ * stays the same.
  */
 export function amongNumbers<Tables, Id extends number>(
   db: Kysely<Tables>,
@@ -103,7 +103,7 @@ export function amongNumbersOf<Tables, Id extends number>(db: Kysely<Tables>, js
     : sql<Id>`(select value from json_each(${json}))`;
 }
 
-/** Like {@link amongNumbersOf}, for texts. */
+/** Like {@link amongNumbersOf}, for strings. */
 export function amongTextsOf<Tables, Text extends string>(
   db: Kysely<Tables>,
   json: string,
@@ -114,8 +114,8 @@ export function amongTextsOf<Tables, Text extends string>(
 }
 
 /**
- * Aggregates a column of integers into a JSON array in ascending order, as text. Faster than
- * reading many rows one by one.
+ * Aggregates a column of integers into a JSON array in ascending order, as a string. Faster than reading many rows one
+ * by one.
  */
 export function ascendingNumbers<Tables>(db: Kysely<Tables>, column: string): RawBuilder<string> {
   const values = sql.ref(column);
@@ -129,7 +129,7 @@ export function numbersIn<Tables>(db: Kysely<Tables>, column: string, name: stri
   return elementsIn(db, column, name, 'bigint');
 }
 
-/** Like {@link numbersIn}, for an array of texts. */
+/** Like {@link numbersIn}, for an array of strings. */
 export function textsIn<Tables>(db: Kysely<Tables>, column: string, name: string): RawBuilder<unknown> {
   return elementsIn(db, column, name, 'text');
 }

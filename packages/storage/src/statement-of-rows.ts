@@ -4,7 +4,7 @@ import { keepPrepared } from './postgres/prepared-statements.js';
 import type { RowColumn } from './rows-as-table.js';
 import { rowsOfText } from './run-at-once.js';
 
-/** Names and types of the columns of given rows. Integers and texts may be null. */
+/** Names and types of the columns of given rows. Integers and strings may be null. */
 export type GivenColumns = Readonly<Record<string, RowColumn>>;
 
 /** Returns the names of the columns, in the order of a row's values. */
@@ -21,14 +21,16 @@ export interface StatementOfRowsOptions {
 }
 
 /**
- * A PostgreSQL statement for any number of rows. The rows are passed as one array per column, so the text is short and
- * always the same.
+ * A PostgreSQL statement for any number of rows. The rows are passed as one array per column, so the SQL text is short
+ * and always the same.
  */
 export class StatementOfRows<Result = never> {
   readonly #text: string;
   readonly #columns: number;
 
-  /** @param build returns the statement, given a query for `rows`. The statement may contain no other parameters. */
+  /**
+   * @param build returns the statement, given a query for `rows`. The statement must not contain any other parameters.
+   */
   constructor(
     columns: GivenColumns,
     build: (rows: RawBuilder<unknown>) => CompiledQuery<Result>,
@@ -40,7 +42,7 @@ export class StatementOfRows<Result = never> {
     this.#columns = types.length;
   }
 
-  /** Runs the statement for these rows. Returns the rows that it returns. */
+  /** Runs the statement for these rows, and returns the rows of its result. */
   async run<Tables>(db: Kysely<Tables>, rows: readonly GivenRow[]): Promise<Result[]> {
     if (rows.length === 0) return [];
     const arrays = Array.from({ length: this.#columns }, (_, column) =>

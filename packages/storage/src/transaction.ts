@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
 
-/** A write in progress, as seen by code with its own tables, such as the job queue. */
+/** The part of a write transaction that code with its own tables uses, such as the job queue. */
 export interface AnyTransaction {
   readonly db: Pick<Transaction<unknown>, 'withTables'>;
   /** Runs `action` in the transaction, after all writes. If it throws, nothing is committed. */
@@ -20,10 +20,10 @@ export interface WriteTransaction<Tables> extends AnyTransaction {
 }
 
 /**
- * Work to do in a transaction. It may be retried from the start, so it must have no effects except through
+ * Work to do in a transaction. The work may be retried from the start, so it must have no effects except through
  * `transaction`.
  *
- * On PostgreSQL, other transactions can commit between two of its statements. Therefore make each decision in the
+ * On PostgreSQL, other transactions can commit between two statements of this one. Therefore make each decision in the
  * statement itself (a conditional update, a unique index, `on conflict`). A decision based on an earlier read would be
  * a race.
  */

@@ -34,7 +34,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
 
   it('refuses a target_session_attrs that needs a read-only host', async () => {
     await expect(open(`${urlOf(primary)}?target_session_attrs=any`)).rejects.toThrow(
-      'The database URL has target_session_attrs=any, but the programs write: write target_session_attrs=read-write.',
+      'The database URL has target_session_attrs=any, but the program needs a host that accepts writes: use target_session_attrs=read-write.',
     );
   });
 

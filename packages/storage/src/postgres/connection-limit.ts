@@ -1,4 +1,6 @@
-/** Names the PostgreSQL limit that caused a refused connection (SQLSTATE 53300), and says what to do, as a clause. */
+/**
+ * Returns a clause that names the PostgreSQL limit behind a refused connection (SQLSTATE 53300) and says what to do.
+ */
 export function describeConnectionLimit(message: string): string {
   const [, kind, name] = /for (role|database) "(.*)"$/.exec(message) ?? [];
   if (kind === undefined || name === undefined) {

@@ -1,11 +1,11 @@
 import { type Kysely, sql } from 'kysely';
 import { describeLocation } from './connection-trouble.js';
 
-/** What startup will do with the database. */
+/** The changes that startup will make to the database. */
 export interface NeededRights {
-  /** Whether it will migrate tables. */
+  /** Whether startup will migrate tables. */
   readonly migrates: boolean;
-  /** Tables whose id counter it will raise. */
+  /** Tables whose id counter startup will raise. */
   readonly counters: readonly string[];
 }
 

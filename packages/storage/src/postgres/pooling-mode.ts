@@ -1,17 +1,17 @@
 import type pg from 'pg';
 
-/** More than one, because other clients of the pooler may disturb a round. */
+/** Number of rounds. More than one, because other clients of the pooler may disturb a round. */
 const rounds = 10;
 
 /**
  * Whether a pooler such as pgbouncer moves a connection to another server process for each transaction or statement.
- * Such a pooler breaks LISTEN, session settings and prepared statements. Compares the id of the answering server
- * process with the id from the handshake. If they are equal, there is no pooler, and the check ends.
+ * Such a pooler breaks LISTEN, session settings and prepared statements. Compares the id of the server process that
+ * replies with the id from the handshake. If they are equal, there is no pooler, and the check ends.
  *
  * A pooler in session mode never changes a connection's process, and never gives it to a second connection. In other
  * modes, a pooler hands out the process that was used last, or the process that was idle longest
- * (`server_round_robin`). Then a second connection gets the first connection's process, or the first connection does
- * not get its own process back.
+ * (`server_round_robin`). Then a second connection gets the first connection's process, or the first connection gets a
+ * different process.
  */
 export async function poolsTransactions(pool: pg.Pool): Promise<boolean> {
   const first = await pool.connect();

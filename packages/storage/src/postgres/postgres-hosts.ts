@@ -18,7 +18,7 @@ export function urlPerHost(url: string): readonly [string, ...string[]] {
     // A mistyped value may be followed by a password, so it is not shown.
     const shown = /^[\w-]*$/.test(session) ? session : '…';
     throw new DatabaseUnusableError(
-      `The database URL has target_session_attrs=${shown}, but the programs write: write target_session_attrs=read-write.`,
+      `The database URL has target_session_attrs=${shown}, but the program needs a host that accepts writes: use target_session_attrs=read-write.`,
     );
   }
   const plain = session === undefined ? url : url.replace(sessionPattern, '$1').replace(/[?&]$/, '');

@@ -14,7 +14,7 @@ export interface PostgresPoolOptions {
 }
 
 const statementTimeoutMilliseconds = 30_000;
-// For networks that drop all packets, where the server's own timeout error never arrives.
+// Client-side timeout, for networks that drop all packets, where the server's own timeout error never arrives.
 const answerTimeoutMilliseconds = statementTimeoutMilliseconds + 5_000;
 const maximumAttempts = 8;
 const idleTransactionTimeoutMilliseconds = 60_000;
@@ -64,8 +64,8 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
       try {
         return await runOnce(sql, parameters);
       } catch (error) {
-        // A single statement, such as a join, can deadlock with a migration. It has changed nothing, so it is safe to
-        // retry.
+        // A single statement, such as a join, can deadlock with a migration. It has changed nothing, so a retry is
+        // safe.
         if (isInTransaction || !isDeadlock(error) || attempt === maximumAttempts) throw error;
       }
     }

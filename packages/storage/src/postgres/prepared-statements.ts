@@ -2,7 +2,7 @@ const names = new Map<string, string>();
 
 /**
  * Makes each connection keep this statement prepared after its first run, so that PostgreSQL parses and plans it once.
- * Use this only for insertions with a fixed text: the cached plan of a search becomes stale as its table grows.
+ * Use this only for insertions with fixed SQL text: the cached plan of a search becomes stale as its table grows.
  */
 export function keepPrepared(text: string): string {
   if (!names.has(text)) names.set(text, `waxwing_${names.size}`);

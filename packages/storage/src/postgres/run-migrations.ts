@@ -9,8 +9,8 @@ import type { PrimaryFinder } from './primary-finder.js';
 
 /** An arbitrary number, which must be unique among the advisory locks of the database. */
 const migrationLock = 7_214_669_001;
-// Statements of serving processes queue behind a migration that waits for a table's lock, so each wait is short, and
-// the migration is retried.
+// Statements of serving processes queue behind a migration that waits for a table's lock. Each wait is therefore short,
+// and the migration is retried.
 const lockTimeoutMilliseconds = 2000;
 const pauseMilliseconds = 3000;
 const maximumAttempts = 60;

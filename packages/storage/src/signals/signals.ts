@@ -1,8 +1,8 @@
 import type { AnyTransaction } from '../transaction.js';
 
 /**
- * Called with a signal's payload. Called with `undefined` if signals may have been missed (the connection was lost, or
- * a command sent some). The listener must then read the current state.
+ * Listener for the signals of a channel. Called with a signal's payload, or with `undefined` if signals may have been
+ * missed (because the connection was lost, or a command sent some). The listener must then read the current state.
  */
 export type SignalListener = (payload: string | undefined) => void;
 
@@ -31,7 +31,8 @@ export interface Signals {
 const maximumSignalBytes = 7000;
 
 /**
- * Refuses a signal that any of the backends could not deliver, so that all backends behave alike. @throws RangeError.
+ * Rejects a signal that one of the backends could not deliver, so that all backends behave alike.
+ * @throws RangeError
  */
 export function assertSignalFits(channel: string, payload: string): void {
   if (!/^[\w./-]{1,200}$/.test(channel)) {

@@ -25,7 +25,7 @@ export interface CheckpointThreadData {
 }
 
 /**
- * Source of the checkpoint thread. It is text, because a separate file would have to be located in sources, builds and
+ * Source of the checkpoint thread. A string, because a separate file would have to be located in sources, builds and
  * bundles. PASSIVE neither waits nor blocks; it is repeated until it is quick, so that little remains for the final
  * pass. TRUNCATE waits up to a second for readers of the log.
  */

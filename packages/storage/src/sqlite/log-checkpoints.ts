@@ -10,14 +10,15 @@ import {
 } from './checkpoint-thread.js';
 
 /**
- * Log size at which a checkpoint starts. With a large log, a page that many commits change, such as an index page, is
- * copied only once for all of them. A restarted log is truncated to this size, so a longer log contains new content.
+ * Log size at which a checkpoint starts. In a large log, many commits change the same page, such as an index page, and
+ * the checkpoint copies that page only once. A restarted log is truncated to this size, so a longer log contains new
+ * content.
  */
 export const checkpointBytes = 32 * 1024 * 1024;
 
-/** Log size at which writes are refused. Keeps the log below 256 MB: a last commit of up to 120 MB still fits. */
+/** Log size at which writes are refused. Even after a last commit of up to 120 MB, the log is below 256 MB. */
 const fullBytes = 128 * 1024 * 1024;
-// Interval between attempts to empty a full log. In between, writes are refused immediately.
+// Interval between attempts to empty a full log. Between attempts, writes are refused immediately.
 const triesAgainAfterMilliseconds = 1000;
 
 export interface LogCheckpointsOptions {

@@ -18,7 +18,7 @@ export interface SqliteFile {
   openReader(): SqliteDatabase;
 }
 
-// Short: SQLite's busy wait blocks the event loop. Transactions retry without blocking it.
+// Short, because SQLite's busy wait blocks the event loop. Transactions retry without blocking it.
 const busyTimeoutMilliseconds = 50;
 // Switching to the write-ahead log and recovering from a crash need a lock. Only startup may wait this long for it.
 const openingTimeoutMilliseconds = 10_000;
@@ -31,7 +31,7 @@ type IdentityOptions = Pick<BackendOptions, 'mayHoldOthers' | 'units' | 'remedyI
  * Opens a database file with settings that make commits durable, or creates it with mode 0600. The file must be empty
  * or contain the tables of one of `units`, unless `mayHoldOthers` is set.
  *
- * @throws DatabaseUnusableError with a sentence that says what to do
+ * @throws DatabaseUnusableError whose message says what to do
  */
 export function openSqlite(
   path: string,
@@ -94,9 +94,9 @@ function refuseForeign(
 }
 
 /**
- * From now on, keeps the rollback data of each statement in memory. SQLite needs such data for statements that touch
- * more than 16 pages, and a temporary file would wait for the disk. Do not use this for migrations, because sorting a
- * whole table needs files.
+ * Keeps the rollback data of each further statement in memory. SQLite needs such data for statements that touch more
+ * than 16 pages, and a temporary file would wait for the disk. Do not use this for migrations, because sorting a whole
+ * table needs files.
  */
 export function keepUndoInMemory({ writer }: SqliteFile): void {
   writer.exec('pragma temp_store = memory');

@@ -6,19 +6,21 @@ import { StatementCache } from './statement-cache.js';
 // SQLite's own default, 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
-/** Statements run synchronously. After this time, other requests run before the next statement. */
+/** Time after which other requests run before the next statement, because statements run synchronously. */
 const blockingMilliseconds = 10;
 
-/** Twice the 25 ms after which a group of short writes ends, so that its last steps run without yielding. */
+/**
+ * Time before a write transaction yields. A group of short writes ends after 25 ms, and its last steps must not yield.
+ */
 const breaklessMilliseconds = 50;
 
-/** Usually no more snapshots than this are read at the same time. Each reader keeps up to 2 MiB of pages in memory. */
+/** Maximum readers to keep. More are rarely in use at the same time. Each keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
 
 /** Maintains the write-ahead log of the writer's file. */
 type LogKeeper = Pick<LogCheckpoints, 'makeRoom' | 'committed' | 'close'>;
 
-/** For a `helping` thread: the main thread maintains the log and holds the write lock. */
+/** Log keeper of a `helping` thread: a no-op, because the main thread maintains the log and holds the write lock. */
 const keptElsewhere: LogKeeper = {
   makeRoom: async () => undefined,
   committed: () => undefined,

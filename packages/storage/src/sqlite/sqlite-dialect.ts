@@ -33,8 +33,8 @@ export function createSqliteDialect(connections: SharedConnections): Dialect {
 }
 
 /**
- * Returns a function that runs queries outside a transaction, unless other requests should run first. It runs only
- * reads, because writes must wait for the write lock.
+ * Returns a function that runs queries outside a transaction, unless other requests should run first. The function runs
+ * only reads, because writes must wait for the write lock.
  */
 export function readingAtOnce(connections: SharedConnections): RunAtOnce {
   return (query) =>
@@ -115,7 +115,7 @@ class SqliteSession implements DatabaseConnection {
     throw new Error('streaming is not supported on SQLite: read in pages instead');
   }
 
-  // IMMEDIATE, because a deferred transaction that becomes a write transaction fails at once if another process writes.
+  // IMMEDIATE: if another process writes, a deferred transaction fails immediately when it becomes a write transaction.
   async beginWriting(): Promise<void> {
     this.#pass = await this.#shared.lockForWritingWithRoom();
     await whenUnlocked(() => execute(this.#shared.file.writer, 'begin immediate'));
@@ -126,7 +126,7 @@ class SqliteSession implements DatabaseConnection {
   /** Lets other requests run between two statements of a long write transaction, or of long reads. */
   async #letOthersRun(): Promise<void> {
     if (this.#transaction !== this.#shared.writer) {
-      // Yields only once. Under load, newer requests could also use up every following tick.
+      // Yields only once: under load, newer requests could use up every following tick too.
       if (this.#shared.isReadingLong) await setImmediate();
     } else if (this.#shared.isBlocking) {
       await setImmediate();

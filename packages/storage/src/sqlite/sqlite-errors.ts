@@ -14,8 +14,8 @@ export function isBusy(error: unknown): boolean {
 }
 
 /**
- * Converts an error about a full or read-only disk, I/O or a lock to a DatabaseUnavailableError. Returns other errors
- * unchanged.
+ * Converts an error caused by a full or read-only disk, an I/O failure or a lock to a DatabaseUnavailableError. Returns
+ * other errors unchanged.
  */
 export function translateSqliteError(error: unknown): unknown {
   const code = resultCode(error);

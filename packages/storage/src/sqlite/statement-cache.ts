@@ -16,10 +16,7 @@ interface RowReader {
   read(row: readonly unknown[]): unknown;
 }
 
-/**
- * A connection with an LRU cache of prepared statements, because preparing most statements takes longer than running
- * them.
- */
+/** Connection with an LRU cache of prepared statements. Preparing most statements takes longer than running them. */
 export class StatementCache {
   readonly database: SqliteDatabase;
   readonly #statements = new LRUCache<string, PreparedStatement>({ max: maximumCachedStatements });
