@@ -3,7 +3,7 @@ import { type Database, DatabaseUnavailableError } from '@waxwing/storage';
 import { sql } from 'kysely';
 import type { JobTables } from './job-tables.js';
 
-// Short, because a readiness probe must answer quickly.
+// Short, because a readiness probe must respond quickly.
 const timeoutMilliseconds = 3000;
 const writeEveryMilliseconds = 5000;
 const row = { name: 'storage/write-check', due_at: 0 };
@@ -13,7 +13,7 @@ interface Written {
   readonly problem: string | undefined;
 }
 
-/** Readiness check of the database. It also writes, because a database on a full disk still answers queries. */
+/** Readiness check of the database. Also writes, because a database on a full disk still answers queries. */
 export class DatabaseCheck {
   readonly #database: Database<JobTables>;
   readonly #now: () => number;

@@ -7,7 +7,7 @@ import type { JobTables } from './job-tables.js';
 /** Dead letters are deleted after 14 days. */
 const deadJobRetentionMilliseconds = 14 * 24 * 60 * 60_000;
 
-/** Excludes the payload, which may be large. */
+/** Columns of a job summary. Excludes the payload, which may be large. */
 const summaryColumns = ['id', 'kind', 'created_at', 'give_up_at', 'attempts', 'reason', 'died_at'] as const;
 
 /** The dead letters: jobs that were given up, with the reason for each. */
@@ -87,8 +87,8 @@ export class DeadJobs {
   }
 
   /**
-   * Deletes dead letters past their retention, in small batches so that other writers do not wait for long. Resolves to
-   * the number deleted.
+   * Deletes dead letters past their retention, in small batches, so that other writes do not wait for long. Resolves to
+   * the number of deleted dead letters.
    */
   async removeOld(signal: AbortSignal): Promise<number> {
     const before = this.#now() - deadJobRetentionMilliseconds;

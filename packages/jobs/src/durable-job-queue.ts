@@ -37,7 +37,7 @@ const schedulePrefix = 'schedule/';
 const continued = 'continued';
 const cleanUpMilliseconds = 60 * 60_000;
 const defaultListLimit = 100;
-/** Large, because each page sorts all jobs: no index covers this order. */
+/** Page size. Large, because each page sorts all jobs: no index covers this order. */
 const jobsPerPage = 5000;
 const tallyLimit = 10_000;
 const none = { due: 0, waiting: 0, running: 0 };

@@ -30,7 +30,7 @@ export interface JobDetails extends JobSummary {
 /** A job's position in the list. Dead jobs come before other jobs that were created in the same millisecond. */
 export type JobPosition = Pick<JobSummary, 'createdAt' | 'id' | 'state'>;
 
-/** Which jobs to list. An absent field matches every job. */
+/** Filter for a list of jobs. An absent field matches every job. */
 export interface JobFilter {
   readonly state?: JobState | undefined;
   readonly kind?: string | undefined;
@@ -40,7 +40,7 @@ export interface JobFilter {
   readonly limit?: number;
 }
 
-/** Which jobs to list in pages. Default limit: all jobs. */
+/** Filter for a list of jobs in pages. Default limit: all jobs. */
 export interface JobPagesFilter extends RowFilter, Pick<JobFilter, 'state' | 'kind'> {}
 
 /** The number of jobs of one kind, by state. */

@@ -90,11 +90,13 @@ export interface JobQueue<Tables> {
    * is retried until its period ends. Call this before {@link start}.
    */
   schedule(name: string, everyMilliseconds: number, work: ScheduledWork): void;
-  /** Starts to run jobs. Rejects with a DatabaseUnusableError if the database was not opened with the role `serving`. */
+  /**
+   * Starts running jobs. Rejects with a DatabaseUnusableError if the database was not opened with the role `serving`.
+   */
   start(): Promise<void>;
   /**
-   * Shuts down gracefully. It claims no more jobs, waits up to `deadlineMilliseconds` for jobs in flight, then aborts
-   * the remaining jobs and releases them.
+   * Shuts down gracefully: claims no more jobs, waits up to `deadlineMilliseconds` for jobs in flight, then aborts the
+   * remaining jobs and releases them.
    */
   stop(deadlineMilliseconds: number): Promise<void>;
 

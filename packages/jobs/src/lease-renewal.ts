@@ -14,7 +14,7 @@ export interface LeaseRenewalOptions {
 /** Renews the leases of this process's jobs every five seconds, and takes over expired leases. */
 export class LeaseRenewal {
   readonly #options: LeaseRenewalOptions;
-  /** Renewals in flight; a slow database can overlap two rounds. */
+  /** Renewals in flight. If the database is slow, two rounds can overlap. */
   readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #takesOver = false;

@@ -14,7 +14,7 @@ interface ClaimOptions {
 export type SettledClaim = Pick<JobRow, 'id' | 'attempt'>;
 
 /**
- * The frequent statements on the lease table, with one implementation for each kind of database. Both kinds share the
+ * Frequent statements on the lease table, implemented separately for SQLite and PostgreSQL. The two databases share all
  * other statements.
  */
 export interface LeaseStatements {

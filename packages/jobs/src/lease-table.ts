@@ -40,7 +40,7 @@ export class LeaseTable {
     await this.#statements.insert(jobTables(transaction), jobs);
   }
 
-  /** Leases up to `limit` of the oldest due jobs of a kind to this process. Sorted by due time. */
+  /** Leases up to `limit` of the oldest due jobs of a kind to this process. Returns them sorted by due time. */
   async claim(kind: string, limit: number): Promise<ClaimedJob[]> {
     const now = this.#options.now();
     // If no job is due, the statement changes no row, so the commit needs no fsync.
@@ -87,8 +87,8 @@ export class LeaseTable {
   }
 
   /**
-   * Changes existing leases of these claims, but never adds a lease. A job that was put back keeps its attempt number
-   * until the next claim, so a match by attempt number alone would lease it again.
+   * Changes existing leases of these claims. Never adds a lease: a job that was put back keeps its attempt number until
+   * the next claim, so a match by attempt number alone would lease it again.
    */
   async #setLease(claims: readonly ClaimedJob[], until: number | null): Promise<void> {
     await this.#setLeases(until, (is) => is.and([claimedAs(is, claims), is('leased_until', 'is not', null)]));
@@ -110,7 +110,7 @@ export class LeaseTable {
 type Condition = (is: ExpressionBuilder<JobTables, 'jobs'>) => Expression<SqlBool>;
 
 interface NextRunParameters {
-  /** JSON array of rows. */
+  /** JSON array of objects with the field `kind`. */
   readonly kinds: string;
   readonly since: number;
 }

@@ -6,7 +6,7 @@ import type { JobRow, JobTables } from './job-tables.js';
 type LivingState = Exclude<JobState, 'dead'>;
 type LivingRow = JobRow & { readonly state: LivingState };
 
-/** Excludes the payload, which may be large. */
+/** Columns of a job summary. Excludes the payload, which may be large. */
 const summaryColumns = [
   'id',
   'kind',

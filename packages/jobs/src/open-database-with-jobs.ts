@@ -7,8 +7,8 @@ import { type JobTables, jobMigrations } from './job-tables.js';
 export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onError'> {
   readonly now: () => number;
   /**
-   * Called when a job fails unexpectedly. A failure outside any job is reported with a placeholder job of the kind
-   * `none`. In both cases the work is retried.
+   * Called when a job fails unexpectedly. A failure outside any job is reported with a placeholder job of kind `none`.
+   * In both cases, the work is retried.
    */
   onJobError(error: unknown, job: Job): void;
   /** Called after a job was given up and became a dead letter with this reason. */
@@ -33,7 +33,7 @@ const noJob: Job = { id: 'none', kind: 'none', payload: '', attempt: 0, createdA
 
 /**
  * Opens the database and runs its migrations, including those of the job queue.
- * @throws DatabaseUnusableError with a sentence that says what to do.
+ * @throws DatabaseUnusableError whose message says what to do
  */
 export function openDatabaseWithJobs<Tables>(
   options: DatabaseWithJobsOptions,

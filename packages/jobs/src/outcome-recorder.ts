@@ -23,8 +23,8 @@ interface Ended {
 const maximumOutcomesPerWrite = 256;
 
 /**
- * Batches the outcomes of one event-loop tick into transactions of up to 256. If a transaction fails, each of its
- * outcomes is recorded in a separate transaction, so that one failing `apply` does not affect the others.
+ * Batches the outcomes of one event-loop tick into transactions of up to 256 outcomes. If a transaction fails, each of
+ * its outcomes is recorded in a separate transaction, so that one failing `apply` does not affect the others.
  */
 export class OutcomeRecorder {
   readonly #options: OutcomeRecorderOptions;

@@ -2,8 +2,8 @@ import { BulkStatement, rowsOfText } from '@waxwing/storage';
 import type { LeaseStatements, SettledClaim } from './lease-statements.js';
 
 /**
- * Lease statements for SQLite. They stay prepared, because compiling such short statements takes longer than running
- * them.
+ * Lease statements for SQLite. The statements stay prepared, because compiling such short statements takes longer than
+ * running them.
  */
 export const sqliteLeaseStatements: LeaseStatements = {
   async insert(db, jobs) {

@@ -5,7 +5,8 @@ export const unstorableCharacters = /[\u0000\ud800-\udfff]/gu;
 const maximumReasonLength = 1000;
 
 /**
- * Makes a reason storable: replaces unstorable characters and truncates to 1000 code units. A reason may quote a peer.
+ * Makes a reason storable: replaces unstorable characters and truncates to 1000 code units. Needed because a reason may
+ * quote text from a peer.
  */
 export function printable(reason: string): string {
   return reason.replace(unstorableCharacters, '\ufffd').slice(0, maximumReasonLength);
