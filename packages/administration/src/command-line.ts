@@ -3,7 +3,7 @@ import type { AnyTransaction, MigrationSet } from '@waxwing/storage';
 
 /** The part of a command-line parser that the commands need. Commander's `Command` implements it. */
 export interface CommandLine {
-  /** `name` may end with the names of arguments, such as `show <id>`. */
+  /** Adds a subcommand. `name` may end with the names of arguments, such as `show <id>`. */
   command(name: string): CommandLine;
   description(text: string): CommandLine;
   argument(name: string, description: string): CommandLine;
@@ -39,7 +39,7 @@ export interface AdministrationOptions {
   noteChange(location: string): void;
   /** Asks for confirmation, and throws if the operator declines. `yes` confirms in advance. */
   requireConsent(question: string, yes?: boolean): Promise<void>;
-  /** Creates the error that a failing command throws. `sentence` is its message to the operator. */
+  /** Creates the error that a failing command throws. `sentence` is the error's message to the operator. */
   refusal(sentence: string): Error;
   /** Records an operator's change to a job, in the transaction that makes the change. Default: not recorded. */
   recordJobAct?(transaction: AnyTransaction, action: string, jobId: string): Promise<void>;

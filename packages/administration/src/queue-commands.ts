@@ -25,7 +25,7 @@ interface QueueListFlags extends ListFlags {
 /** Adds the commands `list`, `show`, `retry` and `drop`. They cover all jobs, including dead letters. */
 export function addQueueCommands(queue: CommandLine, options: AdministrationOptions): void {
   withListing(queue.command('list'), { searched: 'id, kind or last reason', limit: 100 })
-    .description('list jobs, the oldest first')
+    .description('list jobs, oldest first')
     .option('--state <state>', 'only jobs in this state: due, waiting, running, dead')
     .option('--kind <kind>', 'only jobs of this kind')
     .action(async (text: string | undefined, flags: QueueListFlags) => {
@@ -47,7 +47,7 @@ export function addQueueCommands(queue: CommandLine, options: AdministrationOpti
       });
       if (count === limit && !flags.json) {
         options.say(
-          `There may be more than these ${limit}: --limit shows more; a text, --state and --kind filter.`,
+          `There may be more than these ${limit}: raise --limit, or filter with a text, --state or --kind.`,
         );
       }
     });

@@ -23,7 +23,7 @@ export interface ExportOptions {
 const pageSize = 1000;
 
 /**
- * Exports all rows and jobs as lines of JSON, which {@link importDatabase} can read on SQLite and PostgreSQL. The
+ * Exports all rows and jobs as lines of JSON, which {@link importDatabase} can import into SQLite or PostgreSQL. The
  * export is a snapshot without later writes, so stop all serving processes before you move a database. Resolves to the
  * number of rows and jobs.
  */
@@ -50,7 +50,7 @@ export async function exportDatabase<Tables>(
   });
 }
 
-/** Returns the names of the tables in which Kysely records applied migrations. They are not exported. */
+/** Returns the names of the tables in which Kysely records applied migrations. These tables are not exported. */
 export function bookkeepingTables(sets: readonly MigrationSet[]): string[] {
   return sets.flatMap(({ unit }) => [`${unit}_migrations`, `${unit}_migrations_lock`]);
 }
