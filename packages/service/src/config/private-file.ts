@@ -23,8 +23,7 @@ const maximumBytes = maximumMebibytes * 1024 * 1024;
  * Reads a file that contains a secret and returns its text without a byte-order mark. The file must be a regular file
  * that belongs to root or to this process's user, and other users must not be able to read or write it. If root owns
  * the file, its group may read it, unless the program writes it. Links to the file must be equally safe.
- * @throws ConfigurationError if the file cannot be read, is larger than 16 MiB, or can be read or replaced by other
- *   users
+ * @throws ConfigurationError if the file cannot be read, is larger than 16 MiB, or can be read or replaced by others
  */
 export async function readPrivateFile(
   path: string,
