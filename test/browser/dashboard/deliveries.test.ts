@@ -33,7 +33,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
       .getByRole('status')
       .getByText(/^The relay tries .* again\.$/)
       .waitFor();
-    await page.getByText('None. The relay has given up nothing.').waitFor();
+    await page.getByText('None. The relay has not given up on any job.').waitFor();
     await expect.poll(() => relay.arrived(token)).toHaveLength(1);
   });
 

@@ -34,7 +34,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
   it('does not enable the button that retires a key which phones use', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: /^Retire key/ }).click();
-    await dialog().getByText('Phones still need it.').waitFor();
+    await dialog().getByText('Phones still need this key.').waitFor();
     expect(await dialog().innerText()).toContain('opened 3 registrations');
     const retire = dialog().getByRole('button', { name: 'Retire' });
     expect(await retire.isDisabled()).toBe(true);
@@ -52,7 +52,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await dashboard.signIn();
     await dashboard.show('Keys');
     await page.getByRole('button', { name: /^Retire key/ }).click();
-    await dialog().getByText('No phone needs it anymore.').waitFor();
+    await dialog().getByText('No phone needs this key anymore.').waitFor();
     await dialog().getByRole('button', { name: 'Retire' }).click();
     await page.getByRole('status').getByText('is retired.').waitFor();
     await expect.poll(states).toEqual(['primary', 'retired']);

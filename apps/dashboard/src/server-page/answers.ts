@@ -1,4 +1,4 @@
-/** Numbers of devices with one kind of token. Times in all answers are Unix milliseconds. */
+/** Numbers of devices with one kind of token. Times in all responses are Unix milliseconds. */
 export interface DeviceCounts {
   /** Empty for devices without a token. */
   readonly kind: string;

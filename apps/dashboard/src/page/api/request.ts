@@ -72,7 +72,7 @@ async function refusal(response: Response): Promise<ApiError> {
   const message =
     hasText(body, 'explanation') ??
     hasText(body, 'msg') ??
-    `The ${program} answered with status ${response.status}. See its log for details.`;
+    `The ${program} responded with status ${response.status}. See its log for details.`;
   const seconds = Number(response.headers.get('retry-after'));
   return new ApiError(message, response.status, seconds > 0 ? seconds : undefined);
 }

@@ -7,7 +7,7 @@ export type Loaded<Answer> =
   | { readonly kind: 'failed'; readonly error: string }
   | { readonly kind: 'ready'; readonly answer: Answer; readonly error?: string };
 
-/** Exposes a response as a signal. It can be reloaded, or set from the response to a change. */
+/** Exposes a response as a signal that can be reloaded, or set from the response to a change. */
 export class Resource<Answer> {
   readonly #state: Signal<Loaded<Answer>> = signal({ kind: 'loading' });
   readonly #fetch: (signal: AbortSignal) => Promise<Answer>;

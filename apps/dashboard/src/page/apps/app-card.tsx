@@ -15,7 +15,7 @@ interface CheckAnswer {
 const breakers: Readonly<Record<RelayApp['breaker'], { readonly tone: Tone; readonly text: string }>> = {
   closed: { tone: 'good', text: 'sending' },
   'half-open': { tone: 'caution', text: 'trying again' },
-  open: { tone: 'bad', text: 'held back' },
+  open: { tone: 'bad', text: 'paused' },
 };
 
 /** Badge for an app whose notifications the relay sends but the vendor currently does not accept. */

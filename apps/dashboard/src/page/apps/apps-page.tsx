@@ -25,7 +25,9 @@ export function AppsPage() {
       <LoadedView state={appList.state.value} retry={load}>
         {({ apps }) =>
           apps.length === 0 ? (
-            <Empty>No app is configured. Name its credentials in the file of RELAY_APPS_FILE.</Empty>
+            <Empty>
+              No app is configured. Add an app and its credentials to the file of RELAY_APPS_FILE.
+            </Empty>
           ) : (
             <ul class="cards">
               {apps.map((app) => (

@@ -32,10 +32,10 @@ export function DeadLetters() {
       <LoadedView state={deadLetters.resource.state.value} retry={load}>
         {({ items, total = items.length }) =>
           items.length === 0 ? (
-            <Empty>None. The relay has given up nothing.</Empty>
+            <Empty>None. The relay has not given up on any job.</Empty>
           ) : (
             <>
-              <p class="soft">The relay has given up {counted(total, 'job')}.</p>
+              <p class="soft">The relay has given up on {counted(total, 'job')}.</p>
               <DeadTable
                 label="Table of dead letters"
                 rows={items}

@@ -43,7 +43,7 @@ function FrozenCard({ app }: { readonly app: FrozenApp }) {
   async function thaw(): Promise<void> {
     await post('/deliveries/frozen/thaw', { app_id: app.app_id });
     await frozenList.load();
-    announce(`Deletions of ${app.app_id} are carried out again.`);
+    announce(`The relay carries out deletions for ${app.app_id} again.`);
   }
   return (
     <li class="panel">
@@ -54,7 +54,7 @@ function FrozenCard({ app }: { readonly app: FrozenApp }) {
         </button>
       </div>
       <p class="soft">
-        {vendorNames[app.vendor]}, since <Time at={app.since} />, {counted(app.held, 'deletion')} held back
+        {vendorNames[app.vendor]}, since <Time at={app.since} />, {counted(app.held, 'deletion')} frozen
       </p>
       <p>{app.explanation}</p>
       {isAsking.value && (

@@ -7,8 +7,7 @@ interface ScrollTableProps {
 }
 
 /**
- * A table that scrolls within the page if it is too wide or too long. It is focusable, so that the keyboard can scroll
- * it.
+ * A table that scrolls within the page if it is too wide or too long. Focusable, so that keyboard users can scroll it.
  */
 export function ScrollTable({ label, className = '', children }: ScrollTableProps) {
   return (

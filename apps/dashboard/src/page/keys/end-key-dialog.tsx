@@ -15,14 +15,14 @@ interface EndKeyDialogProps {
 }
 
 const consequences = {
-  retire: 'The relay destroys its private half. This cannot be undone.',
+  retire: 'The relay destroys the key’s private half. This cannot be undone.',
   revoke:
-    'The relay refuses it at once and destroys its private half. Do this if the private half may be stolen. This cannot be undone.',
+    'The relay immediately refuses the key and destroys its private half. Do this if the private half may have been stolen. This cannot be undone.',
 } as const;
 
 /**
- * Dialog that retires or revokes a key. First shows whether that is safe. The button is disabled until this is known
- * and, for an unsafe retirement, until the operator accepts the consequences.
+ * Dialog that retires or revokes a key. First shows whether the action is safe. The button stays disabled until this is
+ * known and, for an unsafe retirement, until the operator accepts the consequences.
  */
 export function EndKeyDialog({ id, action, close }: EndKeyDialogProps) {
   const path = `/keys/${encodeURIComponent(id)}`;
@@ -75,7 +75,7 @@ function SafetyAnswer({ retirement }: { readonly retirement: Retirement }) {
   return (
     <div class={`answer ${retirement.safe ? 'good' : 'bad'}`} role="status">
       <p>
-        <b>{retirement.safe ? 'No phone needs it anymore.' : 'Phones still need it.'}</b>
+        <b>{retirement.safe ? 'No phone needs this key anymore.' : 'Phones still need this key.'}</b>
       </p>
       <p>{retirement.explanation}</p>
     </div>

@@ -13,10 +13,10 @@ export const stateTones: Readonly<Record<KeyState, Tone>> = {
 };
 
 export const stateMeanings: Readonly<Record<KeyState, string>> = {
-  primary: 'Phones seal new registrations to it.',
-  open: 'Phones no longer seal to it, but the relay still opens registrations that are sealed to it.',
-  retired: 'Its private half is destroyed.',
-  revoked: 'Refused, because its private half may be stolen.',
+  primary: 'Phones seal new registrations to this key.',
+  open: 'Phones no longer seal to this key, but the relay still opens registrations sealed to it.',
+  retired: 'The private half is destroyed.',
+  revoked: 'Refused, because the private half may have been stolen.',
 };
 
 /** A period during which a key is in one state. Instants are Unix milliseconds. */

@@ -10,7 +10,7 @@ export function KeyUses({ ringKey }: { readonly ringKey: RingKey }) {
   const days = ringKey.use_per_day;
   const sum = days.reduce((total, { registrations }) => total + registrations, 0);
   if (sum === 0)
-    return <p class="soft">No registration used it in the last {counted(days.length, 'day')}.</p>;
+    return <p class="soft">No registration used this key in the last {counted(days.length, 'day')}.</p>;
   const highest = Math.max(...days.map(({ registrations }) => registrations));
   const summary = `${counted(sum, 'registration')} in ${counted(days.length, 'day')}, at most ${count(highest)} a day`;
   return (

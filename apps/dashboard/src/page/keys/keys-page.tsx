@@ -25,7 +25,7 @@ export function KeysPage() {
       <LoadedView state={keyRing.state.value} retry={load}>
         {(ring) =>
           ring.keys.length === 0 ? (
-            <Empty>The ring has no key. Rotate to make the first one.</Empty>
+            <Empty>The ring has no key. Rotate to create the first one.</Empty>
           ) : (
             <>
               <RingTimeline ring={ring} />

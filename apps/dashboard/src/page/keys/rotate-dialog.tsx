@@ -14,10 +14,10 @@ export function RotateDialog({ close }: { readonly close: () => void }) {
   }
   return (
     <ConfirmDialog title="Rotate the keys?" verb="Rotate" act={act} close={close}>
-      <p>The relay makes a new primary key and publishes it in the key list.</p>
+      <p>The relay creates a new primary key and publishes it in the key list.</p>
       <p class="answer good">
-        This is safe: the relay still opens registrations that are sealed to the present key, and phones
-        follow by themselves.
+        This is safe: the relay still opens registrations that are sealed to the current key, and phones
+        switch to the new key on their own.
       </p>
     </ConfirmDialog>
   );

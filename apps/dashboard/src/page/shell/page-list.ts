@@ -26,5 +26,5 @@ type CheckedOverview = Pick<Resource<{ readonly checks: readonly { readonly ok: 
 /** Returns the number of failed checks in the last overview. */
 export function failedChecks({ state }: CheckedOverview): Attention | undefined {
   if (state.value.kind !== 'ready') return undefined;
-  return { number: state.value.answer.checks.filter(({ ok }) => !ok).length, meaning: 'wrong now' };
+  return { number: state.value.answer.checks.filter(({ ok }) => !ok).length, meaning: 'failed checks' };
 }

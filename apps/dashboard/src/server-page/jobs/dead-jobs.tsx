@@ -27,7 +27,7 @@ export function DeadJobs() {
       <LoadedView state={deadJobs.state.value} retry={load}>
         {({ dead }) =>
           dead.length === 0 ? (
-            <Empty>None. The server has given up nothing.</Empty>
+            <Empty>None. The server has not given up on any job.</Empty>
           ) : (
             <DeadTable
               label="Table of jobs that were given up"

@@ -14,7 +14,7 @@ interface RelayStateProps {
   readonly now: number;
 }
 
-/** Shows the state of the relay, as known from the server's own requests. */
+/** Shows the state of the relay, according to the server's own requests. */
 export function RelayState({ link, now }: RelayStateProps) {
   const { tone, text } = states[link.state];
   return (
