@@ -1,8 +1,8 @@
 #!/usr/bin/env sh
 ':' //; exec node -- "$0" "$@"
-// A shell runs the line above: without --, Node would read --env-file of the program as its own, and print its value if it
-// names no file (https://github.com/nodejs/node/issues/54232). Not `env -S`, which BusyBox lacks.
-// Written in ECMAScript 5, so that an outdated Node can still print this error message.
+// A shell runs the line above, because BusyBox lacks `env -S`. Without --, Node would treat the program's --env-file
+// option as its own, and print the value if there is no such file (https://github.com/nodejs/node/issues/54232). The
+// code below is ECMAScript 5, so that an outdated Node can still print the error message.
 var self = require('../package.json');
 var least = /(\d+)\.(\d+)/.exec(self.engines.node);
 var running = /(\d+)\.(\d+)/.exec(process.versions.node);

@@ -32,7 +32,7 @@ const sealedField = 'encrypted_push_registration';
 const pushServiceName = 'push-service';
 
 export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhone> {
-  // Each start of the quickstart has its own phone: the storage's name contains the token of the page's address.
+  // Each start of the quickstart has its own phone: the storage name contains the token from the page's URL.
   const storage = createIndexedDbStorage(storageName());
   await forgetEarlierPhones();
   const { accounts, seen, keyList: store } = createTextStores(storage);
@@ -74,7 +74,7 @@ export async function createBrowserPhone(facts: PhoneFacts): Promise<BrowserPhon
     },
     async usePushService() {
       if ((await subscribe(facts.vapid_public_key)) === undefined)
-        throw new Error('The browser does not allow notifications of this page.');
+        throw new Error('The browser does not allow notifications from this page.');
       await storage.setItem(pushServiceName, 'on');
     },
     async registration() {
@@ -89,7 +89,7 @@ async function subscribe(vapidPublicKey: string) {
   return subscribeToPushes(await startWorker(), vapidPublicKey);
 }
 
-/** Deletes the data of phones of earlier starts. Each start has a new link, so that data is no longer used. */
+/** Deletes the data of phones from earlier starts. Each start has a new link, so no page uses that data anymore. */
 async function forgetEarlierPhones(): Promise<void> {
   for (const { name = '' } of (await indexedDB.databases?.()) ?? []) {
     if (name.startsWith(storagePrefix) && name !== storageName()) indexedDB.deleteDatabase(name);

@@ -5,7 +5,7 @@ export function byId(id: string): HTMLElement {
   return found;
 }
 
-/** Creates an element with a text or with child nodes. */
+/** Creates an element with text or child nodes. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   content: string | readonly Node[],

@@ -52,9 +52,9 @@ byId('use-push-service').addEventListener('click', async () => {
     await phone.usePushService();
     await phone.registrar.sync();
     status.textContent =
-      'Notifications come from this browser’s push service, also while this page is closed.';
+      'Notifications come from this browser’s push service, even while this page is closed.';
   } catch (error) {
-    status.textContent = `It cannot be used: ${(error as Error).message}`;
+    status.textContent = `The push service cannot be used: ${(error as Error).message}`;
   }
 });
 

@@ -11,7 +11,7 @@ export interface PhoneFacts {
     readonly signing_public_key: string;
     readonly recovery_public_key: string | null;
   };
-  /** The key with which browsers subscribe to pushes, in base64url. */
+  /** VAPID public key that browsers use to subscribe to pushes, in base64url. */
   readonly vapid_public_key: string;
   readonly send_command: string;
 }
@@ -51,6 +51,7 @@ async function ask<T>(method: 'GET' | 'POST', path: string, fields?: Record<stri
   const body = fields === undefined ? {} : { body: new URLSearchParams(fields) };
   const response = await fetch(path, { method, ...body });
   const answer = (await response.json()) as T & { error?: string };
-  if (!response.ok) throw new Error(answer.error ?? `The quickstart answered ${response.status}.`);
+  if (!response.ok)
+    throw new Error(answer.error ?? `The quickstart responded with status ${response.status}.`);
   return answer;
 }

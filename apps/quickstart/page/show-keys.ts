@@ -9,7 +9,7 @@ const expectingMilliseconds = 1000;
 
 /**
  * Keeps the phone registered, as an app does at each start, so that it follows each rotation of the relay's key. Shows
- * the registration's status, and to which key the push token is sealed.
+ * the registration's status, and which key the push token is sealed to.
  */
 export async function keepRegistered(phone: BrowserPhone): Promise<never> {
   let sealedTo: string | undefined;
@@ -49,7 +49,7 @@ async function rotate(): Promise<boolean> {
   const button = byId('rotate') as HTMLButtonElement;
   button.disabled = true;
   const status = byId('rotate-status');
-  status.textContent = 'The relay makes a new key …';
+  status.textContent = 'The relay is creating a new key …';
   try {
     await rotateRelayKey();
     status.textContent = 'The relay has a new key. The phone waits for the new signed list …';
@@ -72,7 +72,7 @@ async function showKeys(sealedTo: string): Promise<string> {
   const items = keys.map(({ id, public_key, state }) => {
     const key = [make('code', id), document.createTextNode(` ${stateSentences[state] ?? state}`)];
     if (public_key !== sealedTo) return make('li', key);
-    return make('li', [...key, make('span', 'The phone’s push token is sealed to this one.', 'sealed-to')]);
+    return make('li', [...key, make('span', 'The phone’s push token is sealed to this key.', 'sealed-to')]);
   });
   byId('keys').replaceChildren(...items);
   return keys.find(({ public_key }) => public_key === sealedTo)?.id ?? sealedTo;

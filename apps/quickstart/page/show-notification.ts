@@ -3,7 +3,7 @@ import type { BrowserPhone } from './browser-phone.js';
 import { byId, make, tell, tellBytes } from './elements.js';
 import { searchHolders } from './page-api.js';
 
-/** Minimum length of a searched text. A shorter text could occur in another party's data by chance. */
+/** Minimum length of a text to search for. A shorter text could occur in another party's data by chance. */
 const leastSearchedCharacters = 8;
 
 /** The part of a delivery from Google that the page shows. */
@@ -25,8 +25,8 @@ export async function showPush(phone: BrowserPhone, { data }: Push): Promise<voi
   const sealed = data.encrypted_data ?? '';
   tellBytes('relay-bytes', sealed, 'Padded, so that the size does not reveal the text’s length.');
   tellBytes('vendor-bytes', sealed, 'The same bytes, passed on.');
-  tell('vendor-token', 'Known: it gave it to the phone.');
-  tell('server-words', 'Known: it wrote the notification, and sealed it for the phone.');
+  tell('vendor-token', 'Known: the stand-in gave it to the phone.');
+  tell('server-words', 'Known: the server wrote the notification and sealed it for the phone.');
   await showHolders(phone, words);
 }
 
@@ -54,7 +54,11 @@ function add(from: string, words: string): void {
 async function showHolders(phone: BrowserPhone, words: string): Promise<void> {
   const { text, token } = await searchHolders(words, await phone.tokenInUse());
   tellSearched('server-token', token.server, 'its database and log');
-  tellSearched('relay-token', token.relay, 'its log or in its database, which holds it only encrypted');
+  tellSearched(
+    'relay-token',
+    token.relay,
+    'its log or in its database, which stores the token only encrypted',
+  );
   if (words.length < leastSearchedCharacters) {
     for (const id of ['relay-words', 'vendor-words'])
       tell(id, 'Not searched: such a short text could occur by chance.', 'waiting');

@@ -12,7 +12,7 @@ export async function startWorker(): Promise<ServiceWorkerRegistration> {
   return navigator.serviceWorker.ready;
 }
 
-/** Returns a script URL that the page's Content-Security-Policy accepts: it refuses a plain string. */
+/** Returns a script URL that the page's Content-Security-Policy accepts. The policy refuses plain strings. */
 function trusted(url: string): string {
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
   const policy = trustedTypes?.createPolicy('worker', { createScriptURL: (given) => given });

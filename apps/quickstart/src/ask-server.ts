@@ -3,8 +3,8 @@ import type { QuickstartUser } from './provision-server.js';
 export type Asker = Pick<QuickstartUser, 'email' | 'api_key'>;
 
 /**
- * Sends a form to the server as a user and returns the answer.
- * @throws Error with the server's message if the server refuses.
+ * Sends a form to the server as a user and returns the response.
+ * @throws Error with the server's message if the server refuses the request
  */
 export async function askServer<T>(
   serverUrl: string,

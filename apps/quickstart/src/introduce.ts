@@ -24,7 +24,7 @@ function curlAsOwner(paths: QuickstartPaths): string {
   return `curl -K '${paths.ownerCurl.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Returns the shell command with which the owner mentions the phone's user in the channel. */
+/** Returns a shell command that mentions the phone's user in the channel, as the owner. */
 export function sendingCommand({
   paths,
   urls,

@@ -89,7 +89,7 @@ function recipientOf({ push_key_id, push_account_id }: Readonly<Record<string, s
 }
 
 /**
- * Runs the journey on a server without a relay. @throws Error unless the server answers PUSH_SERVICE_NOT_CONFIGURED.
+ * Runs the journey on a server without a relay. @throws Error unless the server returns PUSH_SERVICE_NOT_CONFIGURED.
  */
 export async function makeJourneyWithoutRelay(phone: JourneyPhone, narrator: Narrator): Promise<void> {
   narrator.title('A phone meets a server without a relay');

@@ -4,7 +4,7 @@ import type { QuickstartUser } from './provision-server.js';
 export const channelName = 'general';
 export const topicName = 'hello';
 
-/** What the user needs to try the chat. */
+/** Data that the user needs to try the chat. */
 export interface ExistingChat {
   /** URL of the page on which another user can join. */
   readonly invitationUrl: string;
@@ -12,7 +12,7 @@ export interface ExistingChat {
   readonly queueId: string;
 }
 
-/** Subscribes all users to one public channel. The owner creates it at the first start. */
+/** Subscribes all users to one public channel, which the owner creates at the first start. */
 export async function provisionChannel(
   serverUrl: string,
   owner: QuickstartUser,

@@ -41,7 +41,7 @@ export interface RelayPublicKeys {
   readonly recovery_public_key: string | null;
 }
 
-/** Returns the public VAPID key with which browsers subscribe. The relay creates it when it first starts. */
+/** Returns the public VAPID key that browsers use to subscribe. The relay creates the key when it first starts. */
 export async function vapidKeyOf(environment: Environment): Promise<string> {
   const { keys } = await captureJson<{ keys: { public_key: string }[] }>(runRelayCommand, environment, [
     'apps',
@@ -60,7 +60,7 @@ export interface RelayCredentials {
   readonly serverKey: string;
 }
 
-/** Registers the realm's server at the relay, with the same credentials at every start. */
+/** Registers the realm's server with the relay. Every start uses the same credentials. */
 export async function provisionServerAtRelay(
   environment: Environment,
   paths: QuickstartPaths,

@@ -46,7 +46,7 @@ export function quickstartPaths(dataDir: string): QuickstartPaths {
   };
 }
 
-/** Returns the environment variables with which `waxwing-relay` runs the quickstart's relay and its commands. */
+/** Returns the environment variables for `waxwing-relay` to run the quickstart's relay and its commands. */
 export function relayEnvironment(
   { ports }: QuickstartOptions,
   paths: QuickstartPaths,
@@ -76,7 +76,7 @@ export function relayEnvironment(
 }
 
 /**
- * Returns the environment variables with which `waxwing-server` runs the quickstart's server and its commands. Without
+ * Returns the environment variables for `waxwing-server` to run the quickstart's server and its commands. Without
  * `relay`, the server has no relay.
  */
 export function serverEnvironment(

@@ -58,7 +58,7 @@ interface RunningParts {
   };
 }
 
-/** Results of the journey with which the user can continue. */
+/** Results of the journey, for the commands that the user can try next. */
 interface Shown {
   readonly visitor: QuickstartUser;
   readonly phone: JourneyPhone;

@@ -3,14 +3,14 @@ import { matchesCredential } from '@waxwing/service/config';
 import { describeForeignRequest } from '@waxwing/service/http';
 import { host } from '../quickstart-environments.js';
 
-/** The path after the token in the URL, or why the request is refused. */
+/** Result of {@link guardPage}: the path after the token in the URL, or the reason for a refusal. */
 export type Guarded =
   | { readonly kind: 'let-in'; readonly path: string; readonly query: URLSearchParams }
   | { readonly kind: 'refused'; readonly status: 403 | 404; readonly sentence: string };
 
 /**
- * Admits requests whose path starts with the token. Other sites do not know the token and cannot read the answers. The
- * `Host` check refuses foreign host names that resolve to this machine (DNS rebinding). The `Origin` check refuses
+ * Admits requests whose path starts with the token. Other sites do not know the token and cannot read the responses.
+ * The `Host` check refuses foreign host names that resolve to this machine (DNS rebinding). The `Origin` check refuses
  * pages on other ports of this machine.
  */
 export function guardPage({ headers, url = '/' }: IncomingMessage, tokenHash: string): Guarded {

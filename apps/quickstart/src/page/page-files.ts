@@ -25,7 +25,8 @@ export async function readPageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   const files = new Map<string, PageFile>();
   for (const name of await readdir(fileURLToPath(folder))) {
     const contentType = contentTypes[extname(name)];
-    if (contentType === undefined) throw new Error(`the page has a file of an unknown type: ${name}`);
+    if (contentType === undefined)
+      throw new Error(`the page folder contains a file of unknown type: ${name}`);
     const bytes = await readFile(new URL(name, folder));
     files.set(name === 'index.html' ? '' : name, { contentType, bytes });
   }

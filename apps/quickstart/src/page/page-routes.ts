@@ -43,7 +43,7 @@ const routes: Readonly<Record<string, Route>> = {
 
 const serverPrefix = 'server';
 
-/** Answers an API request of the page. Resolves to `false` and does not answer if no route matches. */
+/** Handles an API request from the page. Resolves to `false`, without responding, if no route matches. */
 export async function answerPage(context: PageContext, path: string, asked: PageRequest): Promise<boolean> {
   const { request, response, query } = asked;
   if (path.startsWith(`${serverPrefix}/`)) {
@@ -60,7 +60,7 @@ export function answerWith(response: ServerResponse, body: object, status = 200)
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** Answers with what a real app would know: its user's credentials and the relay's public keys. */
+/** Responds with what a real app would know: its user's credentials and the relay's public keys. */
 async function showPhone(context: PageContext, { response }: PageRequest): Promise<void> {
   const { serverUrl, relayEnvironment, user, sendCommand } = context;
   const keys = await captureJson<object>(runRelayCommand, relayEnvironment, ['keys', 'export-public']);

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { laterDeliveriesTo } from '../vendor-deliveries.js';
 
 /**
- * Streams Google's deliveries to a token as server-sent events. The stream replaces a phone's connection to Google. It
- * starts with earlier deliveries; the phone drops deliveries that it has already seen.
+ * Streams Google's deliveries to a token as server-sent events, in place of a phone's connection to Google. Starts with
+ * earlier deliveries; the phone drops deliveries that it has already seen.
  */
 export async function streamPushes(
   response: ServerResponse,

@@ -21,7 +21,7 @@ const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-  // Needed because the address contains the token.
+  // Needed because the URL contains the token.
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',
 };
@@ -62,7 +62,7 @@ async function answer(serving: Serving, request: IncomingMessage, response: Serv
     Number(request.headers['content-length'] ?? 0) > maximumBodyBytes ||
     'transfer-encoding' in request.headers
   ) {
-    return answerWith(response, { error: `a body here has at most ${maximumBodyBytes} bytes` }, 413);
+    return answerWith(response, { error: `a request body must not exceed ${maximumBodyBytes} bytes` }, 413);
   }
   const { path, query } = guarded;
   const file = request.method === 'GET' ? serving.files.get(path) : undefined;
