@@ -5,10 +5,10 @@ import type { InstalledPackage } from './lock-file.js';
 export type BillOfMaterials = Readonly<Record<string, unknown>>;
 
 /**
- * Creates the software bill of materials of a production installation: every package with its version, license, checksum
- * and dependencies. The same packages and time give the same document.
- * @param packages all packages, including the program.
- * @param unixSeconds time of the build.
+ * Creates the software bill of materials of a production installation: every package with its version, license,
+ * checksum and dependencies. Deterministic: the same packages and time give the same document.
+ * @param packages all packages, including the program
+ * @param unixSeconds time of the build
  */
 export function billOfMaterials(
   packages: readonly InstalledPackage[],

@@ -8,7 +8,7 @@ export function buildTime(root: string, sourceDateEpoch: string | undefined): nu
   if (sourceDateEpoch !== undefined) {
     if (!/^\d{1,10}$/.test(sourceDateEpoch))
       throw new Error(
-        `SOURCE_DATE_EPOCH must be a time in Unix seconds, and is ${JSON.stringify(sourceDateEpoch)}`,
+        `SOURCE_DATE_EPOCH must be a time in Unix seconds, but is ${JSON.stringify(sourceDateEpoch)}`,
       );
     return Number(sourceDateEpoch);
   }
