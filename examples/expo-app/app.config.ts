@@ -1,6 +1,6 @@
 import type { ExpoConfig } from 'expo/config';
 
-/** Replace these two by your own. */
+/** Replace these two values with your own. */
 const appId = 'com.example.chat';
 const appleTeamId = 'ABCDE12345';
 

@@ -18,7 +18,7 @@ Notifications.setNotificationHandler({
   }),
 });
 
-/** The user's permission, and on Android the channel of the messaging service. */
+/** Asks for the user's permission. On Android, also creates the notification channel of the messaging service. */
 async function allowNotifications(): Promise<void> {
   if (Platform.OS === 'android') {
     const importance = Notifications.AndroidImportance.HIGH;

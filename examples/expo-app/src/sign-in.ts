@@ -3,7 +3,7 @@ import { startPhone } from './push/phone';
 
 const name = 'app.account';
 
-/** The stored account, or `undefined` before the first sign-in. */
+/** Returns the stored account, or `undefined` before the first sign-in. */
 export async function readAccount(): Promise<SignedInAccount | undefined> {
   const { storage } = await startPhone();
   const text = await storage.getItem(name);

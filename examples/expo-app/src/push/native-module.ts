@@ -6,5 +6,5 @@ interface WaxwingPush extends SharedKeys {
   takeTaps(): Promise<readonly string[]>;
 }
 
-/** @throws TypeError at its first use on iOS, which does not have it. */
+/** The Android module. iOS has no such module, so its first use there throws a TypeError. */
 export const waxwingPush = NativeModules.WaxwingPush as WaxwingPush;

@@ -5,7 +5,7 @@ import { DeviceEventEmitter, Platform } from 'react-native';
 
 let newest: string | undefined;
 
-/** The system's push token, or `undefined` before the user has allowed notifications. */
+/** Returns the system's push token, or `undefined` before the user has allowed notifications. */
 export async function readPushToken(): Promise<PushToken | undefined> {
   const { granted } = await Notifications.getPermissionsAsync();
   if (!granted) return undefined;
@@ -21,7 +21,7 @@ export async function readPushToken(): Promise<PushToken | undefined> {
   };
 }
 
-/** Calls `onNewToken` when the system has replaced the token. Returns a function that ends this. */
+/** Calls `onNewToken` when the system has replaced the token. Returns a function that stops this. */
 export function listenForNewToken(onNewToken: () => void): () => void {
   const subscription =
     Platform.OS === 'android'

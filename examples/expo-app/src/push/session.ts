@@ -3,16 +3,16 @@ import { startPhone } from './phone';
 import { shareKeys, unshareKeys } from './share-keys';
 import { sharedKeys } from './shared-keys';
 
-/** Push of one account, from its sign-in to its sign-out. */
+/** Push for one account, from sign-in to sign-out. */
 export interface Session {
   /** Registers the account, or keeps it registered. Resolves to a sentence for the user. */
   sync(): Promise<string>;
-  /** Has the server send a test notification. Call it after `sync`. */
+  /** Makes the server send a test notification. Call this after `sync`. */
   sendTestNotification(): Promise<void>;
   signOut(): Promise<void>;
 }
 
-/** Starts push for an account. Make one session for each sign-in: after its `signOut` it registers nothing. */
+/** Starts push for an account. Start a new session for each sign-in: after `signOut`, a session registers nothing. */
 export async function startSession(account: SignedInAccount): Promise<Session> {
   const { client, accounts } = await startPhone();
   const registrar = client.registrar(account);

@@ -5,13 +5,13 @@ import {
   type PushAccountStore,
 } from '@waxwing/client';
 
-/** Where native code finds the keys: a group of the keychain on iOS, and the module of this package on Android. */
+/** Store from which native code reads the keys: a keychain group on iOS, and this package's module on Android. */
 export interface SharedKeys {
   put(owner: string, text: string): Promise<unknown>;
   remove(owner: string): Promise<unknown>;
 }
 
-/** Call it after each `sync`: passes every account's keys to native code. */
+/** Passes every account's keys to native code. Call this after each `sync`. */
 export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): Promise<void> {
   for (const account of await accounts.list()) {
     const text = exportForExtension(account);
@@ -19,7 +19,7 @@ export async function shareKeys(accounts: PushAccountStore, keys: SharedKeys): P
   }
 }
 
-/** Call it before `forget`: removes the keys of one account. */
+/** Removes the keys of one account. Call this before `forget`. */
 export async function unshareKeys(
   accounts: PushAccountStore,
   keys: SharedKeys,
@@ -34,8 +34,8 @@ export async function unshareKeys(
 }
 
 /**
- * Names the text of an account. A sync can replace the account's `pushAccountId`: the new text must then replace the
- * former one, and native code must still know which messages it has shown.
+ * Returns the name under which an account's text is stored. A sync can replace the account's `pushAccountId`. The new
+ * text must then replace the previous text, and native code must still know which messages it has shown.
  */
 export function ownerOf(text: string): string {
   const { realmOrigin, userId } = JSON.parse(text) as ExtensionAccount;

@@ -4,7 +4,7 @@ import { Platform } from 'react-native';
 import { waxwingPush } from './native-module';
 import type { SharedKeys } from './share-keys';
 
-/** The extension reads every text in this group of the keychain, of services that begin with `waxwing.push.`. */
+/** The extension reads every item in this keychain group whose service begins with `waxwing.push.`. */
 const keychain: SharedKeys = {
   put: (owner, text) => SecureStore.setItemAsync('account', text, optionsFor(owner)),
   remove: (owner) => SecureStore.deleteItemAsync('account', optionsFor(owner)),

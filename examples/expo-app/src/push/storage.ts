@@ -9,9 +9,9 @@ const keyName = 'storage-key';
 const options = { keychainAccessible: SecureStore.AFTER_FIRST_UNLOCK_THIS_DEVICE_ONLY };
 
 /**
- * Opens a storage that is encrypted with a key of the system: the keychain limits the size of a text, MMKV does not.
- * A phone that was restored from a backup has the file without its key, and starts empty. Otherwise two phones would have
- * the same accounts.
+ * Opens storage that is encrypted with a key in the keychain. The keychain limits the size of a text; MMKV does not. A
+ * phone that was restored from a backup has the file without its key, and starts empty. Otherwise, two phones would
+ * have the same accounts.
  */
 export async function openStorage(): Promise<TextStorage> {
   const stored = await SecureStore.getItemAsync(keyName, options);
@@ -30,7 +30,7 @@ export async function openStorage(): Promise<TextStorage> {
   };
 }
 
-/** MMKV takes 32 bytes of text: 24 random bytes as base64. */
+/** Generates a key for MMKV, which expects 32 bytes of text: 24 random bytes in base64. */
 function newKey(): string {
   return btoa(String.fromCharCode(...getRandomBytes(24)));
 }

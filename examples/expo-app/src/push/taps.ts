@@ -4,8 +4,8 @@ import { waxwingPush } from './native-module';
 import { parseNotificationName, type ShownNotification } from './notification-name';
 
 /**
- * Calls `onTap` once for each tapped notification, also for the one that started the app. Returns a function that ends
- * this.
+ * Calls `onTap` once for each tapped notification, including the one that started the app. Returns a function that
+ * stops this.
  */
 export function listenForTaps(onTap: (tapped: ShownNotification) => void): () => void {
   const report = (name: unknown) => {
@@ -35,7 +35,7 @@ function listenOnIos(report: (name: unknown) => void): () => void {
   return () => subscription.remove();
 }
 
-/** The name that the extension has stored in a notification on iOS. */
+/** Returns the name that the extension has stored in a notification on iOS. */
 export function notificationNameOf({ request }: Notifications.Notification): unknown {
   const { trigger } = request;
   if (trigger === null || !('payload' in trigger)) return undefined;
