@@ -38,12 +38,12 @@ export interface OpenApi {
 }
 type Schemas = Readonly<Record<string, Schema>>;
 
-/** An answer with more fields than this is written with one line per field. */
+/** A response with more fields than this gets one line per field. */
 const maximumFieldsInLine = 12;
 
 /**
  * Writes one section of the API reference from an OpenAPI document.
- * @throws Error for an operation with a body without known fields.
+ * @throws Error for an operation whose body has no known fields
  */
 export function describeApi(name: string, { info, paths, components }: OpenApi): string {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -63,7 +63,7 @@ function describe(heading: string, operation: Operation, schemas: Schemas): stri
   // A body that is declared as an empty object legitimately has no fields.
   const isEmpty = Object.keys(body?.schema?.properties ?? { unknown: {} }).length === 0;
   if (body !== undefined && bodyFields.length === 0 && !isEmpty) {
-    throw new Error(`${heading} has a body of which no field is found: look at its schema.`);
+    throw new Error(`${heading} has a body without known fields: check its schema.`);
   }
   const parameters = [
     ...operation.parameters.map(({ name, in: where, required, schema, content, description }) => ({
@@ -113,7 +113,7 @@ interface Field {
   readonly description?: string | undefined;
 }
 
-/** The fields of an object. For an answer, leaves out the fields that every answer has. */
+/** Returns the fields of an object. For a response, omits the fields that every response has. */
 function fieldsOf(written: Schema | undefined, schemas: Schemas): Field[] {
   const schema = written?.$ref === undefined ? written : schemas[written.$ref.split('/').at(-1) ?? ''];
   const own = Object.entries(schema?.properties ?? {}).map(([name, field]) => ({

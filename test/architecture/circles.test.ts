@@ -71,16 +71,16 @@ function findCircle(graph: Graph): string | undefined {
 describe.each(units)('the imports within %s', (unit) => {
   const files = fileGraph(unit);
 
-  it('lead to other units only by package names', () => {
+  it('refer to other units only by package name', () => {
     expect([...files.values()].flat().filter((file) => file.startsWith('..'))).toEqual([]);
   });
 
-  it('have no cycle of files', () => {
+  it('contain no cycle of files', () => {
     expect(files.size).toBeGreaterThan(0);
     expect(findCircle(files)).toBeUndefined();
   });
 
-  it('have no cycle of folders', () => {
+  it('contain no cycle of folders', () => {
     const parents = new Set(
       [...files.keys()].flatMap((file) => {
         const names = file.split(sep).slice(0, -1);
@@ -95,8 +95,8 @@ describe.each(units)('the imports within %s', (unit) => {
   });
 });
 
-describe('a cycle', () => {
-  it('of files is reported, even if the search starts at a file outside it', () => {
+describe('the search for cycles', () => {
+  it('finds a cycle of files, even when starting at a file outside the cycle', () => {
     const graph = new Map([
       ['main.ts', ['a.ts']],
       ['a.ts', ['b.ts', 'c.ts']],
@@ -108,7 +108,7 @@ describe('a cycle', () => {
     expect(findCircle(new Map([...graph, ['d.ts', ['b.ts']]]))).toBeUndefined();
   });
 
-  it('of folders is reported, even if its files have no cycle', () => {
+  it('finds a cycle of folders, even if their files have no cycle', () => {
     const graph = new Map([
       ['rooms/a/one.ts', ['rooms/b/inner/two.ts']],
       ['rooms/b/inner/two.ts', ['rooms/shared.ts']],

@@ -75,7 +75,7 @@ describe('the import table', () => {
     });
   }
 
-  it('covers every package and app except the one that may import anything', () => {
+  it('covers every package and app except the quickstart, which may import anything', () => {
     const folders = ['packages', 'apps'].flatMap((parent) =>
       readdirSync(join(root, parent)).map((name) => `${parent}/${name}`),
     );
@@ -84,7 +84,7 @@ describe('the import table', () => {
     );
   });
 
-  it('lets only the key ring see the relay private keys: no other file of the relay imports its inner files', () => {
+  it('lets no other file of the relay import the key ring’s inner files, which see the private keys', () => {
     const doors =
       /keyring\/(?:open-key-ring|watch-keys|check-stored-ring|live\/keys-readiness|live\/live-key-ring|uses\/key-use-counter|storage\/key-ring-configuration|storage\/key-ring-tables|commands\/(?:key-ring|vapid)-commands|vapid\/vapid-keys|ring\/web-push-app-name|list\/key-list-operation|administration\/(?:key-operations|ring-overview))\.js$/;
     const inside = sourceFiles(join(root, 'apps/relay/src')).filter((file) => !file.includes('/keyring/'));
@@ -96,7 +96,7 @@ describe('the import table', () => {
     expect(found).toEqual([]);
   });
 
-  it('keeps zod off the phone: the client imports the protocol’s entry point without it', () => {
+  it('lets the client import only the protocol entry point without zod', () => {
     const client = sourceFiles(join(root, 'packages/client/src')).flatMap(importsOf);
     expect([...new Set(client.filter((specifier) => packageOf(specifier) === '@waxwing/protocol'))]).toEqual([
       '@waxwing/protocol/phone',
@@ -135,7 +135,7 @@ describe('the import table', () => {
     expect(outside).toEqual([]);
   });
 
-  it('reports a forbidden entry point, even if another one of the same package is allowed', () => {
+  it('reports a forbidden entry point, even if another entry point of the same package is allowed', () => {
     const unit = units.find(({ folder }) => folder === 'packages/server-push') as Unit;
     const found = culprits({
       ...unit,
@@ -165,7 +165,7 @@ describe('the house rules', () => {
     expect(found.map((file) => relative(root, file))).toEqual([]);
   });
 
-  it('opens files only where they cannot be a database that this process serves, because closing it would end its locks', () => {
+  it('opens files only in modules that cannot open a served database, because closing it would drop its locks', () => {
     const opening =
       /\b(?:readFile|open|copyFile|cp|appendFile|writeFile|truncate|createReadStream)(?:Sync)?\b(?=[^'"]*['"]node:fs)/;
     const found = files
@@ -216,7 +216,7 @@ describe('the house rules', () => {
     ]);
   });
 
-  it('imports the sources of a unit by its name only, never by a relative path', () => {
+  it('imports the sources of a unit by name in tests, never by a relative path', () => {
     const found = sourceFiles(join(root, 'test')).flatMap((file) =>
       importsOf(file)
         .filter((specifier) => specifier.startsWith('.'))

@@ -82,7 +82,7 @@ describe('the names that packages export', () => {
     ]);
   });
 
-  it('are found through every kind of re-export, and local names are not', () => {
+  it('are found through every kind of re-export, and exclude local names', () => {
     const files = filesByName();
     expect(doors.length).toBeGreaterThan(15);
     expect(files.get('createHttpApp')).toEqual(new Set(['packages/service/src/http/create-http-app.ts']));

@@ -22,7 +22,7 @@ interface Race<Tables> {
   remove(transaction: WriteTransaction<Tables>): Promise<number>;
 }
 
-/** Returns the number of rows that are removed although another transaction uses them. */
+/** Returns the number of rows that are removed even though another transaction uses them. */
 async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Tables>): Promise<number> {
   let removing: Promise<number> | undefined;
   await database.db.transaction().execute(async (db) => {
@@ -33,11 +33,11 @@ async function removedInSpiteOfUse<Tables>({ database, use, remove }: Race<Table
   return (await removing) ?? Number.NaN;
 }
 
-describe('clean-up does not remove', () => {
+describe('a concurrent clean-up', () => {
   eachPostgres((postgres) => {
     const open = <Tables>(migrations: readonly MigrationSet[]) => postgres.open<Tables>({ migrations });
 
-    it('a device that a registration revives at that moment', async () => {
+    it('keeps a device that a registration revives', async () => {
       const database = await open<RelayTables>(relayMigrations);
       await sql`insert into servers (id, name, key_hash, created_at) values ('s', '', '', 0)`.execute(
         database.db,
@@ -53,7 +53,7 @@ describe('clean-up does not remove', () => {
       expect(removed).toBe(0);
     });
 
-    it('a failed device that registers again at that moment', async () => {
+    it('keeps a failed device that registers again', async () => {
       const database = await open<ServerTables>(serverMigrations);
       await sql`insert into push_devices (user_id, push_account_id, generation, registration_hash, error_code, changed_at)
         values (1, '1', 1, '', 'BAD_REQUEST', 0)`.execute(database.db);
@@ -65,7 +65,7 @@ describe('clean-up does not remove', () => {
       expect(removed).toBe(0);
     });
 
-    it('an event queue that its client comes back to at that moment', async () => {
+    it('keeps an event queue that its client uses again', async () => {
       const database = await open<ServerTables>(serverMigrations);
       await sql`insert into users (email, email_lower, full_name, role, is_bot, api_key_hash, is_active, created_at)
         values ('', '', '', 400, 0, '', 1, 0)`.execute(database.db);

@@ -26,9 +26,10 @@ async function threeSteps<Tables>({ database, remove }: CleanUp<Tables>): Promis
   return [await database.write(remove), await database.write(remove), await database.write(remove)];
 }
 
-describe('cleanup in steps of one row finds old rows behind rows that are still needed, and no more:', () => {
+// In each test, some rows to remove are stored behind rows that are still needed.
+describe('a clean-up of one row per step', () => {
   eachBackend((backend) => {
-    describe('of a server', () => {
+    describe('on a server', () => {
       let database: Database<ServerTables>;
       beforeEach(async () => {
         database = await backend.open<ServerTables>({ migrations: serverMigrations });
@@ -36,7 +37,7 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
           values ('', '', '', 400, 0, '', 1, 0)`.execute(database.db);
       });
 
-      it('event queues', async () => {
+      it('removes all idle event queues and no others', async () => {
         const idleSince = now - queueLifetimeMilliseconds;
         await sql`insert into event_queues (queue_id, user_id, last_event_id, acknowledged_event_id, last_used_at)
           select 'a', id, -1, -1, cast(${idleSince + 1} as bigint) from users union all
@@ -50,14 +51,14 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
         expect(left.map(({ queue_id }) => queue_id).sort()).toEqual(['a', 'c']);
       });
 
-      it('registration limits', async () => {
+      it('removes all registration limits that are full again and no others', async () => {
         await sql`insert into registration_rates (user_id, full_at)
           values (1, ${now + 1}), (2, ${now}), (3, ${now + 60_000}), (4, 0)`.execute(database.db);
         const remove = (transaction: WriteTransaction<ServerTables>) => deleteFullRates(transaction, now, 1);
         expect(await threeSteps({ database, remove })).toEqual([1, 1, 0]);
       });
 
-      it('records of test notifications', async () => {
+      it('removes all old records of test notifications and no others', async () => {
         const hourAgo = now - 3_600_000;
         await sql`insert into test_notifications (user_id, sent_at)
           values (1, ${hourAgo + 1}), (1, ${hourAgo}), (1, ${now}), (1, 0)`.execute(database.db);
@@ -66,7 +67,7 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
         expect(await threeSteps({ database, remove })).toEqual([1, 1, 0]);
       });
 
-      it('failed devices, unless one still has an active registration', async () => {
+      it('removes old failed devices without an active registration and no others', async () => {
         await sql`insert into push_devices
           (user_id, push_account_id, generation, registration_hash, error_code, changed_at, relay_device_id)
           values (1, '1', 1, '', 'BAD_REQUEST', ${now}, null), (1, '2', 1, '', null, 0, null),
@@ -79,7 +80,7 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
       });
     });
 
-    it('expired devices of a relay', async () => {
+    it('removes all old expired devices of a relay and no others', async () => {
       const database = await backend.open<RelayTables>({ migrations: relayMigrations });
       await addDevices(database, { a: now, b: now - 1, c: null, d: 0 });
       expect(await threeSteps({ database, remove: ({ db }) => deleteLongExpired(db, now, 1) })).toEqual([
@@ -92,7 +93,7 @@ describe('cleanup in steps of one row finds old rows behind rows that are still 
 });
 
 eachPostgres((backend) => {
-  it('a device that registers again while it is removed stays', async () => {
+  it('clean-up keeps a device that registers again during the removal', async () => {
     const database = await backend.open<RelayTables>({ migrations: relayMigrations });
     await addDevices(database, { a: 0, b: 0 });
     const { removing } = await database.db.transaction().execute(async (db) => {

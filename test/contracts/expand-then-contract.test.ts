@@ -24,7 +24,7 @@ const units: readonly (readonly [string, readonly MigrationSet[]])[] = [
 ];
 
 describe('the lists of releases and contractions', () => {
-  it('contain the first version from the second on, and contractions only after a release', () => {
+  it('include the first version after its release, and contractions only for released versions', () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
     expect(Object.hasOwn(releases, firstVersion)).toBe(version !== firstVersion);
     expect(Object.values(contractions).filter((since) => !Object.hasOwn(releases, since))).toEqual([]);
@@ -48,7 +48,7 @@ eachBackend((backend) => {
     return changes;
   }
 
-  it.each(units)('migrations of the %s after a release let its processes work on', async (_, sets) => {
+  it.each(units)('new migrations of the %s do not break processes of the last release', async (_, sets) => {
     const last = Object.values(releases).at(-1);
     const changes = await changesOf(sets);
     expect(changes.length).toBe(sets.flatMap(({ migrations }) => Object.keys(migrations)).length);
@@ -71,7 +71,7 @@ eachBackend((backend) => {
     ['adds a column with a default', "alter table birds add column colour text not null default ''", []],
     ['adds a table', 'create table eggs (id integer not null)', []],
     ['adds an index', 'create index birds_by_name on birds (name)', []],
-  ])('a migration that %s is recognized', async (_, statement, breaks) => {
+  ])('a migration that %s is reported with what it breaks', async (_, statement, breaks) => {
     const run = (text: string) => ({
       up: async (db: Kysely<unknown>) => void (await sql.raw(text).execute(db)),
     });

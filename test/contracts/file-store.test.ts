@@ -61,7 +61,7 @@ const large = Buffer.alloc(12 * 1024 * 1024, 'many bytes');
 describe.each([
   ['on disk', onDisk],
   ['on S3', onS3],
-])('a store of files %s', (_name, open) => {
+])('a file store %s', (_name, open) => {
   let test: StoreUnderTest;
   beforeAll(async () => {
     test = await open();
@@ -74,16 +74,16 @@ describe.each([
   }
 
   it.each([
-    ['nothing', Buffer.alloc(0)],
-    ['little', Buffer.from('little')],
-    ['more than one piece', large],
+    ['an empty file', Buffer.alloc(0)],
+    ['a small file', Buffer.from('little')],
+    ['a file of several pieces', large],
   ])('returns %s unchanged', async (_size, content) => {
     const path = newPath('naïve-名.png');
     await test.store.write(path, Readable.from(content.length === 0 ? [] : [content]), 'image/png');
     expect((await read(path))?.equals(content)).toBe(true);
   });
 
-  it('returns a range, the last byte included', async () => {
+  it('returns a byte range, including its last byte', async () => {
     const path = newPath();
     await test.store.write(path, Readable.from([Buffer.from('0123456789')]), 'text/plain');
     expect(String(await read(path, { start: 2, end: 4 }))).toBe('234');
@@ -95,9 +95,9 @@ describe.each([
   });
 
   it.each([
-    ['at once', Buffer.from('little')],
+    ['early', Buffer.from('little')],
     ['after many bytes', large],
-  ])('keeps nothing of a file that is cut off %s', async (_when, content) => {
+  ])('keeps nothing of an upload that breaks off %s', async (_when, content) => {
     const path = newPath();
     const before = test.kept();
     const broken = Readable.from(
@@ -112,7 +112,7 @@ describe.each([
     expect(test.kept()).toEqual(before);
   });
 
-  it('removes a file, and ignores a missing one', async () => {
+  it('removes a file, and ignores a missing file', async () => {
     const path = newPath();
     await test.store.write(path, Readable.from([Buffer.from('x')]), 'image/png');
     await test.store.remove(path);
@@ -121,8 +121,8 @@ describe.each([
   });
 });
 
-describe('a store on disk', () => {
-  it('is accessible to its owner only', async () => {
+describe('a file store on disk', () => {
+  it('is accessible only to its owner', async () => {
     const root = join(newFolder(), 'uploads');
     const store = await openDiskFileStore(root);
     await store.write('1/ab/random/a.png', Readable.from([Buffer.from('x')]), 'image/png');
@@ -132,7 +132,7 @@ describe('a store on disk', () => {
     expect(modes).toEqual([0o700, 0o700, 0o700, 0o700, 0o600]);
   });
 
-  it('is not opened in a folder that others may read', async () => {
+  it('rejects a folder that others may read', async () => {
     const root = newFolder();
     chmodSync(root, 0o755);
     const opened = openDiskFileStore(root);
@@ -140,12 +140,12 @@ describe('a store on disk', () => {
     await expect(opened).rejects.toThrow('chmod 700');
   });
 
-  it('is not opened by a server on PostgreSQL without SERVER_UPLOADS', async () => {
+  it('requires SERVER_UPLOADS for a server on PostgreSQL', async () => {
     const { uploads } = readServerEnvironment({ SERVER_DATABASE: 'postgres://db' });
     await expect(openFileStore(uploads)).rejects.toThrow('SERVER_UPLOADS is not set');
   });
 
-  it('is not opened if no folder can be created', async () => {
+  it('rejects a path where no folder can be created', async () => {
     await expect(openDiskFileStore('/dev/null/uploads')).rejects.toThrow('SERVER_UPLOADS');
   });
 });

@@ -11,7 +11,7 @@ const renameBirds = fixedQuery<BirdTables, { readonly name: string }, object>((d
 );
 
 eachBackend((backend) => {
-  it('sees the changes of its own write, which others see only after the commit', async () => {
+  it('a fixed query sees uncommitted changes only in its own write', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const seen = await database.write(async ({ db }) => {
@@ -22,7 +22,7 @@ eachBackend((backend) => {
     expect(await birdsByName(database.db, {})).toEqual([{ name: 'robin' }]);
   });
 
-  it('is refused after the end of its write, and does not run in a later one', async () => {
+  it('a fixed query is rejected after its write has ended, and does not run in a later write', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const ended = await database.write(async ({ db }) => db);
@@ -33,7 +33,7 @@ eachBackend((backend) => {
     expect(await birdNames(database)).toEqual(['robin']);
   });
 
-  it('waits for the write lock outside of a write', async () => {
+  it('a fixed query outside a write waits for the write lock', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     let late: Promise<object[]> | undefined;
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(await birdNames(database)).toEqual(['late']);
   });
 
-  it('bypasses Kysely on SQLite, in a write and outside of one', async () => {
+  it('a fixed query bypasses Kysely on SQLite, inside and outside a write', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const ways = await database.write(async ({ db }) => {
@@ -59,7 +59,7 @@ eachBackend((backend) => {
     expect(ways).toEqual(backend.name === 'sqlite' ? [0, 0] : [1, 1]);
   });
 
-  it('sees in a read transaction the state at its beginning', async () => {
+  it('a fixed query in a read transaction sees the state at the start of the transaction', async () => {
     const database = await openBirds(backend);
     await insertBird(database, 'waxwing');
     const reading = database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read');

@@ -72,7 +72,7 @@ describe('the lease of a job', () => {
       expect(await countsOf(database)).toMatchObject({ running: 1 });
     });
 
-    it('is not renewed for a job that was rescheduled: it starts on time', async () => {
+    it('is not renewed after the job is rescheduled, so the job starts on time', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const attempts: number[] = [];
@@ -95,7 +95,7 @@ describe('the lease of a job', () => {
     });
   });
 
-  describe('with a renewal in flight when the queue stops', () => {
+  describe('when the queue stops during a renewal', () => {
     eachBackend((backend) => {
       /** Starts a queue that renews its lease until `end` is called. */
       async function startRenewing() {
@@ -114,7 +114,7 @@ describe('the lease of a job', () => {
         return { database, end: () => end() };
       }
 
-      it('is waited for', async () => {
+      it('lets the renewal finish before the queue stops', async () => {
         const { database, end } = await startRenewing();
         const ended: string[] = [];
         const stopping = database.jobs.stop(60_000).then(() => ended.push('stop'));
@@ -128,7 +128,7 @@ describe('the lease of a job', () => {
         expect(ended).toEqual(['renewal', 'stop']);
       });
 
-      it('is not waited for longer than the shutdown time', async () => {
+      it('does not delay the stop beyond its deadline', async () => {
         const { database } = await startRenewing();
         await database.jobs.stop(20);
       });
@@ -136,7 +136,7 @@ describe('the lease of a job', () => {
   });
 
   eachPostgres((backend) => {
-    it('expires with its process: another one takes over the job', async () => {
+    it('expires after its process dies, and another process takes over the job', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
@@ -148,7 +148,7 @@ describe('the lease of a job', () => {
       await expect.poll(() => attempts).toEqual([2]);
     });
 
-    it('expires also if the clock of its process was a year ahead', async () => {
+    it('expires even if the clock of its process was a year ahead', async () => {
       const clock = { now: start + 365 * 86_400_000 };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));
@@ -160,7 +160,7 @@ describe('the lease of a job', () => {
       await expect.poll(() => attempts).toEqual([2]);
     });
 
-    it('does not count as expired right after an outage: its process renews it first', async () => {
+    it('is not taken over right after an outage, so that its process can renew it first', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       await beginEndless(await open(backend, clock, url));

@@ -5,9 +5,9 @@ import { idle } from '../support/idle.js';
 import { add, countsOf, handler, onlyJob, open, recorder, start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
-describe('the operators of the job queue', () => {
+describe('the job queue for operators', () => {
   eachBackend((backend) => {
-    it('see how many jobs are due, waiting, running and dead', async () => {
+    it('counts the jobs that are due, waiting, running and dead', async () => {
       const database = await open(backend, { now: start });
       const running = new Promise<void>((resolve) => {
         database.jobs.handle(
@@ -52,7 +52,7 @@ describe('the operators of the job queue', () => {
       });
     });
 
-    it('see counts up to ten thousand, and the dead jobs of kinds without a handler', async () => {
+    it('counts at most ten thousand jobs, and includes dead jobs of kinds without a handler', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const former = await open(backend, clock, url);
@@ -86,7 +86,7 @@ describe('the operators of the job queue', () => {
       ]);
     });
 
-    it('see the oldest jobs first, dead or not, and no more than they ask for', async () => {
+    it('lists the oldest jobs first, dead or not, up to the limit', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       for (const payload of ['a', 'b', 'c']) {
@@ -106,7 +106,7 @@ describe('the operators of the job queue', () => {
       expect((await ofThese(9)).map(({ state }) => state)).toEqual(['waiting', 'waiting', 'waiting', 'dead']);
     });
 
-    it('see all jobs in pages, each once and the oldest first', async () => {
+    it('lists all jobs in pages, each job once, oldest first', async () => {
       const database = await open(backend, { now: start });
       const count = 5500;
       // Both kinds have several jobs in each millisecond.
@@ -141,7 +141,7 @@ describe('the operators of the job queue', () => {
       expect((await read({ text: 'DEAD-54' })).length).toBe(111);
     });
 
-    it('make a pending job due at once', async () => {
+    it('makes a waiting job due immediately', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -152,7 +152,7 @@ describe('the operators of the job queue', () => {
       expect(done).toEqual(['a']);
     });
 
-    it('retry a dead job, with its original time to live', async () => {
+    it('retries a dead job with its original lifetime', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       let broken = true;
@@ -177,7 +177,7 @@ describe('the operators of the job queue', () => {
       expect(await database.jobs.retry(dead.id)).toBe(false);
     });
 
-    it('remove a pending or dead job, but not a running or unknown one', async () => {
+    it('removes a waiting or dead job, but not a running or unknown job', async () => {
       const database = await open(backend, { now: start });
       const running = new Promise<void>((resolve) => {
         database.jobs.handle(
@@ -208,7 +208,7 @@ describe('the operators of the job queue', () => {
       }
     });
 
-    it('find dead letters for 14 days, and not longer', async () => {
+    it('keeps dead letters for 14 days, and not longer', async () => {
       const clock = { now: start };
       let removed = 0;
       const database = await backend.open<unknown>({
@@ -236,7 +236,7 @@ describe('the operators of the job queue', () => {
     });
 
     it.each(['waiting', 'dead'] as const)(
-      'change a %s job together with its record, or not at all',
+      'changes a %s job together with its record, or not at all',
       async (state) => {
         const database = await open(backend, { now: start });
         database.jobs.handle(

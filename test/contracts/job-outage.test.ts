@@ -59,7 +59,7 @@ function latch() {
 
 describe('a job that ends during a database outage', () => {
   eachBackend((backend) => {
-    it('is not run again: its outcome is recorded when the database is back', async () => {
+    it('does not run again, and its outcome is recorded once the database is back', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({
         migrations: [],
@@ -90,45 +90,48 @@ describe('a job that ends during a database outage', () => {
 
   eachBackend((backend) => {
     it.each([
-      ['that is due at once', 0],
-      ['that is due later', 1],
-    ])('leaves the next attempt, %s, to its own outcome if it must be retried', async (_name, delay) => {
-      const clock = { now: start };
-      const database = await backend.open({
-        migrations: [],
-        now: () => clock.now,
-        onJobError: () => undefined,
-      });
-      const attempts: number[] = [];
-      const applied: number[] = [];
-      const apply = async () => {
-        applied.push(attempts.length);
-        if (applied.length > 1) return;
-        claimInTheSameCommit(database);
-        throw new DatabaseUnavailableError('away');
-      };
-      database.jobs.handle(
-        'k',
-        handler(async ({ attempt }) => {
-          attempts.push(attempt);
-          if (attempt > 1) return { kind: 'done' };
-          clock.now = start + delay;
-          return { kind: 'retry', at: clock.now, reason: 'busy', apply };
-        }),
-      );
-      await database.jobs.start();
-      await idle(database.jobs);
-      await add(database, 'a');
-      await expect.poll(() => countsOf(database), { timeout: 20_000 }).toBeUndefined();
-      expect([attempts, applied]).toEqual([
-        [1, 2],
-        [1, 1],
-      ]);
-    });
+      ['due immediately', 0],
+      ['due later', 1],
+    ])(
+      'does not settle a next attempt, %s, that starts before its outcome is recorded',
+      async (_name, delay) => {
+        const clock = { now: start };
+        const database = await backend.open({
+          migrations: [],
+          now: () => clock.now,
+          onJobError: () => undefined,
+        });
+        const attempts: number[] = [];
+        const applied: number[] = [];
+        const apply = async () => {
+          applied.push(attempts.length);
+          if (applied.length > 1) return;
+          claimInTheSameCommit(database);
+          throw new DatabaseUnavailableError('away');
+        };
+        database.jobs.handle(
+          'k',
+          handler(async ({ attempt }) => {
+            attempts.push(attempt);
+            if (attempt > 1) return { kind: 'done' };
+            clock.now = start + delay;
+            return { kind: 'retry', at: clock.now, reason: 'busy', apply };
+          }),
+        );
+        await database.jobs.start();
+        await idle(database.jobs);
+        await add(database, 'a');
+        await expect.poll(() => countsOf(database), { timeout: 20_000 }).toBeUndefined();
+        expect([attempts, applied]).toEqual([
+          [1, 2],
+          [1, 1],
+        ]);
+      },
+    );
   });
 
   eachBackend((backend) => {
-    it('leaves the next attempt to its own outcome if its outcome was committed before', async () => {
+    it('does not settle the next attempt if the connection is lost after the commit of its outcome', async () => {
       const clock = { now: start };
       const database = await backend.open({
         migrations: [],
@@ -169,9 +172,9 @@ describe('a job that ends during a database outage', () => {
 
   eachPostgres((backend) => {
     it.each([
-      ['shortly', 0],
-      ['for longer than its lease', lease + 1],
-    ])('%s is not run again', async (_name, outage) => {
+      ['a short outage', 0],
+      ['an outage longer than its lease', lease + 1],
+    ])('does not run again after %s', async (_name, outage) => {
       const clock = { now: start };
       const url = new URL(await backend.freshUrl());
       const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });

@@ -5,7 +5,7 @@ import { eachBackend } from '../support/test-databases.js';
 
 describe('the job queue', () => {
   eachBackend((backend) => {
-    it('commits an outcome and its changes in one transaction, or neither', async () => {
+    it('commits an outcome together with its changes, or neither', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open({
@@ -40,7 +40,7 @@ describe('the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('records the other outcomes when one fails', async () => {
+    it('records all other outcomes if one fails', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({
         migrations: [],
@@ -68,7 +68,7 @@ describe('the job queue', () => {
       ]);
     });
 
-    it('starts no more jobs than it can record, however slow the database is', async () => {
+    it('does not start more jobs than it can record, even if the database is slow', async () => {
       const database = await open(backend, { now: start });
       let begun = 0;
       let release: () => void = () => undefined;

@@ -66,7 +66,7 @@ describe('a process of the job queue', () => {
       expect(await onlyJob(survivor)).toMatchObject({ state: 'waiting', attempts: 2, reason: 'taken over' });
     });
 
-    it('continues a job whose lease expired here, and does not start it twice', async () => {
+    it('continues its own job after the lease expires, without starting the job twice', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const database = await open(backend, clock, url);
@@ -105,7 +105,7 @@ describe('a process of the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('starts a delayed job of one kind while another kind is busy without end', async () => {
+    it('starts a delayed job of one kind while another kind is constantly busy', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       let busy = 0;
@@ -138,7 +138,7 @@ describe('a process of the job queue', () => {
       expect(busy).toBeGreaterThan(5);
     });
 
-    it('releases jobs that do not end before the deadline, so that the next process runs them at once', async () => {
+    it('releases jobs that do not end before the deadline, and the next process runs them immediately', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const first = await open(backend, clock, url);
@@ -212,7 +212,7 @@ describe('a process of the job queue', () => {
       expect(done).toEqual(['a']);
     });
 
-    it('runs no jobs in a command, which may only add them', async () => {
+    it('runs no jobs in a command, which can only add jobs', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const serving = await open(backend, clock, url);

@@ -61,7 +61,7 @@ describe('the job queue', () => {
       expect(jobs).toMatchObject([{ kind: 'k', payload, attempt: 1, createdAt: start, giveUpAt: start + 5 }]);
     });
 
-    it('runs each job of one transaction, and of many concurrent ones, once', async () => {
+    it('runs each job of one transaction or of many concurrent transactions once', async () => {
       const database = await open(backend, { now: start });
       const done: string[] = [];
       database.jobs.handle('k', recorder(done));
@@ -96,7 +96,7 @@ describe('the job queue', () => {
       expect(most).toBe(3);
     });
 
-    it('retries a job at once if its handler asks for it, while others end and start', async () => {
+    it('retries a job immediately if its handler requests it, while other jobs end and start', async () => {
       // With a fixed clock, leases do not expire, so only the outcome makes the job claimable again.
       const database = await open(backend, { now: start });
       const attempts = new Map<string, number>();
@@ -121,7 +121,7 @@ describe('the job queue', () => {
       expect(await countsOf(database)).toBeUndefined();
     });
 
-    it('refuses a kind and a payload that a backend could not store', async () => {
+    it('rejects a kind or payload that one of the backends could not store', async () => {
       const database = await open(backend, { now: start });
       await expect(add(database, '', { kind: 'two words' })).rejects.toThrow('two words');
       await expect(add(database, 'a\0b')).rejects.toThrow('NUL');
@@ -129,7 +129,7 @@ describe('the job queue', () => {
       await expect(add(database, 'a\u0001b')).resolves.toBeUndefined();
     });
 
-    it('waits for the instant that the job names', async () => {
+    it('does not start a job before its start time', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const done: string[] = [];
@@ -146,7 +146,7 @@ describe('the job queue', () => {
       expect(done).toEqual(['later']);
     });
 
-    it('retries at the handler’s instant, and gives up at the job’s instant', async () => {
+    it('retries at the time that the handler requests, and gives up at the job’s deadline', async () => {
       const clock = { now: start };
       const reported: unknown[] = [];
       const database = await backend.open({
@@ -192,7 +192,7 @@ describe('the job queue', () => {
       expect(reported).toEqual([['k', 'given up: still busy']]);
     });
 
-    it('keeps a dead job with its reason, even if that has characters that no database can store', async () => {
+    it('keeps a dead job with its reason, even if the reason contains unstorable characters', async () => {
       const database = await open(backend, { now: start });
       database.jobs.handle(
         'k',
@@ -210,7 +210,7 @@ describe('the job queue', () => {
       });
     });
 
-    it('retries a job whose handler throws, with growing delays, and reports the error', async () => {
+    it('retries a job with backoff if its handler throws, and reports the error', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open({

@@ -12,11 +12,11 @@ function restoreTimersAfterEach(): void {
   });
 }
 
-describe('the job queue is on time', () => {
+describe('the timing of the job queue', () => {
   eachBackend((backend) => {
     restoreTimersAfterEach();
 
-    it('with a job of one kind while another kind has more jobs than slots', async () => {
+    it('starts a job of one kind on time while another kind has more jobs than slots', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -62,7 +62,7 @@ describe('the job queue is on time', () => {
       await idle(database.jobs);
     });
 
-    it('with the end of a job whose deadline is before its start', async () => {
+    it('gives up a job at its deadline, even if that is before its start time', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       database.jobs.handle('k', recorder([]));
@@ -76,7 +76,7 @@ describe('the job queue is on time', () => {
       });
     });
 
-    it('when a dependency is back: pending jobs are brought forward and spaced out, and none is delayed', async () => {
+    it('brings waiting jobs forward at intervals after an outage, and delays no job', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const done: string[] = [];
@@ -105,7 +105,7 @@ describe('the job queue is on time', () => {
       expect(done).toEqual(['soon', 'in 1 h', 'in 2 h', 'in 3 h']);
     });
 
-    it('with many pending jobs: more than fit into one statement are brought forward, but not all', async () => {
+    it('brings forward more jobs than fit into one statement, but only the first 10,000', async () => {
       const database = await open(backend, { now: start });
       await database.write(async (transaction) => {
         for (let index = 0; index < 10_300; index++) {
@@ -123,7 +123,7 @@ describe('the job queue is on time', () => {
   eachPostgres((backend) => {
     restoreTimersAfterEach();
 
-    it('with a job that another process added', async () => {
+    it('starts a job that another process added without waiting for a poll', async () => {
       const url = await backend.freshUrl();
       const clock = { now: start };
       const [adding, working] = [await open(backend, clock, url), await open(backend, clock, url)];

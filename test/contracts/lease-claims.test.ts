@@ -5,7 +5,7 @@ import { start } from '../support/job-queue-under-test.js';
 import { eachBackend } from '../support/test-databases.js';
 
 eachBackend((backend) => {
-  it('settles the current claim of a job, and no stale one beside it', async () => {
+  it('the lease table settles the current claim of a job, but not a stale claim in the same batch', async () => {
     const database = await backend.open<JobTables>({ migrations: [] });
     const leases = new LeaseTable({ database, now: () => start });
     const job = {

@@ -24,7 +24,7 @@ eachPostgres((backend) => {
     ['renewing leases', (leases, claims) => leases.renew(claims)],
     ['releasing leases', (leases, claims) => leases.release(claims)],
     ['taking over expired leases', (leases) => leases.takeOver()],
-  ])('%s waits for no job that is being settled, so that the two cannot deadlock', async (_, act) => {
+  ])('%s skips jobs that are being settled, which prevents a deadlock', async (_, act) => {
     const database = await backend.open<JobTables>({ migrations: [] });
     const { db } = database;
     const clock = { now: start };
@@ -78,7 +78,7 @@ eachPostgres((backend) => {
     }
   });
 
-  it('bringing jobs forward locks them in the order of their ids, whenever they are due', async () => {
+  it('bringing jobs forward locks them in id order, regardless of when they are due', async () => {
     const database = await backend.open<JobTables>({ migrations: [] });
     const { db } = database;
     const leases = new LeaseTable({ database, now: () => start });

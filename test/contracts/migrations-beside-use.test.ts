@@ -21,7 +21,7 @@ const next: MigrationSet = {
 const join = sql`select /* join */ birds.id from birds, schedules`;
 type Birds = Awaited<ReturnType<typeof openBirds>>;
 
-describe('a migration beside processes of the previous version', () => {
+describe('a migration while processes of the previous version run', () => {
   eachPostgres((backend) => {
     async function begin(url: string, statement: string): Promise<pg.Client> {
       const client = new pg.Client({ connectionString: url });
@@ -48,7 +48,7 @@ describe('a migration beside processes of the previous version', () => {
       await observer.end();
     }
 
-    it('delays their statements for seconds at most while a backup reads a table, and runs after it', async () => {
+    it('delays statements for seconds at most while a backup reads a table, and runs after the backup', async () => {
       const url = await backend.freshUrl();
       const previous = await openBirds(backend, url);
       const backup = await begin(url, 'select from birds');
@@ -62,7 +62,7 @@ describe('a migration beside processes of the previous version', () => {
       expect(await birdNames(previous)).toEqual(['tit', 'wren']);
     });
 
-    it('is retried after a deadlock with one of their transactions', async () => {
+    it('is retried after a deadlock with another transaction', async () => {
       const url = await backend.freshUrl();
       await openBirds(backend, url);
       const other = await begin(url, 'lock table schedules in row exclusive mode');
@@ -84,7 +84,7 @@ describe('a migration beside processes of the previous version', () => {
             return join.execute(db);
           }),
       ],
-    ])('does not make %s of theirs fail by a deadlock', async (_, read) => {
+    ])('does not make %s fail with a deadlock', async (_, read) => {
       const url = await backend.freshUrl();
       const previous = await openBirds(backend, url);
       const migration = await begin(url, 'alter table schedules add column colour text');

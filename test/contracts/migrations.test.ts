@@ -6,7 +6,7 @@ import { type BirdTables, birdNames, birds, insertBird, openBirds } from './bird
 
 describe('migrations', () => {
   eachBackend((backend) => {
-    it('are run once, however many processes start at once', async () => {
+    it('run once, even if many processes start at the same time', async () => {
       const url = await backend.freshUrl();
       const role = 'visiting';
       const opened = await Promise.all(
@@ -17,7 +17,7 @@ describe('migrations', () => {
       expect(database && (await birdNames(database))).toEqual(['0', '1', '2', '3']);
     });
 
-    it('leave nothing behind when one fails, and say which', async () => {
+    it('leave nothing behind if one fails, and the error names the failed step', async () => {
       const url = await backend.freshUrl();
       const broken: MigrationSet = {
         unit: 'birds',
@@ -62,7 +62,7 @@ describe('a migration of large tables', () => {
       vi.useRealTimers();
     });
 
-    it('may take longer than any other statement', async () => {
+    it('has no statement timeout', async () => {
       const slow: MigrationSet = {
         unit: 'birds',
         migrations: {

@@ -55,7 +55,7 @@ eachBackend((backend) => {
   });
 
   describe('publishing', () => {
-    it('adds each event once, in order, to the queues of its audience that want its type', async () => {
+    it('adds each event once, in order, to the audience’s queues that accept its type', async () => {
       await addQueues([1, 2]);
       await addQueues([2], ['typing']);
       await publish([event('message', 1, 2, 2), event('typing', 2)], [event('realm', 1)]);
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(await typesIn('2 typing')).toEqual(['0 typing']);
     });
 
-    it('stores the text of an event once for all queues, until none needs it', async () => {
+    it('stores an event’s text once for all queues, until no queue needs the text', async () => {
       await addQueues([1, 2, 3]);
       // Only one queue gets both events. Each event's text is stored once.
       await publish([event('message', 1, 2, 3), event('typing', 3)]);
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await texts()).toEqual([]);
     });
 
-    it('uses as many statements for 300 queues and 30 events as for one of each', async () => {
+    it('uses the same number of statements for 300 queues and 30 events as for one of each', async () => {
       const userIds = Array.from({ length: 300 }, (_, index) => index + 1);
       await addQueues(userIds);
       const statements = async (events: readonly AddressedEvent[]) => {
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       expect(left).toEqual([{ queue_id: '2 ' }]);
     });
 
-    it('carries any text unchanged', async () => {
+    it('delivers any text unchanged', async () => {
       await addQueues([1]);
       const content = 'nul \0, quote " and \\u0000, emoji 🐦, half of one \ud83d';
       await publish([{ event: { type: 'message', content }, audience: [userId(1)] }]);
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('loses no events and blocks no transaction when transactions publish concurrently for the same users', async () => {
+    it('neither loses events nor deadlocks when transactions publish concurrently for the same users', async () => {
       const userIds = Array.from({ length: 20 }, (_, index) => index + 1);
       await addQueues(userIds);
       const some = (index: number) => (index % 2 === 0 ? userIds : [...userIds].reverse());

@@ -11,7 +11,9 @@ import { eachBackend } from '../support/test-databases.js';
 type Change = (db: Transaction<ServerTables>, userId: UserId) => Promise<unknown>;
 
 eachBackend((backend) => {
-  /** Sends a registration and changes its user after authentication. Returns the answer, and the devices afterwards. */
+  /**
+   * Sends a registration and changes its user after authentication. Returns the response and the devices afterwards.
+   */
   async function registerBeside(change: Change): Promise<unknown> {
     const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     try {
@@ -37,14 +39,14 @@ eachBackend((backend) => {
     }
   }
 
-  describe('a registration that was authenticated is refused when, before it is stored,', () => {
+  describe('a registration of a device', () => {
     const refusal = { status: 401, code: 'INVALID_API_KEY', devices: [] };
 
-    it('its user is removed', async () => {
+    it('is refused if the user is removed after authentication', async () => {
       expect(await registerBeside(storeInactive)).toEqual(refusal);
     });
 
-    it('its user is given another key', async () => {
+    it('is refused if the user gets another API key after authentication', async () => {
       expect(await registerBeside((db, userId) => storeApiKeyHash(db, userId, 'another'))).toEqual(refusal);
     });
   });

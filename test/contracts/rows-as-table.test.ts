@@ -8,7 +8,7 @@ const names = ['plain', 'null', '', 'with "quotes", {braces} and \\', 'two\nline
 
 eachBackend((backend) => {
   describe('values as parameters', () => {
-    it('can be the rows of a table, with any text', async () => {
+    it('can form the rows of a table, with any text', async () => {
       const { db } = await openBirds(backend);
       const rows = names.map((name, index) => ({ id: Number.MAX_SAFE_INTEGER - index, name }));
       const table = rowsAsTable(db, 'v', { id: 'integer', name: 'text' }, rows);
@@ -16,7 +16,7 @@ eachBackend((backend) => {
       expect(found.rows).toEqual(rows);
     });
 
-    it('can be the list of a condition', async () => {
+    it('can form the list of an "in" condition', async () => {
       const database = await openBirds(backend);
       for (const name of [...names, 'other']) await insertBird(database, name);
       const { db } = database;

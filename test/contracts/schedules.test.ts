@@ -29,7 +29,7 @@ describe('a schedule', () => {
       expect(done).toEqual([0, hour, 2 * hour, 5 * hour]);
     });
 
-    it('knows whether it also ran in the previous period', async () => {
+    it('reports whether the period directly follows the previous one', async () => {
       const clock = { now: start };
       const database = await open(backend, clock);
       const periods: boolean[] = [];
@@ -63,7 +63,7 @@ describe('a schedule', () => {
       expect(done).toBe(2);
     });
 
-    it('is retried within the period when it fails', async () => {
+    it('is retried within the period after a failure', async () => {
       const clock = { now: start };
       const errors: unknown[] = [];
       const database = await backend.open<unknown>({
@@ -101,7 +101,7 @@ describe('a schedule', () => {
   });
 
   eachPostgres((backend) => {
-    it('runs once per period over all processes', async () => {
+    it('runs once per period across all processes', async () => {
       const clock = { now: start };
       const url = await backend.freshUrl();
       const databases = await Promise.all([0, 1, 2].map(() => open(backend, clock, url)));

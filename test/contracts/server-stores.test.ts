@@ -38,7 +38,7 @@ eachBackend((backend) => {
   });
 
   describe('the users of a server', () => {
-    it('are found by their address in any letter case, and are unique by it', async () => {
+    it('are found by their e-mail address, which is unique regardless of case', async () => {
       const { user } = await addUser(database, administration, person('Ada@Example.com'));
       expect(await requireUser(database, 'ada@EXAMPLE.com')).toMatchObject({
         id: user.id,
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect(await findUser(database.db, 'bob@example.com')).toBeUndefined();
     });
 
-    it('are added once when two commands add one concurrently', async () => {
+    it('are added once if two commands add the same address concurrently', async () => {
       const url = await backend.freshUrl();
       const open = () => backend.open<ServerTables>({ migrations: serverMigrations, now: clock, url });
       const one = await open();
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(refusals).toEqual([expect.stringContaining('already exists')]);
     });
 
-    it('get another key and keep everything else', async () => {
+    it('get a new API key without any other change', async () => {
       const { user } = await addUser(database, administration, person('ada@example.com'));
       const before = await findUser(database.db, user.email);
       const { apiKeyHash: former } = await findCredential(database.db, { email: user.email, keyHash: '' });
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(after).not.toBe(former);
     });
 
-    it('are removed with their bots, and free their address', async () => {
+    it('are removed together with their bots, and free their addresses', async () => {
       const { user: ada } = await addUser(database, administration, person('ada@example.com'));
       const { user: bob } = await addUser(database, administration, person('bob@example.com'));
       const { user: bot } = await addUser(database, administration, person('bot@example.com', ada.email));
@@ -110,7 +110,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the limits of test notifications', () => {
+  describe('test notifications', () => {
     const userId = user(7);
     const take = async (now: number, ...accounts: string[]) => {
       const devices = await activePushDevices(database.db, userId);
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('are one in ten seconds per device, also for concurrent requests', async () => {
+    it('are limited to one per device in ten seconds, even for concurrent requests', async () => {
       const waits = await Promise.all(Array.from({ length: 8 }, () => take(start, '1')));
       expect(waits.filter((wait) => wait === undefined)).toHaveLength(1);
       // The wait is 10 s after a recorded notification, and 1 s while another transaction is recording one.
@@ -147,14 +147,14 @@ eachBackend((backend) => {
       expect(await take(start + 10_000, '1')).toBeUndefined();
     });
 
-    it('lock no user out for rows that were written before the clock was set back', async () => {
+    it('are not blocked by rows from before the clock was set back', async () => {
       for (let count = 0; count < 20; count++)
         expect(await take(start + count * minute, '1')).toBeUndefined();
       expect(await take(start - 2 * hour, '1')).toBeUndefined();
       expect(await take(start - 2 * hour, '1')).toBe(10);
     });
 
-    it('are twenty an hour per user, and older ones are deleted', async () => {
+    it('are limited to twenty per user and hour, and older rows are deleted', async () => {
       for (let count = 0; count < 20; count++)
         expect(await take(start + count * minute, '1')).toBeUndefined();
       expect(await take(start + 20 * minute, '2')).toBe(40 * 60);

@@ -18,7 +18,7 @@ describe('a signal', () => {
       expect([one.all, two.all, other.all]).toEqual([[payload], [payload], ['end']]);
     });
 
-    it('is not sent when the transaction is rolled back', async () => {
+    it('is not sent if the transaction is rolled back', async () => {
       const database = await backend.open({ migrations: [] });
       const heard = new Heard();
       await database.signals.listen('birds', heard.listener);
@@ -32,7 +32,7 @@ describe('a signal', () => {
       expect(heard.all).toEqual(['yes']);
     });
 
-    it('no longer reaches a stopped listener, and a listener that throws does not affect others', async () => {
+    it('does not reach stopped listeners, and reaches all others even if one of them throws', async () => {
       const errors: unknown[] = [];
       const database = await backend.open({ migrations: [], onJobError: (error) => errors.push(error) });
       const [gone, last] = [new Heard(), new Heard()];
@@ -47,7 +47,7 @@ describe('a signal', () => {
       expect([gone.all, last.all, errors]).toEqual([[], ['a'], [new Error('deaf')]]);
     });
 
-    it('reaches the serving process from a command, unless it was rolled back', async () => {
+    it('reaches the serving process from a command, unless the transaction is rolled back', async () => {
       const url = await backend.freshUrl();
       const serving = await backend.open({ migrations: [], url });
       const command = await backend.open({ migrations: [], url, role: 'visiting' });
@@ -72,7 +72,7 @@ describe('a signal', () => {
       expect(heard.all).toEqual(backend.name === 'sqlite' ? [undefined, undefined] : ['a', 'b']);
     });
 
-    it('is refused when a backend could not transport it', async () => {
+    it('is rejected if one of the backends could not deliver it', async () => {
       const database = await backend.open({ migrations: [] });
       const sending = database.write((transaction) =>
         database.signals.notify(transaction, 'birds', 'x'.repeat(7001)),
@@ -91,7 +91,7 @@ describe('a signal', () => {
   });
 
   eachPostgres((backend) => {
-    it('leaves commits as durable as they were, though it is itself sent without waiting for the disk', async () => {
+    it('is sent without waiting for the disk, and leaves other commits durable', async () => {
       const database = await backend.open({ migrations: [], connections: 2 });
       const heard = new Heard();
       await database.signals.listen('birds', heard.listener);

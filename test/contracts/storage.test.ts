@@ -6,7 +6,7 @@ import { type BirdTables, birdNames, birds, insertBird, openBirds } from './bird
 
 describe('a write', () => {
   eachBackend((backend) => {
-    it('resolves to its result once others can read it', async () => {
+    it('resolves to its result once other connections can read the rows', async () => {
       const database = await openBirds(backend);
       const id = await insertBird(database, 'waxwing');
       expect(await database.db.selectFrom('birds').selectAll().execute()).toEqual([
@@ -14,7 +14,7 @@ describe('a write', () => {
       ]);
     });
 
-    it('is committed like any other if it is one statement, and leaves nothing when it fails', async () => {
+    it('commits a single statement, and leaves no rows behind if the statement fails', async () => {
       const database = await openBirds(backend);
       const add = (...names: readonly string[]) => {
         const values = names.map((name) => ({ name, seen: 1 }) as never);
@@ -27,7 +27,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['a']);
     });
 
-    it('has a commit of its own if it takes long, and does not delay short writes on PostgreSQL', async () => {
+    it('with writeSingle has its own commit, and does not delay short writes on PostgreSQL', async () => {
       const database = await openBirds(backend);
       const short = () => insertBird(database, 'short');
       let finish = (): void => undefined;
@@ -66,7 +66,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['beside', 'long', 'short']);
     });
 
-    it('leaves nothing if it takes long and fails, and later ones are committed', async () => {
+    it('with writeSingle leaves no rows behind if it fails, and later writes are committed', async () => {
       const database = await openBirds(backend);
       const failing = database.writeSingle(async ({ db }) => {
         await db
@@ -86,7 +86,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['kept']);
     });
 
-    it('fails without affecting others in its batch, and leaves nothing', async () => {
+    it('fails without affecting other writes in its batch, and leaves no rows behind', async () => {
       const database = await openBirds(backend);
       const writes = Array.from({ length: 50 }, (_, index) =>
         database.write(async ({ db }) => {
@@ -108,7 +108,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(expected);
     });
 
-    it('gets the error of a constraint that it violated, even in a batch with other writes', async () => {
+    it('rejects with the error of the constraint that it violates, even in a batch with other writes', async () => {
       const database = await openBirds(backend);
       const results = await Promise.allSettled(
         ['a', 'b', 'a', 'c'].map((name) => insertBird(database, name)),
@@ -139,7 +139,7 @@ describe('a write', () => {
       ]);
     });
 
-    it('succeeds even if its afterCommit callback throws, which is reported', async () => {
+    it('succeeds even if its afterCommit callback throws, and the error is reported', async () => {
       const errors: unknown[] = [];
       const database = await backend.open<BirdTables>({
         migrations: [birds],
@@ -154,7 +154,7 @@ describe('a write', () => {
       expect([errors, await birdNames(database)]).toEqual([[new Error('afterwards')], ['a']]);
     });
 
-    it('lets others read the last committed state while it runs', async () => {
+    it('lets other connections read the last committed state until the commit', async () => {
       const database = await openBirds(backend);
       await insertBird(database, 'before');
       const seen = await database.write(async ({ db }) => {
@@ -168,7 +168,7 @@ describe('a write', () => {
       expect(await birdNames(database)).toEqual(['before', 'during']);
     });
 
-    it('never gives an id twice, even if the highest one was deleted', async () => {
+    it('never assigns an id twice, even after the row with the highest id is deleted', async () => {
       const database = await openBirds(backend);
       const first = await insertBird(database, 'a');
       await database.write(({ db }) => db.deleteFrom('birds').execute());
@@ -205,9 +205,9 @@ describe('a write', () => {
   });
 });
 
-describe('a number', () => {
+describe('an integer', () => {
   eachBackend((backend) => {
-    it('is read as a number up to 2^53, also from count and sum', async () => {
+    it('is read as a number up to 2^53, including counts and sums', async () => {
       const database = await openBirds(backend);
       await insertBird(database, 'a', Number.MAX_SAFE_INTEGER - 1);
       await insertBird(database, 'b', 1);
@@ -222,7 +222,7 @@ describe('a number', () => {
       expect(row).toEqual({ count: 2, sum: Number.MAX_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER - 1 });
     });
 
-    it('is refused beyond that, instead of being rounded', async () => {
+    it('is rejected above 2^53 instead of being rounded', async () => {
       const database = await openBirds(backend);
       await database.write(({ db }) =>
         sql`insert into birds (name, seen) values ('a', 9007199254740993)`.execute(db),
@@ -232,13 +232,13 @@ describe('a number', () => {
   });
 });
 
-describe('a write alone', () => {
+describe('writeSingle', () => {
   eachPostgres((backend) => {
     afterEach(() => {
       vi.useRealTimers();
     });
 
-    it('may take longer than any other statement, and later ones have their timeouts again', async () => {
+    it('disables the statement timeout, which applies again to later writes', async () => {
       const database = await openBirds(backend);
       const allowed = sql<{ allowed: string }>`select current_setting('statement_timeout') as allowed`;
       const { result } = await database.writeSingle(async ({ db }) => {
@@ -258,11 +258,11 @@ describe('a write alone', () => {
 
 describe('readiness', () => {
   eachBackend((backend) => {
-    it('reports nothing while the database answers', async () => {
+    it('reports no problem while the database answers', async () => {
       expect(await (await openBirds(backend)).check()).toBeUndefined();
     });
 
-    it('tries a write every five seconds, reports a failed one, and leaves no row behind', async () => {
+    it('writes every five seconds without leaving a row behind, and reports a write that fails', async () => {
       const url = await backend.freshUrl();
       const time = { now: Date.parse('2026-03-01T00:00:00Z') };
       const database = await backend.open<BirdTables>({ migrations: [birds], url, now: () => time.now });

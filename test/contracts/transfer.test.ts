@@ -106,7 +106,7 @@ async function everythingIn(database: DatabaseWithJobs<Tables>) {
 
 describe('moving a database', () => {
   eachBackend((backend) => {
-    it('copies all rows and all jobs to an empty one', async () => {
+    it('copies all rows and jobs to an empty database', async () => {
       const source = await filled(backend);
       const target = await backend.open<Tables>({ migrations, now: () => start });
       expect(await moved(source, target)).toEqual({ rows: 1203, jobs: 2 });
@@ -119,7 +119,7 @@ describe('moving a database', () => {
       ]);
     });
 
-    it('is a snapshot, unaffected by concurrent writes', async () => {
+    it('exports a snapshot, which concurrent writes do not affect', async () => {
       const source = await filled(backend);
       const output = new PassThrough();
       const reading = text(output);
@@ -144,7 +144,7 @@ describe('moving a database', () => {
       expect(await reading).not.toContain('too late');
     });
 
-    it('fails with the error of the stream that it is written to', async () => {
+    it('fails with the error of the output stream', async () => {
       const source = await filled(backend);
       // With a small buffer, the error occurs during backpressure. With a large buffer, it occurs while PostgreSQL
       // reads more rows.
@@ -158,7 +158,7 @@ describe('moving a database', () => {
       }
     });
 
-    it('continues the ids of the other one', async () => {
+    it('continues the ids of the source database', async () => {
       const source = await filled(backend);
       await source.write(({ db }) => db.deleteFrom('birds').execute());
       const target = await backend.open<Tables>({ migrations });
@@ -174,7 +174,7 @@ describe('moving a database', () => {
       expect(id).toBe(2);
     });
 
-    it('refuses a database that is not empty, an export that is cut short, and one of another version', async () => {
+    it('rejects a non-empty database, a damaged export, and an export from another version', async () => {
       const source = await filled(backend);
       const lines = await exported(source);
       const read = (target: DatabaseWithJobs<Tables>, input: string) =>
@@ -241,7 +241,7 @@ describe('moving a database', () => {
       }
     });
 
-    it('starts ids at 1 for an SQLite table into which a statement inserted no rows', async () => {
+    it('starts ids at 1 for a SQLite table in which an insertion added no rows', async () => {
       const source = await sqlite.open<Tables>({ migrations });
       await source.write(({ db }) =>
         sql`insert into birds (nest_id, name) select id, 'b' from nests`.execute(db),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { eachBackend } from '../support/test-databases.js';
 
 eachBackend((backend) => {
-  it('a name is locked by one transaction at a time, and others are refused instead of waiting', async () => {
+  it('a named lock has one holder at a time, and other transactions do not wait for it', async () => {
     const database: DatabaseWithJobs<unknown> = await backend.open({ migrations: [] });
     const { db } = database;
     const ask = async (asking: typeof db, name: string) => {
