@@ -23,13 +23,13 @@ const pathKinds: readonly string[] = ['file', 'path', placeKind];
 const textKinds: readonly string[] = ['name', 'text', 'value'];
 /** Matches a name with an extension, such as `relay.ndjson`. */
 const fileName = /^[\w-]+\.[a-z]{2,8}$/i;
-/** The kinds of values that are paths to something that must not exist yet. */
+/** Kinds of values that are paths of files or folders to create, which must not exist yet. */
 const outputKinds: readonly string[] = ['dir', 'new-file'];
 /** The kind of value that is a secret. */
 const codeKind = 'code';
 
 /**
- * Refuses secrets that were passed as another kind of value, so that no message can reveal them.
+ * Rejects secrets that were passed as another kind of value, so that no message reveals them.
  * @throws CommandError
  */
 export function refuseSecrets(command: Command): void {

@@ -22,7 +22,7 @@ export interface Terminal {
   readonly isColoured?: boolean;
   /** Shows that a command is still running. Absent if there is no terminal. */
   readonly progress?: Progress;
-  /** Prints the command's result to standard output. Nothing else is printed there. */
+  /** Prints the command's result to standard output. Prints nothing else there. */
   print(text: string): void;
   /** Prints a message to standard error. */
   say(text: string): void;

@@ -16,8 +16,8 @@ export function hashCredential(credential: string): string {
 const unknownNameHash = hashCredential('the hash that is compared with when there is no such name');
 
 /**
- * Compares a credential with a stored hash in constant time. If the name is unknown, pass `undefined`, so that the call
- * takes as long as for a wrong credential.
+ * Compares a credential with a stored hash in constant time. For an unknown name, pass `undefined`: the call then takes
+ * as long as for a wrong credential.
  */
 export function matchesCredential(credential: string, storedHash: string | undefined): boolean {
   const given = Buffer.from(hashCredential(credential), 'hex');

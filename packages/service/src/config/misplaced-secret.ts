@@ -31,7 +31,7 @@ export function isSecretText(text: string): boolean {
   return secretShape.test(text);
 }
 
-/** Whether a string contains a private key or a server key, neither of which belongs in a name or a message. */
+/** Whether a string contains a private key or a server key. Neither belongs in a name or a message. */
 export function holdsSecret(text: string): boolean {
   return secretInText.test(text);
 }
@@ -42,8 +42,8 @@ export function holdsPassword(text: string): boolean {
 }
 
 /**
- * Whether a string may be a secret: a private key, a URL with a password, an API key, or a passphrase of four words.
- * Error messages must not repeat it. UUIDs, e-mail addresses, host names, paths, and names made of words and short
+ * Whether a string may be a secret that error messages must not repeat: a private key, a URL with a password, an API
+ * key, or a passphrase of four words. UUIDs, e-mail addresses, host names, paths, and names made of words and short
  * numbers are not treated as secrets.
  */
 export function mayBeSecret(text: string): boolean {
@@ -54,9 +54,8 @@ export function mayBeSecret(text: string): boolean {
 }
 
 /**
- * Whether a string that is not the path of an existing file can still be printed as a path, because it has a known
- * extension or begins with an existing folder. Any other string may be the secret that the file should contain, such as
- * a passphrase.
+ * Whether a string can be printed as a path even if no such file exists, because it has a known extension or begins
+ * with an existing folder. Any other string may be the secret that the file should contain, such as a passphrase.
  */
 export function isPrintablePath(text: string): boolean {
   if (isSecretText(text) || holdsPassword(text)) return false;

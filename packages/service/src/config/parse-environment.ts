@@ -18,7 +18,10 @@ const beforeValue = /^([A-Za-z_]\w*)[ \t]*=[ \t]*/;
 const exportWord = /^export[ \t]+/;
 const singleQuoted = /^'([^']*)'[ \t]*/;
 const doubleQuoted = /^"((?:[^"\\]|\\[\s\S])*)"[ \t]*/;
-/** Matches up to the end of the line. A backslash continues the line, or makes the next character literal. */
+/**
+ * Matches an unquoted value, up to the end of the line. A backslash continues the line, or makes the next character
+ * literal.
+ */
 const unquoted = /^(?:\\[\s\S]|[^\\\n\r])*/;
 
 /**

@@ -27,7 +27,7 @@ export interface DashboardPartsOptions {
 }
 
 /**
- * Opens the parts that all dashboards share. Sessions end when the closers run.
+ * Opens the parts that all dashboards share. The closers end all sessions.
  * @throws ConfigurationError if the token file is unusable
  */
 export async function openDashboardParts(

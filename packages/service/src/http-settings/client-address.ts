@@ -12,7 +12,7 @@ const privateRanges = [
   'fe80::/10',
 ];
 
-/** Longer than any address, even with a zone, a port, brackets and quotes. */
+/** Maximum length of an element. Longer than any address, even with a zone, a port, brackets and quotes. */
 const maximumElementCharacters = 200;
 
 /** A set of IP addresses and ranges, IPv4 and IPv6. */

@@ -40,7 +40,7 @@ export interface HttpLimits {
   readonly answerTimeoutMilliseconds: number;
   /** Time limit for receiving the rest of a body after the response was sent. */
   readonly unreadBodyTimeoutMilliseconds: number;
-  /** Interval at which the timeouts are checked. */
+  /** Interval between checks of the timeouts. */
   readonly checkEveryMilliseconds: number;
 }
 

@@ -1,6 +1,6 @@
 import type { EnvironmentReader } from '../config/environment-reader.js';
 
-/** The addresses on which a service listens. */
+/** Listen addresses of a service. */
 export interface ListenConfiguration {
   readonly host: string;
   /** 0 selects a free port. */

@@ -7,8 +7,8 @@ import { describeListenTrouble } from '../lifecycle/listen-trouble.js';
 import type { ListenConfiguration } from './listen-configuration.js';
 
 /**
- * Checks that this machine has the addresses on which a service will listen, and that this user may use the ports. Does
- * not check whether the ports are free, because another process of the same service may be using them.
+ * Checks that this machine has a service's listen addresses, and that this user may use the ports. Does not check
+ * whether the ports are free: another process of the same service may be using them.
  */
 export function listeningStartCheck({ host, port, metrics }: ListenConfiguration): StartCheck {
   return {

@@ -137,7 +137,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<FastifyIns
     clientErrorHandler: (error, socket) => connections.refuseUnparsed(error, socket),
     // Closes only idle connections. Long polls in flight finish when the abort signal fires.
     forceCloseConnections: 'idle',
-    // Fastify's 503 does not use our error format. The onRequest hook refuses requests instead.
+    // Fastify's 503 does not use the protocol's error format. The onRequest hook refuses requests instead.
     return503OnClosing: false,
   });
   app.addHook('preClose', async () => endRequests(app, parts, closing));
@@ -198,8 +198,7 @@ function admitRequests(app: FastifyInstance, parts: AppParts): void {
     addressOf: ({ request }: Exchange) => connections.addresses.of(request),
     nearestAddressOf: ({ request }: Exchange) => connections.addresses.nearest(request),
   };
-  // Listens on the exchange instead of using Fastify's onSend and onResponse hooks, which would cost more per request
-  // than the work done here.
+  // Listens on the exchange. Fastify's onSend and onResponse hooks would cost more per request than the work done here.
   app.addHook('onRequest', (request, reply, next) => {
     const exchange = connections.exchangeOf(request.raw, reply.raw);
     const received = new FastifyOperationRequest(request, exchange, shared);

@@ -26,9 +26,10 @@ export async function drain(
 }
 
 /**
- * Lets Node accept pending connections, because the operating system resets connections that are still pending when a
- * listener closes. Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new
- * connection, so that the listener can be closed before the next connection arrives, or after one second at the latest.
+ * Lets Node accept pending connections. When a listener closes, the operating system resets those that are still
+ * pending. Node accepts one connection per event-loop tick. Resolves at the end of a short tick without a new
+ * connection, or after one second at the latest. The caller can then close the listener before the next connection
+ * arrives.
  */
 async function acceptPending({ server }: FastifyInstance): Promise<void> {
   let accepted = 0;

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// Created once, because capturing a stack trace at the end of each request would cost more than all other work there.
+// Created once: capturing a stack trace at the end of each request would cost more than all other work there.
 const endOfExchange = new DOMException('This exchange has ended', 'AbortError');
 
 /** One request and its response, until the response is sent or the client disconnects. */
@@ -12,8 +12,8 @@ export class Exchange {
   /** When the request was queued for an event-loop tick, from `performance.now()`. */
   receivedAt = performance.now();
   /**
-   * Key by which clients share event-loop time: the authenticated actor on the connection or, if there is none, the
-   * client's address.
+   * Key for sharing event-loop time between clients: the authenticated actor on the connection or, if there is none,
+   * the client's address.
    */
   clientKey = '';
   /** The authenticated actor; `undefined` before authentication. */

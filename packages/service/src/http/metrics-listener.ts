@@ -65,7 +65,7 @@ export async function startMetricsListener(
 interface Sources {
   readonly metrics: Metrics;
   readonly readiness: Readiness;
-  /** Answers all other paths. */
+  /** Handles all other paths. */
   others(): void;
 }
 

@@ -95,8 +95,7 @@ export interface ConnectTrouble {
 
 /**
  * Determines the reason for a failed connection. Returns `undefined` if the error is not a connection error.
- * `authoritiesSetting` is the name of the program's setting for certificates of additional certificate authorities, if
- * there is one.
+ * `authoritiesSetting` is the name of the setting for additional certificate authorities, if the program has one.
  */
 export function findConnectTrouble(error: unknown, authoritiesSetting?: string): ConnectTrouble | undefined {
   const { code = '', message = '' } = (error ?? {}) as NodeJS.ErrnoException;
@@ -106,7 +105,7 @@ export function findConnectTrouble(error: unknown, authoritiesSetting?: string):
     (certificateCodes.test(code) ? untrusted : undefined) ??
     (/^(?:ERR_SSL_|ERR_TLS_|EPROTO$)/.test(code) ? noHandshake : undefined);
   if (trouble === undefined) return undefined;
-  // Apple's and Google's hosts refuse a handshake with an alert that appears only in the error message.
+  // Apple's and Google's hosts refuse a handshake with an alert, which appears only in the error message.
   const detail = trouble === noHandshake && message !== '' ? `${code}, ${message.trim()}` : code;
   const remedy =
     trouble === untrusted && authoritiesSetting !== undefined

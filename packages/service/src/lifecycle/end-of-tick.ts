@@ -11,8 +11,8 @@ export function atEndOfTick(act: () => void): void {
 }
 
 /**
- * Calls `listener` before a tick is ended early, so that it can poll for messages that the event loop has not delivered
- * yet. Returns a function that unsubscribes the listener.
+ * Calls `listener` before a tick is ended early. The listener can then poll for messages that the event loop has not
+ * delivered yet. Returns a function that unsubscribes the listener.
  */
 export function onEarlyTickEnd(listener: () => void): () => void {
   earlyEndListeners.add(listener);

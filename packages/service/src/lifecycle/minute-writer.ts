@@ -4,7 +4,7 @@ import { answerWithin } from './answer-within.js';
 
 export interface MinuteWriterOptions {
   readonly log: Log;
-  /** Writes what was counted since the last call. May reject, in which case the counts are lost. */
+  /** Writes what was counted since the last call. If it rejects, the counts are lost. */
   readonly write: () => Promise<void>;
   /** Log messages: a warning when writes start to fail, and an info message when they succeed again. */
   readonly sentences: { readonly failing: string; readonly recovered: string };

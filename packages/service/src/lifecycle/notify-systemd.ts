@@ -7,8 +7,8 @@ const timeoutMilliseconds = 5_000;
 
 /**
  * Notifies systemd of this process's state (`sd_notify`), for units with `Type=notify`. Does nothing if `environment`
- * has no `NOTIFY_SOCKET`. Only logs a failure. Node does not support Unix datagram sockets, so this function runs
- * `systemd-notify`, for which the unit needs `NotifyAccess=all`.
+ * has no `NOTIFY_SOCKET`. Only logs a failure. Runs `systemd-notify`, because Node does not support Unix datagram
+ * sockets. The unit therefore needs `NotifyAccess=all`.
  */
 export async function notifySystemd(
   environment: Environment,

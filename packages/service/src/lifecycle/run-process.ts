@@ -23,12 +23,12 @@ export interface ProcessOptions<Service extends RunningService> {
   readonly log: Log;
   /** The environment of this process, for {@link notifySystemd}. */
   readonly environment?: Environment;
-  /** How long closing may take, in addition to ten seconds, before the process exits anyway. Default 0. */
+  /** Additional time for closing, on top of ten seconds, before the process exits anyway. Default: 0. */
   readonly drainMilliseconds?: number;
   start(): Promise<Service>;
   /**
    * Reloads credentials on SIGHUP. If absent, SIGHUP shuts the service down, as it does when a terminal closes.
-   * @throws ConfigurationError if the new credentials cannot be used, in which case the previous ones stay in use
+   * @throws ConfigurationError if the new credentials cannot be used; the previous credentials then stay in use
    */
   reload?(service: Service): Promise<void>;
 }
@@ -36,9 +36,9 @@ export interface ProcessOptions<Service extends RunningService> {
 const closeDeadlineMilliseconds = 10_000;
 
 /**
- * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP. A
- * signal during startup takes effect after startup, so that everything is closed. If startup fails, exits with 1. If
- * the operator can fix the failure, prints it in plain sentences without a stack trace.
+ * Runs a service as this process. Shuts it down gracefully on SIGTERM or SIGINT, and reloads credentials on SIGHUP.
+ * Delays signals until startup has finished, so that everything is closed. If startup fails, exits with 1. If the
+ * operator can fix the failure, prints it in plain sentences without a stack trace.
  */
 export async function runProcess<Service extends RunningService>(
   options: ProcessOptions<Service>,

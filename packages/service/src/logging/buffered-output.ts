@@ -17,7 +17,7 @@ let output: LeveledDestination | undefined;
 /**
  * Returns standard output with a process-wide buffer, because a system call per line would cost more than formatting
  * the line. Flushes at 8 Ki characters, after 100 ms, after a line of level `error` or higher, and at exit, even after
- * an uncaught error. On SIGKILL, the last 100 ms are lost.
+ * an uncaught error. SIGKILL loses the last 100 ms.
  */
 export function bufferedOutput(): DestinationStream {
   output ??= openOutput();
@@ -26,7 +26,7 @@ export function bufferedOutput(): DestinationStream {
 
 function openOutput(): LeveledDestination {
   const stream = pino.destination({ dest: 1, sync: true });
-  // Buffered here, because the stream would copy its whole buffer for each line to count bytes.
+  // Buffered here: the stream would copy its whole buffer for each line to count bytes.
   let buffered = '';
   const flush = (): void => {
     if (buffered === '') return;

@@ -10,7 +10,7 @@ export interface CauseLogOptions<Cause extends object> {
   readonly log: Log;
   readonly words: CauseWords;
   levelOf(cause: Cause): 'error' | 'info';
-  /** Returns the more general cause under which `cause` is counted once too many different causes have occurred. */
+  /** Returns a more general cause, which counts `cause` once too many different causes have occurred. */
   other(cause: Cause): Cause;
 }
 
@@ -21,7 +21,7 @@ interface Noted<Cause> {
 }
 
 const intervalMilliseconds = 60_000;
-// Bounded, because the causes may contain text from other systems, which can send any number of different texts.
+// Bounded: causes may contain text from other systems, which can send any number of different texts.
 const maximumCauses = 100;
 
 /**

@@ -5,8 +5,8 @@ import { bufferedOutput } from './buffered-output.js';
 export type Log = Logger;
 
 /**
- * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. The logger deliberately has no
- * serializers for requests and responses, so that their content cannot be logged by accident.
+ * Creates a logger that writes JSON lines, by default to {@link bufferedOutput}. Deliberately has no serializers for
+ * requests and responses, so that their content cannot be logged by accident.
  */
 export function createLogger(name: string, level: LogLevel, destination?: DestinationStream): Log {
   const options = {

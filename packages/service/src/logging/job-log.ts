@@ -85,8 +85,8 @@ export function createJobLog(log: Log, program: string): JobLog {
 }
 
 /**
- * Returns the kind under which a job's errors are counted. All scheduled work forms one group, because a process that
- * was stopped for a long time gives up all scheduled jobs at once.
+ * Returns the group that a job's errors are counted in. All scheduled work forms one group: a process that was stopped
+ * for a long time gives up all scheduled jobs at once.
  */
 function kindGroup(kind: string): string {
   return kind.startsWith('schedule/') ? 'schedule/*' : kind;

@@ -33,10 +33,7 @@ export function readTracingConfiguration(reader: EnvironmentReader): TracingConf
   return { url, percent: reader.integer('TRACES_PERCENT', 100, { minimum: 0, maximum: 100 }), setting };
 }
 
-/**
- * Checks that the packages required for tracing are installed. Returns `undefined` if no URL is configured, because
- * there is nothing to check then.
- */
+/** Checks that the packages required for tracing are installed. Returns `undefined` if no URL is configured. */
 export function tracingStartCheck({ url, setting }: TracingConfiguration): StartCheck | undefined {
   if (url === undefined) return undefined;
   return {

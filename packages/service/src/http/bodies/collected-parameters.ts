@@ -5,8 +5,8 @@ export type RawParameters = ReadonlyMap<string, string | readonly string[]>;
 export type CollectedParameters = Map<string, string | string[]>;
 
 /**
- * Marks a value that is not valid UTF-8, until its parameter is read. It is an unpaired surrogate, which never occurs
- * in decoded text.
+ * Placeholder for a value that is not valid UTF-8, until its parameter is read. An unpaired surrogate never occurs in
+ * decoded text.
  */
 export const undecodable = '\ud800';
 

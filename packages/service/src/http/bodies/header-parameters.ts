@@ -1,8 +1,8 @@
 import { refused } from '@waxwing/protocol';
 
 /**
- * Matches `; name=value` or `; name="value"`. A value without a closing quote extends to the end, so that matching
- * takes linear time.
+ * Matches `; name=value` or `; name="value"`. A value without a closing quote extends to the end of the header. That
+ * keeps the matching time linear.
  */
 const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)(?:"|$)|([^;]*))/gs;
 

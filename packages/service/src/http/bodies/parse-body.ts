@@ -7,10 +7,7 @@ import { parseMultipartForm, receiveUploadForm } from './multipart-form.js';
 import { addUrlEncoded, decodeUtf8 } from './percent-encoding.js';
 import type { UploadedFile } from './uploaded-file.js';
 
-/**
- * A received body. It is validated only after authentication, so that unauthenticated clients learn nothing from
- * errors.
- */
+/** A received body. Validated only after authentication, so that unauthenticated clients learn nothing from errors. */
 export type ReceivedBody =
   | { readonly kind: 'none' }
   | {

@@ -47,7 +47,7 @@ export function acceptFiles(part: FastifyInstance): void {
   });
 }
 
-/** URLs up to this length do not count toward the bytes in memory. */
+/** Maximum length of a URL that does not count toward the bytes in memory. */
 const ordinaryUrlCharacters = 16 * 1024;
 
 /**
@@ -72,7 +72,7 @@ export function expectedBodyBytes(
   return bytes <= bodyLimitBytes ? bytes : 0;
 }
 
-/** A body up to this size takes less than a millisecond to parse. */
+/** Maximum size of a body that takes less than a millisecond to parse. */
 const ordinaryBodyBytes = 64 * 1024;
 
 /** Whether a buffered body may take several milliseconds to parse. */

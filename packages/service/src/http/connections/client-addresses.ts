@@ -73,7 +73,7 @@ export class ClientAddresses {
   }
 
   /**
-   * Returns the address to which the connection limit applies. Returns `undefined` for a trusted proxy, and for a
+   * Returns the address that the connection limit applies to. Returns `undefined` for a trusted proxy, and for a
    * probable proxy that is not configured as trusted.
    */
   limited(socket: Socket): string | undefined {

@@ -43,7 +43,7 @@ export interface ConnectionsOptions {
 const maximumSurplusConnections = 100;
 /** Fraction of the body byte limit that incomplete large heads may use. */
 const partialHeadsPartOfBytes = 1 / 4;
-// A property of the request, because a WeakMap of all requests would slow down garbage collection.
+// Stored as a property of the request, because a WeakMap of all requests would slow down garbage collection.
 const exchangeKey = Symbol('exchange');
 type KnownMessage = IncomingMessage & { [exchangeKey]?: Exchange };
 
@@ -133,7 +133,7 @@ export class Connections {
     this.#refuse(socket, unparsedRefusal(error));
   }
 
-  /** Returns the exchange of a request. For an injected request, which has no connection, creates one. */
+  /** Returns the exchange of a request. Creates one for an injected request, which has no connection. */
   exchangeOf(request: IncomingMessage, response: ServerResponse): Exchange {
     return (request as KnownMessage)[exchangeKey] ?? new Exchange(request, response);
   }

@@ -6,7 +6,7 @@ const everyAddress = ['0.0.0.0', '::'];
 /**
  * Detects requests that a web page on another site sends to a local listener, either directly or through DNS rebinding.
  * Returns a description of the problem, or `undefined` for a legitimate request. `Host` and, if present, `Origin` must
- * name this machine or the address to which the listener is bound. A listener bound to all addresses accepts any IP
+ * name this machine or the address that the listener is bound to. A listener bound to all addresses accepts any IP
  * address as `Host`, because DNS rebinding requires a name. `Origin` may always match an accepted `Host`.
  */
 export function describeForeignRequest(

@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http';
 const intervalMilliseconds = 10;
 /**
  * If a socket delivers fewer bytes than this, the next socket is read in the same round. libuv reads up to 2 MiB from a
- * socket at once.
+ * socket per tick.
  */
 const fewBytes = 64 * 1024;
 
 /**
- * Reads and discards the rest of large request bodies slowly: every 10 ms from one connection, round-robin. Otherwise a
- * client that ignores refusals and keeps sending megabytes on many connections would fill every event-loop tick with
- * reads.
+ * Reads and discards the rest of large request bodies slowly: every 10 ms from one connection, round-robin. A client
+ * that ignores refusals can keep sending megabytes on many connections, and reading them at full speed would fill every
+ * event-loop tick.
  */
 export class SlowReader {
   /** Requests with a paused socket, longest paused first. */

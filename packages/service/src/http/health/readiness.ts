@@ -59,7 +59,10 @@ export class Readiness {
     return this.#isDraining ? { process: 'closing', ...states } : states;
   }
 
-  /** Runs the checks every minute, so that changes are logged even without probes. Returns a function that stops this. */
+  /**
+   * Runs the checks every minute, so that changes are logged even without probes. Returns a function that stops the
+   * timer.
+   */
   watch(): () => void {
     const log = this.#log;
     const timer = setInterval(() => {

@@ -18,7 +18,7 @@ export interface PublishedAnswer {
   readonly fields: unknown;
 }
 
-/** Name of the diagnostics channel on which answers are published. */
+/** Name of the diagnostics channel for answers. */
 export const answerChannelName = 'waxwing:answered';
 
 const answers = channel(answerChannelName);

@@ -8,7 +8,7 @@ export interface BasicCredentials {
 
 const maximumHeaderCharacters = 4096;
 const basicHeader = /^basic +([A-Za-z0-9+/]+={0,2})(?: |$)/i;
-// RFC 7617 section 2 forbids control characters. PostgreSQL refuses text with U+0000.
+// RFC 7617 section 2 forbids control characters. PostgreSQL rejects text with U+0000.
 const usernameAndPassword = /^([^:\p{Control}]+):([^:\p{Control}]+)$/u;
 
 /**

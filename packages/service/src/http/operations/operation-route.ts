@@ -90,8 +90,8 @@ export function addOperation(app: FastifyInstance, route: OperationRoute): void 
 }
 
 /**
- * Handles a request. A single function, because each additional async function would add a promise that costs more than
- * the work it does.
+ * Handles a request. A single function: each additional async function would add a promise that costs more than the
+ * function's own work.
  */
 async function handle(
   request: FastifyRequest,

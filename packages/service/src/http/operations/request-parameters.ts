@@ -24,7 +24,7 @@ export class ParameterReader {
   readonly #known: readonly { readonly sent: string; readonly name: string }[];
   readonly #names: ReadonlySet<string>;
   readonly #hasAliases: boolean;
-  /** Parameters for which the text `null` means "not given". */
+  /** Parameters for which the string `null` means "not given". */
   readonly #absentIfNull: ReadonlySet<string>;
 
   constructor({ aliases = {}, parameters, path }: Pick<AnyOperation, 'aliases' | 'parameters' | 'path'>) {
@@ -43,8 +43,9 @@ export class ParameterReader {
   }
 
   /**
-   * Checks presence and types in the order of the schema, and refuses the first invalid parameter. Some clients send
-   * the text `null` for an optional parameter. This means "not given", unless the parameter's schema accepts that text.
+   * Checks presence and types in the order of the schema, and rejects the first invalid parameter. Some clients send
+   * the string `null` for an optional parameter. That means "not given", unless the parameter's schema accepts the
+   * string.
    * @throws ProtocolError REQUEST_VARIABLE_MISSING with `var_name`, REQUEST_CONFUSING_VAR, or BAD_REQUEST
    */
   read({ path, raw }: RequestText): unknown {
@@ -104,7 +105,7 @@ function takes(shape: z.ZodType, value: string | undefined): boolean {
 
 function requireText(name: string, value: string): string {
   if (value === undecodable) throw refused(`Invalid ${name}: must be UTF-8`);
-  // PostgreSQL refuses U+0000 in text.
+  // PostgreSQL rejects U+0000 in text.
   if (!value.includes('\0')) return value;
   throw refused(`Invalid ${name}: must not contain the character U+0000`);
 }

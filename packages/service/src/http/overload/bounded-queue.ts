@@ -10,7 +10,7 @@ interface QueueLimits {
 }
 
 interface Caller {
-  /** Key by which clients share the queue, such as an address or user. */
+  /** Key of the client for fair queuing, such as an address or user. */
   readonly client: string;
   /** Aborted when the caller no longer needs the result. */
   readonly signal: AbortSignal;

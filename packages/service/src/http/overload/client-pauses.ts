@@ -1,6 +1,6 @@
 /**
- * Pieces of work shorter than this cause no pause. The value is low, because a request needs one tick per database
- * result that it awaits. With a piece of 10 ms in each tick, ten results would take a hundred milliseconds.
+ * Maximum duration of a piece of work that causes no pause. Low, because a request needs one tick per database result
+ * that it awaits. With a piece of 10 ms in each tick, ten results would take a hundred milliseconds.
  */
 const shortMilliseconds = 5;
 const longestPauseMilliseconds = 50;

@@ -20,8 +20,8 @@ export interface ConcurrencyLimiterOptions {
 
 const windowMilliseconds = 500;
 /**
- * Factor by which the measured throughput decays per window. A stall, such as a garbage collection, must not lower the
- * value abruptly.
+ * Decay factor of the measured throughput per window. A stall, such as a garbage collection, must not lower the value
+ * abruptly.
  */
 const throughputDecay = 0.8;
 
@@ -107,8 +107,8 @@ export class ConcurrencyLimiter {
   #isLate(now: number): boolean {
     const { isProcessBusy, limits, waitsForOthers } = this.#options;
     if (this.#unauthenticated.count + this.#admitted.count < limits.minimumBacklog) return false;
-    // This is an approximation: a resumed request is last in the set even though it may be older, because it keeps its
-    // start time.
+    // An approximation: a resumed request is last in the set even though it may be older, because it keeps its start
+    // time.
     const [oldest] = this.#working;
     const since = now - limits.backlogMilliseconds;
     if (oldest === undefined || oldest.startedAt > since || this.#lastInTimeAt > since) return false;
@@ -191,7 +191,7 @@ export class Permit {
     if (!this.#hasBegun) this.release();
   }
 
-  /** Counts the request as completed, for throughput. A 4xx answer also counts. */
+  /** Counts the request as completed, for throughput. A 4xx response also counts. */
   complete(): void {
     this.#limiter.complete(this);
   }

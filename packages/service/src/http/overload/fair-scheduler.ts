@@ -4,7 +4,7 @@ import { FifoQueue } from '../../lifecycle/fifo-queue.js';
 import { RoundRobinQueue } from '../../lifecycle/round-robin-queue.js';
 import { ClientPauses } from './client-pauses.js';
 
-/** Node accepts one connection per event-loop tick, so ticks of this length bound the accept rate to 100 per second. */
+/** Node accepts one connection per tick, so ticks of this length allow at least 100 accepted connections per second. */
 const maximumTickMilliseconds = 10;
 const maximumTasksPerTick = 256;
 /** While other requests are queued, one in this many tasks is a poll. */
@@ -35,8 +35,8 @@ interface ScheduleOptions {
   /** Whether the request is a long poll. */
   readonly isPoll?: boolean;
   /**
-   * Key by which clients share ticks. Clients must not be able to choose their keys, because a client with many keys
-   * would get many shares.
+   * Key of the client for fair scheduling. Clients must not be able to choose their keys, because a client with many
+   * keys would get many shares.
    */
   readonly client: string;
   /** Called instead of the task if the entry has expired or is likely to. If absent, the entry never expires. */

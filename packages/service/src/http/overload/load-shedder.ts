@@ -13,10 +13,7 @@ export interface LoadShedderOptions {
 const logIntervalMilliseconds = 1000;
 const refuseAsUnavailable = refuseAlways(unavailable('overload'));
 
-/**
- * Sheds load by responding to requests with 503 before any work is done for them. Writes at most one log line per
- * second.
- */
+/** Sheds load: responds to requests with 503 before doing any work for them. Writes at most one log line per second. */
 export class LoadShedder {
   readonly #options: LoadShedderOptions;
   #unlogged = 0;
