@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient, SqliteDialect } from 'kysely';
 import type { AnyTransaction } from './transaction.js';
 
-/** A `pg` client on which the host application has begun a transaction. */
+/** A `pg` client with an open transaction of the host application. */
 interface PgConnection {
   query(text: string, values: unknown[]): Promise<{ readonly rows: unknown[] }>;
 }

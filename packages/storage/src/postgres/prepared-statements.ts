@@ -9,7 +9,7 @@ export function keepPrepared(text: string): string {
   return text;
 }
 
-/** Returns the name under which connections keep a statement prepared; `undefined` for other statements. */
+/** Returns the name that connections use for a prepared statement; `undefined` for other statements. */
 export function preparedName(text: string): string | undefined {
   return names.get(text);
 }

@@ -27,7 +27,7 @@ export interface Signals {
   listen(channel: string, listener: SignalListener): Promise<() => void>;
 }
 
-// PostgreSQL limits a notification to 7,999 bytes, which include the name of our channel.
+// PostgreSQL limits a notification's payload to 7,999 bytes, which must also hold the signal's channel.
 const maximumSignalBytes = 7000;
 
 /**
