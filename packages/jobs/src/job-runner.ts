@@ -22,7 +22,7 @@ export interface JobRunnerOptions {
   nextDueAt(): number;
 }
 
-// Polling finds jobs for which no signal arrived: SQLite sends no signal to other processes, and a signal may be lost.
+// Polling finds jobs that no signal announced: SQLite sends no signal to other processes, and a signal may be lost.
 const pollMilliseconds = 1000;
 const retryAfterThrow = { firstMilliseconds: 1000, capMilliseconds: 60 * 60_000 };
 /** Grace period for jobs to end after `signal` was aborted. */
@@ -143,8 +143,8 @@ export class JobRunner {
   }
 
   /**
-   * Resolves to the time at which the next job of these kinds is due. Each other kind already has a timer, or is
-   * claimed when one of its running jobs ends.
+   * Resolves to the time when the next job of these kinds is due. Each other kind already has a timer, or is claimed
+   * when one of its running jobs ends.
    */
   async #nextRunAt(kinds: readonly string[], since: number): Promise<number | undefined> {
     // A kind without a free slot needs no timer: the next job that ends triggers a claim.
