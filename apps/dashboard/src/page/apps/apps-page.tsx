@@ -9,7 +9,7 @@ import { AppCard } from './app-card.js';
 
 const appList = new Resource<AppList>((abort) => get('/apps', abort));
 
-/** Page with the apps for which the relay has credentials. */
+/** Page with the apps that the relay has credentials for. */
 export function AppsPage() {
   const load = () => appList.load();
   useEffect(() => {
