@@ -4,5 +4,5 @@ export const storagePrefix = 'waxwing-quickstart ';
 
 export const storageName = (): string => storagePrefix + new URL('./', location.href).pathname;
 
-/** Returns the name of the channel on which the service worker sends notifications that it has decrypted. */
+/** Returns the name of the channel that carries decrypted notifications from the service worker to the page. */
 export const openedChannelName = (): string => `opened ${storageName()}`;

@@ -6,7 +6,7 @@ export const topicName = 'hello';
 
 /** Data that the user needs to try the chat. */
 export interface ExistingChat {
-  /** URL of the page on which another user can join. */
+  /** URL of the page where another user can join. */
   readonly invitationUrl: string;
   /** The owner's event queue, which receives message events for a week. */
   readonly queueId: string;
