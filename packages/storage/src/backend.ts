@@ -2,7 +2,7 @@ import type { Kysely, Transaction } from 'kysely';
 import type { RunAtOnce } from './run-at-once.js';
 import type { Signals } from './signals/signals.js';
 
-/** The interface of a database backend for {@link openDatabase}. */
+/** Interface of a database backend for {@link openDatabase}. */
 export interface Backend<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /** See {@link Database.location}. */

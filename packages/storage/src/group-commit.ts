@@ -56,9 +56,9 @@ const longestPauseMilliseconds = 1000;
 const maximumCulpritsPerGroup = 3;
 
 /**
- * Group commit: batches the writes that arrive while another commit runs, or in consecutive event-loop ticks, so that
- * they share the cost of one durable commit. If a write throws, only that write fails, and the others run again without
- * it.
+ * Group commit: batches the writes that arrive while another commit runs, or in consecutive event-loop ticks. The
+ * writes of a batch share the cost of one durable commit. If a write throws, only that write fails, and the others run
+ * again without it.
  */
 export class GroupCommit<Tables> {
   readonly #db: Kysely<Tables>;

@@ -36,7 +36,7 @@ export interface OpenDatabaseOptions {
   readonly mayHoldOthers?: boolean | undefined;
 }
 
-/** An open, migrated database. This is the shared contract of SQLite and PostgreSQL. */
+/** An open, migrated database: the shared contract of SQLite and PostgreSQL. */
 export interface Database<Tables> {
   readonly kind: 'sqlite' | 'postgres';
   /**
@@ -44,7 +44,7 @@ export interface Database<Tables> {
    * PostgreSQL database.
    */
   readonly location: string;
-  /** For reading committed data. Writes must use {@link write}. */
+  /** Kysely handle for reading committed data. Writes must use {@link write}. */
   readonly db: Kysely<Tables>;
   readonly signals: Signals;
   /** Runs `read` on a snapshot of the database. `read` may run more than once. */
@@ -56,9 +56,8 @@ export interface Database<Tables> {
    */
   write<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Like {@link write}, but runs before the other writes in its batch. Use it for a write that takes a lock that other
-   * batches also take. Waiting for that lock after an earlier write in the batch has locked rows could cause a
-   * deadlock.
+   * Like {@link write}, but runs before the other writes in its batch. For a write that takes a lock that other batches
+   * also take: waiting for that lock after an earlier write in the batch has locked rows could cause a deadlock.
    */
   writeFirst<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
@@ -67,15 +66,14 @@ export interface Database<Tables> {
    */
   writeBatched<Result>(write: Write<Tables, Result>): Promise<Result>;
   /**
-   * Commits a write that is a single statement and needs no explicit transaction. This takes one round trip on
-   * PostgreSQL.
+   * Commits a write that is a single statement and needs no explicit transaction. Takes one round trip on PostgreSQL.
    *
    * @throws DatabaseUnavailableError as {@link write} does
    */
   writeStatement<Result>(statement: (db: Kysely<Tables>) => Promise<Result>): Promise<Result>;
   /**
-   * Commits a slow or very large write in its own transaction. On PostgreSQL it blocks no other writes. On SQLite it
-   * blocks all other writes, and the result says for how long.
+   * Commits a slow or very large write in its own transaction. On PostgreSQL, blocks no other writes. On SQLite, blocks
+   * all other writes; the result says for how long.
    *
    * @throws DatabaseUnavailableError as {@link write} does
    */

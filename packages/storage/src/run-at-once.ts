@@ -3,8 +3,8 @@ import { CompiledQuery, type Kysely, type QueryResult } from 'kysely';
 /** Runs a query synchronously. If the query would have to wait, returns `undefined` without running it. */
 export type RunAtOnce = <Row>(query: CompiledQuery<Row>) => QueryResult<Row> | undefined;
 
-// The function is a property, because a WeakMap of all transactions would slow down garbage collection. It is a
-// property of the executor, because each transaction has its own executor, which `withTables` keeps.
+// The function is stored as a property of the executor, because a WeakMap of all transactions would slow down garbage
+// collection. Each transaction has its own executor, which `withTables` keeps.
 const runAtOnceKey = Symbol('runAtOnce');
 type AtOnce = { [runAtOnceKey]?: RunAtOnce | undefined };
 

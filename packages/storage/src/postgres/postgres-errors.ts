@@ -21,7 +21,7 @@ interface ConnectError extends NodeJS.ErrnoException {
 }
 
 /**
- * Whether a transaction can be retried: it conflicted with a concurrent one, or its connection lost a prepared
+ * Whether a transaction can be retried: it conflicted with a concurrent transaction, or its connection lost a prepared
  * statement.
  */
 export function isPostgresConflict(error: unknown): boolean {

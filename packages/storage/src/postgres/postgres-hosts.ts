@@ -2,7 +2,7 @@ import { DatabaseUnusableError } from '../database-unusable-error.js';
 
 const urlPattern = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/s;
 const sessionPattern = /([?&])target_session_attrs=([^&#]*)&?/;
-/** Both values select a host that accepts writes. The programs always need such a host. */
+/** Values of `target_session_attrs` that select a host that accepts writes. The programs always need such a host. */
 const writingSessions: readonly string[] = ['read-write', 'primary'];
 
 /**

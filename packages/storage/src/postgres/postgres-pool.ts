@@ -9,7 +9,7 @@ export interface PostgresPoolOptions {
   readonly primary: PrimaryFinder;
   /** Maximum connections of this process, at least 2. One additional connection listens for notifications. */
   readonly connections: number;
-  /** Whether to wait for answers without timeouts. */
+  /** Whether to wait for query results without a timeout. */
   readonly isPatient?: boolean;
 }
 

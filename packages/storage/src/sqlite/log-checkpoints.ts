@@ -93,8 +93,8 @@ export class LogCheckpoints {
   }
 
   /**
-   * Call this after each commit. Returns immediately. Never throws, because the committed write would then be reported
-   * as failed.
+   * Call this after each commit. Returns immediately. Never throws: the committed write would then be reported as
+   * failed.
    */
   committed(): void {
     try {
@@ -132,7 +132,8 @@ export class LogCheckpoints {
 
   async #copy(): Promise<void> {
     try {
-      // A reader's snapshot blocks the rest of the checkpoint, so this is retried only after the log has grown much more.
+      // A reader's snapshot blocks the rest of the checkpoint. The next attempt waits until the log has grown much
+      // more.
       if (await this.#ask('copy')) await this.#finish();
       this.#nextBytes = logBytesOf(this.#options.path) + checkpointBytes / 2;
     } catch (error) {

@@ -3,7 +3,7 @@ import { LogCheckpoints, startCheckpointThread } from './log-checkpoints.js';
 import type { SqliteFile } from './open-sqlite.js';
 import { StatementCache } from './statement-cache.js';
 
-// SQLite's own default, 4 MiB of log.
+// SQLite's default: a checkpoint after 4 MiB of log.
 const inlineCheckpointPages = 1000;
 
 /** Time after which other requests run before the next statement, because statements run synchronously. */
