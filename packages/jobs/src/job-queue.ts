@@ -11,7 +11,7 @@ export interface NewJob {
   readonly runAt?: number;
   /** When to give up and keep the job as a dead letter, in Unix milliseconds. */
   readonly giveUpAt: number;
-  /** Why the last attempt of the earlier job failed, if this job continues one. Shown to operators. */
+  /** If this job continues an earlier job: why the earlier job's last attempt failed. Shown to operators. */
   readonly reason?: string;
 }
 
@@ -26,10 +26,10 @@ export interface Job {
   readonly giveUpAt: number;
 }
 
-/** Writes changes in the transaction that records the outcome: either both commit, or neither does. */
+/** Writes changes in the transaction that records the outcome: both commit, or neither does. */
 export type ApplyOutcome<Tables> = (transaction: WriteTransaction<Tables>) => Promise<void>;
 
-/** The result of an attempt. The changes of `apply` commit together with it. */
+/** The outcome of an attempt. The changes made by `apply` commit together with the outcome. */
 export type JobOutcome<Tables> =
   | { readonly kind: 'done'; readonly apply?: ApplyOutcome<Tables> }
   /** The job runs again at `at` (Unix milliseconds). `reason` is shown to operators. */

@@ -54,7 +54,7 @@ export class JobRunner {
     });
   }
 
-  /** The kinds that have a handler in this process. */
+  /** Kinds with a handler in this process. */
   get kinds(): Iterable<string> {
     return this.#work.keys();
   }
@@ -205,7 +205,7 @@ export class JobRunner {
 
   /**
    * Runs one attempt and records its outcome. Resolves to the claim of the next attempt if that claim arrived early and
-   * was mistaken for a continuation of this attempt: the caller then runs it.
+   * was mistaken for a continuation of this attempt. The caller then runs the next attempt.
    */
   async #attempt(handler: JobHandler<JobTables>, own: Running): Promise<ClaimedJob | undefined> {
     const begun = own.claim;

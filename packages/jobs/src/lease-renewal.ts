@@ -6,7 +6,7 @@ export interface LeaseRenewalOptions {
   readonly now: () => number;
   /** The kinds that have a handler in this process. */
   kinds(): readonly string[];
-  /** The jobs that this process runs now. */
+  /** The jobs that are running in this process. */
   claims(): readonly ClaimedJob[];
   onError(error: unknown): void;
 }
@@ -18,7 +18,7 @@ export class LeaseRenewal {
   readonly #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
   #takesOver = false;
-  /** When the database last answered, on the monotonic clock. */
+  /** When the database last replied, on the monotonic clock. */
   #lastAnswerAt = performance.now();
 
   constructor(options: LeaseRenewalOptions) {
@@ -41,7 +41,7 @@ export class LeaseRenewal {
     this.#takesOver = false;
   }
 
-  /** Starts no further renewal. Resolves when none is in flight. */
+  /** Starts no further renewal. Resolves once no renewal is in flight. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#inFlight);

@@ -11,7 +11,7 @@ export interface LeaseTableOptions {
   readonly now: () => number;
 }
 
-/** A lease that ends further in the future than this comes from a process with a wrong clock, and counts as expired. */
+/** Maximum plausible lease. A lease that ends later comes from a process with a wrong clock, and counts as expired. */
 const impossibleLeaseMilliseconds = 60 * 60_000;
 
 /**

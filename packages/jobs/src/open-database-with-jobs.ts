@@ -19,12 +19,12 @@ export interface DatabaseWithJobsOptions extends Omit<OpenDatabaseOptions, 'onEr
   onDeadJobsRemoved?(count: number): void;
 }
 
-/** An open, migrated database with its job queue. Closing it releases its running jobs to other processes. */
+/** An open, migrated database with its job queue. Closing the database releases running jobs to other processes. */
 export interface DatabaseWithJobs<Tables> extends Database<Tables> {
   readonly jobs: JobQueue<Tables>;
   /**
    * Readiness check. Resolves to `undefined` if the database answers and accepts writes, otherwise to a sentence that
-   * says what is wrong. Reads on every call, and writes every five seconds at most.
+   * says what is wrong. Reads on every call, and writes at most every five seconds.
    */
   check(): Promise<string | undefined>;
 }
