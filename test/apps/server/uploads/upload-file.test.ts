@@ -130,7 +130,7 @@ eachBackend((backend) => {
       const form = { headers, payload: payload.replace('--x--\r\n', behind) };
       expect(await sendForm(organisation, accounts.member, form)).toMatchObject({
         status: 400,
-        body: { code: 'BAD_REQUEST', msg: 'The name of a part has at most 100 bytes' },
+        body: { code: 'BAD_REQUEST', msg: 'The name of a part must be at most 100 bytes' },
       });
       expect([stored(), await attachments()]).toEqual(before);
     });

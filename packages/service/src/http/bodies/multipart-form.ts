@@ -21,8 +21,8 @@ const chunkBytes = 4096;
 const withoutBoundary =
   'The Content-Type of a multipart form must name its boundary, of 1 to 70 characters: multipart/form-data; boundary=x';
 const tooManyFiles = 'You may only send one file at a time';
-const tooManyParts = `A multipart form has at most ${maximumMultipartFields} parts`;
-const longName = `The name of a part has at most ${maximumNameBytes} bytes`;
+const tooManyParts = `A multipart form must have at most ${maximumMultipartFields} parts`;
+const longName = `The name of a part must be at most ${maximumNameBytes} bytes`;
 const largeFields = 'The fields of a multipart form are too large';
 
 /** The fields of a form, and its file as a stream. */

@@ -81,7 +81,7 @@ function checkExtendedValue(value: string): void {
 
 function onlyHeader(headers: PartHeaders, name: string): string {
   const [value = '', ...others] = headers[name] ?? [];
-  if (others.length > 0) throw refused(`A part of the multipart form has more than one header ${name}`);
+  if (others.length > 0) throw refused(`A part of the multipart form has more than one ${name} header`);
   return value;
 }
 

@@ -84,7 +84,7 @@ describe('a multipart form', () => {
     const begun = process.cpuUsage();
     const { body } = await post(part.repeat(20_000));
     const { user, system } = process.cpuUsage(begun);
-    expect(body.msg).toBe('A multipart form has at most 200 parts');
+    expect(body.msg).toBe('A multipart form must have at most 200 parts');
     // Parsing the whole form would block the event loop for seconds.
     expect((user + system) / 1000).toBeLessThan(500 * slownessOfMachine());
   });
