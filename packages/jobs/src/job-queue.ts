@@ -117,13 +117,13 @@ export interface JobQueue<Tables> {
   /** Finds a job by its id. Resolves to `undefined` if there is no such job. */
   show(id: string): Promise<JobDetails | undefined>;
   /**
-   * Makes a waiting job due now, or enqueues a dead job again with its original lifetime. `alongside` writes in the same
-   * transaction. Resolves to false if there is no such job or if it is running.
+   * Makes a waiting job due now, or enqueues a dead job again with its original lifetime. `alongside` writes in the
+   * same transaction. Resolves to false if there is no such job or if it is running.
    */
   retry(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
   /**
-   * Deletes a waiting or dead job. `alongside` writes in the same transaction. Resolves to false if there is no such job
-   * or if it is running.
+   * Deletes a waiting or dead job. `alongside` writes in the same transaction. Resolves to false if there is no such
+   * job or if it is running.
    */
   drop(id: string, alongside?: (transaction: AnyTransaction) => Promise<void>): Promise<boolean>;
   /**
