@@ -274,9 +274,7 @@ export class Connections {
     connection.serving?.end();
   }
 
-  /**
-   * Closes late connections that Node's timeouts do not cover: surplus ones, and those with unread bodies or responses.
-   */
+  /** Closes late connections that Node's timeouts do not cover: surplus, or with an unread body or response. */
   #endSlowOnes(now: number): void {
     for (const connection of this.#open.values()) {
       if (connection.serving?.response.writableEnded) connection.answeredAt ??= now;
