@@ -12,8 +12,6 @@ const noText = z.string().nullable();
 
 /** Fields about the organization and its server that clients expect, with the same value on every server. */
 const always = {
-  max_channel_folder_name_length: 60,
-  max_channel_folder_description_length: 1024,
   max_reminder_note_length: 1000,
   max_bulk_new_subscription_messages: 100,
   max_file_upload_size_mib: maximumUploadMib,
