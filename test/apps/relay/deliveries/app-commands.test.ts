@@ -59,7 +59,7 @@ describe('waxwing-relay apps', () => {
     environment.RELAY_APPS_FILE = writeApps();
     expect(await runRelayCommand(['apps', 'status'], { environment })).toMatchObject({
       status: 0,
-      stdout: 'Nothing is held back.',
+      stdout: 'No circuit breaker is open.',
     });
     await openBreakers();
     const { stdout } = await runRelayCommand(['apps', 'status'], { environment });
@@ -93,7 +93,7 @@ describe('waxwing-relay apps', () => {
     expect(await shown('key was')).toEqual(['credential refused']);
     expect(await shown('--limit', '1')).toEqual(['credential refused']);
     expect((await runRelayCommand(['apps', 'status', 'other'], { environment })).stdout).toBe(
-      'Nothing that is held back has "other" in its app, realm, server or reason.',
+      'No circuit breaker or outage has "other" in its app, realm, server or reason.',
     );
   });
 
@@ -112,7 +112,7 @@ describe('waxwing-relay apps', () => {
     const file = await makeFile();
     const given = file === undefined ? environment : { ...environment, RELAY_APPS_FILE: file };
     const { status, stdout, stderr } = await runRelayCommand(['apps', 'status'], { environment: given });
-    expect([status, stdout]).toEqual([1, 'The database records nothing that is held back.']);
+    expect([status, stdout]).toEqual([1, 'The database records no open circuit breaker.']);
     expect(stderr).toContain(sentence);
     const json = await runRelayCommand(['apps', 'status', '--json'], { environment: given });
     expect(JSON.parse(json.stdout)).toEqual({ apps: [], unchecked: expect.stringContaining(sentence) });

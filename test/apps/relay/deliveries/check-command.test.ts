@@ -201,7 +201,7 @@ describe('waxwing-relay apps check', () => {
       { ok: false, reason: 'NOT_CONNECTED' },
       { ok: false, reason: 'NOT_CONNECTED' },
     ]);
-    for (const { sentence } of apps) expect(sentence).toContain(`127.0.0.1:${port} gives no answer`);
+    for (const { sentence } of apps) expect(sentence).toContain(`127.0.0.1:${port} does not answer`);
   });
 
   it.each([404, 403, 400, 200])("never mistakes a foreign answer %i for the vendor's", async (statusCode) => {

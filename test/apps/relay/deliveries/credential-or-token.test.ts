@@ -98,7 +98,9 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await isHeldBack()).toBe(false);
     await relay.notify(ours.map((id) => fcmRequest(id)));
     expect(await isHeldBack()).toBe(true);
-    expect(relay.log.text()).toContain('was refused: its notifications are held until it works');
+    expect(relay.log.text()).toContain(
+      'was refused: its notifications are paused until the credential works',
+    );
     const sentBefore = (await relay.arrived()).length;
     expect(statuses(await other.notify(theirs))).toEqual(['queued', 'queued']);
     expect(await relay.arrived()).toHaveLength(sentBefore);

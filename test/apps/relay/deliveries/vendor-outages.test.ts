@@ -85,7 +85,7 @@ describe('a vendor that accepts nothing for a minute', () => {
 
     await faults([]);
     await both();
-    await expect.poll(status).toBe('Nothing is held back.');
+    await expect.poll(status).toBe('No circuit breaker is open.');
     expect(await ready()).toMatchObject({ ready: true, checks: { vendors: 'ok' } });
     expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');

@@ -33,7 +33,7 @@ it('the commands for VAPID keys print the public halves, check that an app has o
   expect((await run(['vapid'])).stdout).toContain('The key ring has no VAPID key');
   const missing = await run(['check']);
   expect(missing.status).toBe(1);
-  expect(missing.stdout).toContain('webpush:web: the key ring has no VAPID key for it');
+  expect(missing.stdout).toContain('webpush:web: the key ring has no VAPID key for this app');
 
   const change = { actor: 'test', action: 'add' };
   const changed = await ring.keeper.change((found) => addVapidKeys(found, ['web'], commandClock()), change);

@@ -36,8 +36,8 @@ const impossibleApnsToken = '0'.repeat(64);
 const waitMilliseconds = 30_000;
 
 /**
- * Checks each app's credential with its vendor. Sends to a token that no phone has, so that the answer concerns only
- * the credential.
+ * Checks each app's credential with its vendor. Sends to a token that no phone has, so that the vendor's response is
+ * about the credential alone.
  */
 export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> {
   const checks = options.apps.entries.map(({ app, sender }) => {
@@ -48,8 +48,8 @@ export async function checkApps(options: CheckAppsOptions): Promise<AppCheck[]> 
 }
 
 /**
- * Like {@link checkApps}, but checks only the app with this id. Resolves to `undefined` for an unknown id, and for
- * Apple's sandbox, which is not checked.
+ * Checks one app as {@link checkApps} does. Resolves to `undefined` if the id is unknown or names an app in Apple's
+ * sandbox, which is not checked.
  */
 export async function checkOneApp(
   { apps, ...options }: Omit<CheckAppsOptions, 'topic'>,
@@ -67,14 +67,15 @@ function namesOf(app: App): string[] {
   return (app.topics === '*' ? ['*'] : [...app.topics]).map((topic) => `apns:${topic}:production`);
 }
 
-/** Checks only that the key pair exists. Phones use different push services, which accept any key pair. */
+/** Checks only that the key pair exists: phones use different push services, and each accepts any key pair. */
 function checkWebPush({ name }: WebPushApp, apps: CheckAppsOptions['apps']): AppCheck {
   const app = `webpush:${name}`;
   if (apps.vapidKeyOf(name) !== undefined) {
     const sentence = 'the key ring has its VAPID key; the push service of each phone checks it.';
     return { app, ok: true, reason: null, sentence };
   }
-  const sentence = 'the key ring has no VAPID key for it: start the relay, or make it reload its apps file.';
+  const sentence =
+    'the key ring has no VAPID key for this app: start the relay, or make it reload its apps file.';
   return { app, ok: false, reason: null, sentence };
 }
 

@@ -20,8 +20,8 @@ export interface CheckedApns {
 const busy = 'the vendor cannot check the credential now, so try again in a few minutes';
 
 /**
- * Explains from FCM's response why a Firebase project's credential fails, and how to fix it. Returns `undefined` if the
- * credential is good.
+ * Explains why FCM refuses a Firebase project's credential, and how to fix the credential. Returns `undefined` if FCM
+ * accepts it.
  */
 export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);
@@ -57,8 +57,8 @@ export function describeFcmTrouble({ app, answer, url }: CheckedFcm): string | u
 }
 
 /**
- * Explains from Apple's response why a team's key or one of its bundle ids fails. Returns `undefined` if the key is
- * good.
+ * Explains why Apple refuses a team's key for a bundle id, and how to fix the problem. Returns `undefined` if Apple
+ * accepts the key.
  */
 export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): string | undefined {
   if (answer.kind === 'accepted') return tookImpossibleToken(url);
@@ -69,7 +69,7 @@ export function describeApnsTrouble({ app, answer, topic, url }: CheckedApns): s
     case 'BadDeviceToken':
       return httpStatus === 400 ? undefined : foreign(url, httpStatus, reason);
     case 'InvalidProviderToken':
-      // Mentions the clock, because Apple gives the same reason when it refuses a token that is dated in the future.
+      // Mentions the clock, because Apple gives the same reason for a token that is dated in the future.
       return `Apple refuses ${key} with ${reason}: check that this machine's clock is correct, that key_id, team_id and file belong together and that the key is not revoked, or create a new key.`;
     case 'MissingProviderToken':
     case 'Forbidden':
@@ -106,5 +106,5 @@ function foreign(url: string, httpStatus: number, reason: string): string {
 }
 
 function unanswered(url: string, why: string): string {
-  return `${url} gives no answer (${why}): check that this machine can reach it and trusts its certificate, then try again.`;
+  return `${url} does not answer (${why}): check that this machine can reach it and trusts its certificate, then try again.`;
 }

@@ -20,10 +20,10 @@ import type { StoredBreaker } from './breaker-store.js';
 /** Lazy import, so that `--help` stays fast. */
 const stores = () => import('./breaker-store.js');
 
-/** Adds the `apps` commands, which show refused credentials and frozen deletions, and confirm deletions. */
+/** Adds the `apps` commands that show refused credentials, outages and frozen deletions, and that confirm deletions. */
 export function addAppCommands(apps: Command, terminal: Terminal): void {
   withListing(apps.command('status'), { searched: 'app, realm, server or reason' })
-    .description('show which apps are held back or refused by a vendor, and why')
+    .description('show apps with an open circuit breaker or a vendor outage, and why')
     .action(async (text: string | undefined, flags: ListFlags) => {
       const unchecked = await describeUncheckedApps(terminal.environment);
       await withRelayDatabase(terminal, async (database) => {
@@ -72,15 +72,15 @@ export function addAppCommands(apps: Command, terminal: Terminal): void {
 
 function describeNone(text: string | undefined, unchecked: string | undefined): string {
   if (text !== undefined)
-    return `Nothing that is held back has "${text}" in its app, realm, server or reason.`;
+    return `No circuit breaker or outage has "${text}" in its app, realm, server or reason.`;
   return unchecked === undefined
-    ? 'Nothing is held back.'
-    : 'The database records nothing that is held back.';
+    ? 'No circuit breaker is open.'
+    : 'The database records no open circuit breaker.';
 }
 
 /**
  * Explains why a relay with these settings cannot deliver anything, regardless of its database. Returns `undefined` if
- * it can.
+ * the settings allow deliveries.
  */
 async function describeUncheckedApps(environment: Environment): Promise<string | undefined> {
   const { readAppsFileSetting } = await import('../deliveries-configuration.js');
