@@ -25,8 +25,8 @@ import { readConfiguredApps } from './read-configured-apps.js';
 /** The route for one app's notifications: the vendor, the credential and its sender. */
 export interface AppRoute {
   /**
-   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`. Identifies the app in breakers and metrics. A
-   * bundle id that the apps file does not list becomes `*`, so that phones cannot create new ids.
+   * `fcm:<project>`, `webpush:<name>` or `apns:<bundle id>:<environment>`. Identifies the app in breakers and metrics.
+   * A bundle id that the apps file does not list becomes `*`, so that phones cannot create new ids.
    */
   readonly appId: string;
   readonly vendor: Vendor;
@@ -35,9 +35,9 @@ export interface AppRoute {
   readonly sender: VendorSender;
 }
 
-/** Shared by all routes of an app; cached because every notification needs it. */
+/** Credential and sender of an app, shared by all its routes. Cached because every notification needs them. */
 interface Served {
-  /** Identifies the sender by its credential and its other settings that are fixed at creation. */
+  /** Lookup key of the sender, derived from the app's credential and settings; see {@link identify}. */
   readonly identity: string;
   readonly credential: string;
   readonly sender: VendorSender;
@@ -56,14 +56,14 @@ export interface AppRegistryOptions {
   readonly providerTokens: ProviderTokenStore;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   readonly vapidKeys: VapidSigner & {
-    /** Creates a key pair for each of these apps that has none. @returns the apps that got a key pair. */
+    /** Creates a key pair for each named app that has none. @returns the names of the apps with a new key pair. */
     ensure(names: readonly string[], now: number): Promise<readonly string[]>;
   };
 }
 
 const apnsEnvironments = ['production', 'sandbox'] as const;
 const closeDeadlineMilliseconds = 10_000;
-/** Name of the setting for APNs certificate authorities, for messages. */
+/** Name of the setting for APNs certificate authorities, as error messages show it. */
 export const apnsAuthoritiesSetting = 'RELAY_APNS_CA_FILE';
 
 /** The apps that the relay serves, with their credentials and connections. */
@@ -174,7 +174,7 @@ export class AppRegistry {
     }
   }
 
-  /** Like {@link reload}. @throws ConfigurationError if the file is invalid; the previous content stays in use. */
+  /** Reloads without logging. @throws ConfigurationError if a file is invalid; the previous content stays in use. */
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;
@@ -205,7 +205,7 @@ export class AppRegistry {
     return new Map([...this.#served.values()].map(({ identity, sender }) => [identity, sender]));
   }
 
-  /** Apps with the same credential share a sender. Existing senders are reused. */
+  /** Assigns a sender to each app. Apps with the same credential and settings share one. Reuses existing senders. */
   #serve({ fcm, apns, webpush }: AppSet, former: ReadonlyMap<string, VendorSender>): Map<App, Served> {
     const senders = new Map(former);
     const served = new Map<App, Served>();
@@ -218,7 +218,7 @@ export class AppRegistry {
     return served;
   }
 
-  /** PEM of the certificate authorities for a vendor; the system's authorities if `undefined`. */
+  /** Certificate authorities for a vendor, in PEM; `undefined` means the system's authorities. */
   #caOf(vendor: Vendor): string | string[] | undefined {
     return (vendor === 'apns' ? this.#apnsCa : undefined) ?? this.#options.authorities.trusted;
   }
@@ -282,6 +282,6 @@ async function readApps({ configuration, vapidKeys, clock, log }: AppRegistryOpt
   const made = await vapidKeys.ensure(names, clock());
   // Logged as a warning: if an older key ring was restored, phones that subscribed with a lost key must subscribe
   // again.
-  if (made.length > 0) log.warn({ apps: made }, 'new VAPID keys of Web Push apps: see "apps vapid"');
+  if (made.length > 0) log.warn({ apps: made }, 'created VAPID keys for Web Push apps: see "apps vapid"');
   return apps;
 }

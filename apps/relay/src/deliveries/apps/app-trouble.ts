@@ -1,6 +1,6 @@
 /** A problem that keeps an app's notifications from being delivered. */
 export interface AppTrouble {
-  /** Names the app's credential, as `AppRoute` does. */
+  /** Human-readable name of the app's credential, as in `AppRoute`. */
   readonly credential: string;
   /** Unix milliseconds. */
   readonly since: number;

@@ -23,7 +23,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
     );
   }
   const { clock } = terminal;
-  // Changes are not reported, because the check changes at most the stored provider token.
+  // Changes are not reported: the check changes at most the stored provider token.
   return withRelayDatabase({ ...terminal, noteChange: undefined }, async (database) => {
     const { sodium } = await loadFastestSodium();
     const { tokenVault, vapidKeys } = await readKeysOfRing(keyRing, { sodium, clock, database });
@@ -31,7 +31,7 @@ export function checkConfiguredApps(terminal: Terminal, topic: string | undefine
       configuration,
       clock,
       timings: productionTimings,
-      // Silent, because the results of the check contain the same information.
+      // Silent: the results of the check contain the same information.
       log: createLogger('waxwing-relay', 'silent', { write: () => undefined }),
       authorities: await OutgoingAuthorities.open(caFile),
       providerTokens: new ProviderTokenStore(database, tokenVault),

@@ -4,8 +4,8 @@ import type { z } from 'zod';
 import { lineInJson } from './line-in-json.js';
 
 /**
- * Names the line where a text stops being valid JSON, and the likely mistake. Completes a sentence that starts "The
- * file …".
+ * Names the line where a text stops being valid JSON, and the likely mistakes. The result is the rest of a sentence
+ * that starts with "The file …".
  */
 export function describeJsonMistake(text: string): string {
   return `is not JSON from line ${lineOfJsonMistake(text)} on: look there for a comma, a quote or a bracket that is missing or extra, or a comment.`;
@@ -52,7 +52,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
     case 'invalid_value':
       return `must be one of ${issue.values.map((value) => JSON.stringify(value)).join(', ')}`;
     default:
-      // Either our own message or the UUID message from `@waxwing/protocol`. Both describe the expected format.
+      // The message is from this schema or from the `uuid` schema. Both describe the expected format.
       return issue.message;
   }
 }

@@ -187,7 +187,7 @@ function toWebPushApp({ name, contact, servers, realms, hosts }: z.infer<typeof 
   };
 }
 
-/** Finds realms, servers, topics, names and defaults that the apps file assigns more than once. */
+/** Describes each realm, server, topic, name or default that the apps file assigns more than once. */
 function findContradictions(path: string, { fcm, apns, webpush }: z.infer<typeof appsFile>): string[] {
   const claims = [
     ...claimedRealms(fcm, 'Firebase project'),

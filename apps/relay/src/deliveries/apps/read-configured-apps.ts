@@ -4,7 +4,7 @@ import { type AppSet, readAppsFile } from './read-apps-file.js';
 
 /**
  * Reads the configured apps file. Returns no apps if no file is configured.
- * @throws ConfigurationError that lists every problem in the file, or for a Web Push app that may use any host although
+ * @throws ConfigurationError that lists every problem in the file, or every Web Push app that allows any host although
  * a proxy is configured.
  */
 export async function readConfiguredApps({ apps, proxyUrl }: DeliveriesConfiguration): Promise<AppSet> {

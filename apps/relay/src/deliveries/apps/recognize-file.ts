@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject, parseJsonOrUndefined } from '@waxwing/protocol';
 
-// Exported for the code that reads these two kinds of files and does not treat them as a mistake.
+// Exported for the readers of these two kinds of files, for which such a file is not a mistake.
 export const googleAccount = 'the key of a Google service account';
 export const listOfApps = 'an apps file';
 
@@ -43,7 +43,7 @@ const textFiles: readonly Recognize<string>[] = [
   [contains(/:APA91/), "a key of FCM's legacy API"],
   [hasPem('PGP [A-Z ]+'), 'an OpenPGP file'],
   [contains(/^PuTTY-User-Key-File/), 'an SSH key'],
-  // Begins with the base64 form of `-----BEGIN` (PEM) or of `{` (JSON).
+  // Starts with the base64 encoding of `-----BEGIN` (PEM) or of `{` (JSON).
   [
     contains(/^(?:LS0tLS1CRUdJTi|ew(?:o|0K)|ey[A-DI-L])[A-Za-z0-9+/\s]*={0,2}$/),
     'still encoded in base64 (decode it with base64 -d)',
@@ -53,15 +53,15 @@ const textFiles: readonly Recognize<string>[] = [
 ];
 
 /**
- * Recognizes files that are often mistaken for a credential. The result completes "it is …"; `undefined` for any other
- * file.
+ * Recognizes files that are often mistaken for a credential. Returns a phrase that completes "it is …", or `undefined`
+ * for any other file.
  */
 export function recognizeFile(text: string): string | undefined {
   const content = text.trim();
   if (content === '') return 'empty';
   const json = parseJsonOrUndefined(content);
   if (isJsonObject(json)) return nameOf(jsonFiles, json);
-  // Never recognizes text that starts like JSON but does not parse: damaged JSON may contain anything.
+  // Text that starts like JSON but does not parse is never recognized: damaged JSON may contain anything.
   return /^\{(?!\\rtf)/.test(content) ? undefined : nameOf(textFiles, content);
 }
 

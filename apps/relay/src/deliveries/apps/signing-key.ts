@@ -10,8 +10,9 @@ export interface SigningKey {
   readonly publicKey: Buffer;
 }
 
-/** Why a key cannot be used, and the remedy. The reason completes "the key …". */
+/** The problem of an unusable key, and the remedy. */
 export interface UnusableKey {
+  /** Completes "the key …". */
   readonly problem: string;
   /** Default: the caller's remedy, for example to download the key again. */
   readonly remedy?: string;
@@ -34,14 +35,14 @@ export async function readSigningKey(
   text: string,
   algorithm: SigningAlgorithm,
 ): Promise<SigningKey | UnusableKey | undefined> {
-  // A Rich Text Format file, as word processors write it, may contain the lines of a key but is not a key file.
+  // A Rich Text Format file from a word processor may contain the lines of a key but is not a key file.
   if (text.startsWith('{\\rtf')) return undefined;
   const found = findPrivateKey(text.replace(/\\+[rn]/g, '\n'));
   if (found === undefined || 'problem' in found) return found;
   const mismatch = describeMismatch(found, algorithm);
   if (mismatch !== undefined) return { problem: mismatch };
   try {
-    // Normalized to PKCS #8, which every library reads.
+    // Normalize to PKCS #8, which every library reads.
     const pem = found.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicKey = createPublicKey(found).export({ type: 'spki', format: 'der' });
     return { privateKey: new Secret(await importPKCS8(pem, algorithm)), publicKey };
@@ -66,12 +67,12 @@ function parseKey(base64: string): KeyObject | undefined {
   const digits = base64.replace(/[\s"']/g, '');
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(digits)) return undefined;
   const key = Buffer.from(digits, 'base64');
-  // Tries each format, because the label may be wrong.
+  // Try each format: the label may be wrong.
   for (const type of ['pkcs8', 'pkcs1', 'sec1'] as const) {
     try {
       return createPrivateKey({ key, format: 'der', type });
     } catch {
-      // The text is not in this format: try the next format.
+      // Not in this format: try the next one.
     }
   }
   return undefined;
