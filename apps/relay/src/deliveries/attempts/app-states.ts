@@ -11,7 +11,7 @@ export interface AppState {
   readonly vendor: Vendor;
   /** Apple's environment; `undefined` for other vendors. */
   readonly environment: ApnsEnvironment | undefined;
-  /** When the vendor last accepted its credential, in Unix milliseconds; `undefined` if never. */
+  /** When the vendor last accepted the app's credential, in Unix milliseconds; `undefined` if never. */
   readonly lastSuccessAt: number | undefined;
   /** State of the credential's circuit breaker. */
   readonly breaker: 'closed' | 'open' | 'half-open';

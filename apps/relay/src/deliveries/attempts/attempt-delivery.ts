@@ -31,9 +31,9 @@ export interface AttemptOptions {
   readonly triesBefore: number;
   /** Number of earlier attempts that may have delivered the notification. */
   readonly doubtsBefore: number;
-  /** Whether the notification was queued before this attempt, so that a later one may have replaced it. */
+  /** Whether the notification was queued before this attempt. A later notification may have replaced it meanwhile. */
   readonly hasWaited: boolean;
-  /** Deadline in Unix milliseconds, after which the relay does not send the notification. */
+  /** Deadline in Unix milliseconds. The relay does not send the notification after this time. */
   readonly notAfter: number;
 }
 
@@ -57,7 +57,7 @@ interface Answered {
   readonly route: AppRoute;
   readonly environment: ApnsEnvironment;
   readonly answer: VendorAnswer;
-  /** Whether one of Apple's environments rejected the token and the other could not be queried. */
+  /** Whether one of Apple's environments rejected the token and the other could not be tried. */
   readonly isInDoubt?: boolean;
 }
 
@@ -68,8 +68,8 @@ const suspensionMilliseconds = 1000;
 const unreadableRetryMilliseconds = 60_000;
 
 /**
- * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, and judges the
- * answer. Sends again immediately if the policy requires it.
+ * Tries to deliver one notification to one device: finds the app, checks its circuit breaker, sends, and classifies the
+ * vendor's response. Retries immediately if the policy requires it.
  */
 export class DeliveryAttempts {
   readonly #options: DeliveryAttemptsOptions;
@@ -81,7 +81,7 @@ export class DeliveryAttempts {
     this.#cooldowns = new DeviceCooldowns(suspensionMilliseconds / options.delayDivisor);
   }
 
-  /** Makes one attempt. Vendor failures become an outcome. Rejects only if the database is unavailable. */
+  /** Attempts a delivery once. A vendor failure becomes an outcome. Rejects only if the database is unavailable. */
   async attempt(delivery: Delivery, options: AttemptOptions): Promise<Outcome> {
     const { target } = delivery.device;
     const environment = target.tokenKind === 'apns' ? target.apnsEnvironment : 'production';
@@ -166,7 +166,7 @@ export class DeliveryAttempts {
       await credentials.prepareProbe();
       const route = apps.find(delivery, environment) ?? question.route;
       const first = await this.#send({ ...question, route });
-      // Record the success before the repeat: the repeat's answer may come from Apple's other environment.
+      // Record the success before the repeat: Apple's other environment may answer the repeat.
       if (provesCredential(route.vendor, first.answer)) await credentials.worked(appId);
       const answered = await this.#repeatAtOnce({ ...question, route }, first);
       return await this.#conclude(delivery, answered, before);
@@ -186,7 +186,7 @@ export class DeliveryAttempts {
 
   /**
    * Tries Apple's other environment. A token is dead only if both environments reject it. If the other environment
-   * cannot be tried, the answer is in doubt.
+   * cannot be tried, marks the first answer as in doubt.
    */
   async #askOtherEnvironment(question: Question, first: Answered): Promise<Answered> {
     const environment = question.environment === 'production' ? 'sandbox' : 'production';

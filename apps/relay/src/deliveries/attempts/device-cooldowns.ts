@@ -5,13 +5,14 @@ const maximumDevices = 10_000;
 
 interface Cooldown {
   readonly until: number;
-  /** Number of notifications that were postponed until after the cool-down. */
+  /** Number of notifications postponed until after the cool-down. */
   held: number;
 }
 
 /**
- * Cool-downs of devices that APNs or a push service throttles. During a cool-down, the vendor would also refuse further
- * notifications. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
+ * Cool-downs of devices that APNs or a push service throttles. The vendor would refuse any notification that the relay
+ * sent to the device during the cool-down.
+ * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
  */
 export class DeviceCooldowns {
   readonly #cooldowns = new LRUCache<RelayDeviceId, Cooldown>({ max: maximumDevices });

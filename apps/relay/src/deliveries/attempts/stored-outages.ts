@@ -20,7 +20,7 @@ export class StoredOutages {
     this.#options = options;
   }
 
-  /** Stores an app's outage, or deletes it if `outage` is `undefined`. */
+  /** Stores an app's outage, or deletes the stored outage if `outage` is `undefined`. */
   note(app: string, outage: AppTrouble | undefined): void {
     if (outage === undefined) {
       if (this.#current.delete(app)) this.#ended.add(app);
@@ -32,15 +32,15 @@ export class StoredOutages {
   }
 
   /**
-   * Stores all outages again: another process may have deleted them when it started, or the database was unavailable.
-   * Never rejects.
+   * Stores all current outages again. Another process may have deleted them when it started, or an earlier write may
+   * have failed. Never rejects.
    */
   renew(): Promise<void> {
     this.#writing = this.#writing.then(() => this.#write());
     return this.#writing;
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when all pending writes have finished. */
   async idle(): Promise<void> {
     await this.#writing;
   }

@@ -31,8 +31,8 @@ const statusPages: Readonly<Record<Vendor, string>> = {
 };
 
 /**
- * Detects vendor outages. An outage is a minute in which a vendor accepts none of an app's notifications, because it
- * does not answer, fails, or throttles the whole app. Logs the start and the end of each outage.
+ * Detects vendor outages. An outage is a period of at least one minute in which a vendor accepts none of an app's
+ * notifications, because it does not answer, fails, or throttles the whole app. Logs the start and end of each outage.
  */
 export class VendorOutages {
   readonly #options: VendorOutagesOptions;
@@ -44,7 +44,7 @@ export class VendorOutages {
     this.#options = options;
   }
 
-  /** Records that the vendor did not accept one of this app's notifications, but may accept it later. */
+  /** Records a temporary failure: the vendor did not accept one of the app's notifications, but may accept it later. */
   failed({ appId: app, vendor, credential }: AppRoute, reason: string): void {
     const now = this.#options.clock();
     this.#forgetIfOld(app, now);
@@ -56,7 +56,7 @@ export class VendorOutages {
   }
 
   /**
-   * Reports outages of a minute or more, and forgets old outages. Call it periodically, because with little traffic the
+   * Reports outages of a minute or more, and forgets old outages. Must be called periodically: with little traffic, the
    * next attempt can be 15 minutes away. Does not report a single failure, because the retry usually succeeds.
    */
   review(): void {
@@ -72,7 +72,10 @@ export class VendorOutages {
     this.#options.onChange(app, troubleOf(app, outage));
     const { reason } = outage;
     const since = new Date(outage.since).toISOString();
-    this.#options.log.warn({ app, reason, since }, `${describe(app, outage)}; they are stored and retried`);
+    this.#options.log.warn(
+      { app, reason, since },
+      `${describe(app, outage)}; its notifications are stored and retried`,
+    );
   }
 
   /** Records that the vendor accepted the app's credential and processed a notification. */

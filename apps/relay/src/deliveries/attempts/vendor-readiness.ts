@@ -10,8 +10,8 @@ export interface VendorReadinessOptions {
 }
 
 /**
- * Readiness check of a relay: describes all refused credentials and failing vendors in one sentence. Returns only a
- * warning if at least one credential of the apps file is not known to fail, so that a load balancer keeps sending
+ * Readiness check of the relay. Describes all refused credentials and failing vendors in one sentence. Returns only a
+ * warning while at least one credential in the apps file is not known to fail, so that load balancers keep sending
  * requests for the other apps.
  */
 export function vendorReadiness(options: VendorReadinessOptions): string | ReadinessWarning | undefined {
@@ -19,7 +19,7 @@ export function vendorReadiness(options: VendorReadinessOptions): string | Readi
   const troubles = [...credentials.troubles(), ...outages.troubles()];
   if (troubles.length === 0) return undefined;
   const sentence = troubles.map((trouble) => trouble.sentence).join('; ');
-  // Ignores credentials that have worked since the trouble began: a credential may fail for only one of its apps.
+  // Ignore credentials that have worked since the trouble began: a credential may fail for only one of its apps.
   const failing = troubles.filter(({ credential, since }) => !outages.hasWorkedSince(credential, since));
   const names = new Set(failing.map(({ credential }) => credential));
   return apps.credentials.every((credential) => names.has(credential)) ? sentence : { warning: sentence };
