@@ -9,7 +9,7 @@ export interface Scope {
   /** `realm <uuid>`, `server <uuid>`, or empty for the whole app. */
   readonly scope: string;
   readonly share: DeathShare;
-  /** The realm or server within this scope that an outcome belongs to. A single cause must not freeze the scope. */
+  /** Realm or server, within this scope, of the notification. A single cause must not freeze the scope. */
   readonly cause: string | undefined;
   /** See {@link scopeKey}. */
   readonly key: string;
@@ -34,7 +34,7 @@ export class AppShares {
 
   /** Returns the scopes of a notification: its realm, its server, the app. */
   scopesOf({ realmUuid, serverId }: EncryptedNotification): readonly Scope[] {
-    // `get`, not `peek`, marks the entry as used: short-lived realms must not evict a busy realm.
+    // `get` rather than `peek`, to mark the entry as used: short-lived realms must not evict a busy realm.
     const known = this.#scopesOfRealms.get(realmUuid);
     if (known !== undefined) return known;
     const [realm, server] = [`realm ${realmUuid}`, `server ${serverId}`];

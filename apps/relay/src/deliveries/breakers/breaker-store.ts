@@ -2,7 +2,7 @@ import { matchingRows, type RowFilter, readPages } from '@waxwing/storage';
 import { type Selectable, sql } from 'kysely';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 
-/** An `outage` does not hold back notifications. It is stored only for `apps status`. */
+/** Kind of a circuit breaker. An `outage` does not pause notifications; it is stored only for `apps status`. */
 export type BreakerKind = 'credential' | 'deletion' | 'outage';
 
 const kinds: readonly BreakerKind[] = ['credential', 'deletion', 'outage'];
@@ -10,7 +10,7 @@ const kinds: readonly BreakerKind[] = ['credential', 'deletion', 'outage'];
 /** The part of an app that a breaker covers. */
 export interface BreakerScope {
   readonly app: string;
-  /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
+  /** `realm <uuid>` or `server <uuid>` for frozen deletions of one realm or server; empty for the whole app. */
   readonly scope: string;
 }
 
@@ -36,7 +36,7 @@ type BreakerRow = Selectable<RelayTables['app_breakers']>;
 
 const breakersPerPage = 1000;
 
-/** Stores breakers in the database, where all processes of a relay and the operators' commands share them. */
+/** Circuit breakers in the database, shared by all processes of a relay and by the operators' commands. */
 export class BreakerStore {
   readonly #database: RelayDatabase;
 
@@ -66,7 +66,7 @@ export class BreakerStore {
     );
   }
 
-  /** Renews a freeze, because this process still sees many dead tokens. Does not change confirmed breakers. */
+  /** Renews a freeze, for a process that still sees many dead tokens. Does not change confirmed breakers. */
   async hold({ app, scope }: BreakerScope, at: number): Promise<void> {
     await this.#database.write(({ db }) =>
       db
@@ -80,7 +80,7 @@ export class BreakerStore {
     );
   }
 
-  /** Returns when a scope was frozen or last renewed; `undefined` if it is not frozen. */
+  /** Returns when a scope was frozen or its freeze was last renewed; `undefined` if no freeze is stored. */
   async heldAt({ app, scope }: BreakerScope): Promise<number | undefined> {
     const row = await this.#database.db
       .selectFrom('app_breakers')
@@ -92,14 +92,16 @@ export class BreakerStore {
     return row?.opened_at;
   }
 
-  /** Deletes all credential breakers and outages. Called at startup, because a new process contacts every vendor again. */
+  /**
+   * Deletes all credential breakers and outages. Called at startup, because a new process contacts every vendor again.
+   */
   async forgetVendors(): Promise<void> {
     await this.#database.write(({ db }) =>
       db.deleteFrom('app_breakers').where('kind', 'in', ['credential', 'outage']).execute(),
     );
   }
 
-  /** Confirms the deletions of an app in all its scopes. Returns whether any were frozen. */
+  /** Confirms an app's frozen deletions in all its scopes. Returns whether any scope was frozen. */
   async confirm(app: string, now: number): Promise<boolean> {
     return this.#database.write(async ({ db }) => {
       const { numUpdatedRows } = await db

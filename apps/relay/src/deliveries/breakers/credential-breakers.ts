@@ -10,13 +10,13 @@ export interface CredentialBreakersOptions {
   readonly log: Log;
   readonly store: BreakerStore;
   readonly probeMilliseconds: number;
-  /** Called before a probe: the operator may have fixed the credential file. */
+  /** Reloads the credentials before a probe, because the operator may have fixed the file. */
   reload(): Promise<void>;
-  /** Called on each change. */
+  /** Called when an app's breaker opens or closes. */
   onChange(appId: string, isOpen: boolean): void;
 }
 
-/** Whether an app's notifications may be sent now. */
+/** Decision on whether an app's notification may be sent now. */
 export type Admission =
   | { readonly kind: 'go' }
   /** This notification probes whether the credential works again. The caller must report the result. */
@@ -24,13 +24,13 @@ export type Admission =
   | { readonly kind: 'held'; readonly until: number; readonly reason: string };
 
 interface OpenBreaker {
-  /** Whether the vendor blamed the credential explicitly. Phones cannot cause such an answer. */
+  /** Whether the vendor blamed the credential explicitly. Phones cannot cause such a response. */
   isCertain: boolean;
   reason: string;
   credential: string;
   readonly openedAt: number;
   probeAt: number;
-  /** The device that the probe in flight is for. */
+  /** Id of the device that the probe in flight addresses; `undefined` if no probe is in flight. */
   probing: number | undefined;
   /** Number of notifications postponed until after the next probe. */
   held: number;
@@ -43,15 +43,15 @@ interface Refusal {
   readonly notBefore: number;
 }
 
-// Held notifications resume at this interval, because the vendor has only just accepted the credential again.
+// Interval between paused notifications when they resume: the vendor has only just accepted the credential again.
 const suspensionMilliseconds = 2;
 const maximumSpreadMilliseconds = 10 * 60_000;
 const go: Admission = { kind: 'go' };
 
 /**
- * Circuit breaker per app credential. While the vendor refuses the credential, holds back the app's notifications,
- * except for one probe per `probeMilliseconds`. Resumes when the vendor accepts a probe or rejects it for a reason
- * other than the credential. A refused credential never counts against tokens.
+ * Circuit breaker per app credential. While the vendor refuses the credential, pauses the app's notifications, except
+ * for one probe per `probeMilliseconds`. Closes when the vendor accepts a probe, or rejects it for a reason other than
+ * the credential. A refused credential never counts against tokens.
  */
 export class CredentialBreakers {
   readonly #options: CredentialBreakersOptions;
@@ -75,7 +75,7 @@ export class CredentialBreakers {
     const now = clock();
     const probeAt = this.#mayProveOtherwise(appId, device, breaker)
       ? now
-      : // A suspect device waits longer: a refusal for it would prove nothing, so another device should probe first.
+      : // A suspect device waits longer: its refusal would prove nothing, so another device should probe first.
         breaker.probeAt + (this.#suspicions.isSuspect(appId, device) ? probeMilliseconds : 0);
     if (now >= probeAt && breaker.probing === undefined) {
       breaker.probing = device.id;
@@ -116,14 +116,14 @@ export class CredentialBreakers {
     return this.#open.get(appId)?.isCertain === true;
   }
 
-  /** First step of a probe: reloads the credentials, which an operator may have fixed. */
+  /** First step of a probe: reloads the credentials, because an operator may have fixed them. */
   prepareProbe(): Promise<void> {
     return this.#options.reload();
   }
 
   /**
-   * Handles an answer that blames the credential but may be this device's fault. Resolves to the time of the next
-   * attempt, or to `undefined` if the breaker stays closed and the caller decides what to do with this notification.
+   * Handles a response that blames the credential but may be this device's fault. Resolves to the time of the next
+   * attempt, or to `undefined` if the breaker stays closed. The caller then decides what to do with this notification.
    */
   suspected(route: AppRoute, device: SuspectDevice, reason: string): Promise<number | undefined> {
     const { appId, credential } = route;
@@ -145,7 +145,7 @@ export class CredentialBreakers {
     if (!isEnough) return Promise.resolve(undefined);
     const refusing = this.#hold(route, { ...suspicion, notBefore: 0 });
     const opened = this.#open.get(appId);
-    // Let a notification for any other phone probe immediately.
+    // A notification for any other phone may probe immediately.
     if (opened !== undefined) opened.probeAt = clock();
     return refusing;
   }
@@ -181,7 +181,7 @@ export class CredentialBreakers {
     return known.probeAt;
   }
 
-  /** Closes the breaker: the vendor's answer concerned the notification itself, so the credential works. */
+  /** Closes the breaker. The vendor's response was about the notification itself, so the credential works. */
   async worked(appId: string): Promise<void> {
     const { store, log, onChange } = this.#options;
     this.#suspicions.excuse(appId);
@@ -201,15 +201,15 @@ export class CredentialBreakers {
     }
   }
 
-  /** Whether {@link worked} must be called after one of this app's notifications is sent. */
+  /** Whether the caller must call {@link worked} when one of this app's notifications was sent. */
   awaitsSuccess(appId: string): boolean {
     if (this.#open.has(appId) || this.#unremoved.has(appId)) return true;
     return this.#suspicions.isUnderSuspicion(appId);
   }
 
   /**
-   * Last step of a probe. After an inconclusive probe (no answer or a busy vendor), the next probe follows one interval
-   * later.
+   * Last step of a probe. If the probe was inconclusive (no answer or a busy vendor), schedules the next probe one
+   * interval later.
    */
   endProbe(appId: string): void {
     const breaker = this.#open.get(appId);
@@ -222,7 +222,7 @@ export class CredentialBreakers {
   #logRefusal(app: string, { reason, credential }: Pick<OpenBreaker, 'reason' | 'credential'>): void {
     this.#options.log.error(
       { app, reason },
-      `${credential} was refused: its notifications are held until it works`,
+      `${credential} was refused: its notifications are paused until the credential works`,
     );
   }
 
@@ -244,7 +244,7 @@ export class CredentialBreakers {
       .map(([appId, { credential, reason, openedAt }]) => ({
         credential,
         since: openedAt,
-        sentence: `${credential} was refused for ${appId} with ${reason}: run waxwing-relay apps check, which says what to do`,
+        sentence: `${credential} was refused for ${appId} with ${reason}: run waxwing-relay apps check, which says how to fix it`,
       }));
   }
 }

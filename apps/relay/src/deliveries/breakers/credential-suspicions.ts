@@ -7,12 +7,13 @@ import { smallLruMap } from './small-lru-map.js';
 
 export type SuspectDevice = Pick<RelayDevice, 'id' | 'realmId'>;
 
+/** Evidence for and against an app's credential. */
 interface Suspicion {
   /** Devices that became suspects since the vendor last accepted the credential, with their realms. */
   readonly suspects: LRUCache<RelayDeviceId, RealmId>;
   /**
-   * Devices that are themselves at fault, because the credential worked for another device. Each is ignored until its
-   * time (Unix milliseconds).
+   * Devices whose own tokens are at fault, because the credential worked for another device. The value is the time in
+   * Unix milliseconds until which the device is ignored.
    */
   readonly excused: LRUCache<RelayDeviceId, number>;
   /** The first two realms seen with this app. */
@@ -26,9 +27,9 @@ const maximumDevices = 1000;
 const maximumApps = 10_000;
 
 /**
- * Collects answers that blame a credential but may be the fault of one token. They count against the credential once
- * three devices have received such an answer since the credential last worked. If the app serves several realms, the
- * devices must belong to at least two of them. A device that turns out to be at fault itself is ignored for one day.
+ * Collects responses that blame a credential although one token may be at fault. The credential is blamed once three
+ * devices have caused such a response since the credential last worked. If the app serves several realms, the devices
+ * must belong to at least two of them. A device that turns out to be at fault itself is ignored for one day.
  */
 export class CredentialSuspicions {
   readonly #clock: Clock;
@@ -53,7 +54,7 @@ export class CredentialSuspicions {
     return suspects.size >= fewestDevices && isOfSeveral;
   }
 
-  /** Whether a device is a suspect or excused, which makes another refusal for it weak evidence. */
+  /** Whether a device is a suspect or excused. Another refusal for such a device is weak evidence. */
   isSuspect(appId: string, { id }: SuspectDevice): boolean {
     const known = this.#apps.get(appId);
     return known !== undefined && (known.suspects.has(id) || this.#isExcused(known.excused, id));

@@ -1,7 +1,7 @@
 import type { LRUCache } from 'lru-cache';
 import { smallLruMap } from './small-lru-map.js';
 
-/** Size of the moving window: about this many recent outcomes count, and newer outcomes weigh more. */
+/** Size of the moving window: about this many recent outcomes count. Newer outcomes weigh more. */
 const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
@@ -10,7 +10,7 @@ const ageAtLeastMilliseconds = 60_000;
 const fewestDead = 20;
 /** Decayed weight of `fewestDead` consecutive dead tokens, plus half a token as a margin for rounding. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
-/** Less than half of `fewestDead`, so that at least three causes are needed. */
+/** Maximum of dead tokens per cause. Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;
 const leastShare = 0.2;
 /** A share above this value is unusual, regardless of the usual share. */
@@ -25,7 +25,7 @@ const initialUsualShare = 0.02;
 const usualOutcomes = 3000;
 const maximumCauses = 1000;
 
-/** The number of dead tokens that one realm or server has added, and the outcome at which it last added a dead token. */
+/** Dead tokens that one realm or server has added, and the number of outcomes when it added the last one. */
 interface Contribution {
   readonly dead: number;
   readonly outcomes: number;
@@ -39,7 +39,7 @@ interface Contribution {
 export class DeathShare {
   /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
   isFrozen = false;
-  /** Replaced by {@link restart}, so that owners counted in the previous era count again. */
+  /** Identity of the current counting period. {@link restart} replaces it, so that owners can be counted again. */
   era: object = {};
   #sent = 0;
   #dead = 0;

@@ -20,14 +20,14 @@ export interface DeletionBreakersOptions {
 const hourMilliseconds = 60 * 60_000;
 /** How long deletions continue after an operator confirmed them, regardless of the share of dead tokens. */
 const confirmedMilliseconds = 24 * hourMilliseconds;
-/** A freeze this soon after a thaw lasts twice as long as the previous freeze, up to this duration. */
+/** A freeze that follows a thaw within this time lasts twice as long as the previous freeze, but at most this long. */
 const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
 const maximumThawed = 10_000;
-/** Used for scopes without outcomes since the start of this process. */
+/** Share of scopes without outcomes since this process started. */
 const unansweredShare = new DeathShare();
-/** An owner has two entries per scope: the account and the phone. */
+/** Maximum number of remembered names. An owner has two names per scope: the account and the phone. */
 const maximumNames = 60_000;
 
 /**
@@ -36,7 +36,7 @@ const maximumNames = 60_000;
  * continue.
  *
  * Freezes deletions for one realm, for a server if several of its realms are affected, or for the whole app if several
- * servers are affected. A single user or server can therefore not freeze the deletions of others.
+ * servers are affected. A single user or server therefore cannot freeze the deletions of others.
  *
  * Thaws when an operator confirms the deletions, or after one hour with few dead tokens in every process. Each process
  * counts separately and learns of another process's freeze within seconds.
@@ -86,15 +86,14 @@ export class DeletionBreakers {
   /** Counts a dead token. Resolves to whether it may be deleted. */
   async mayDelete(appId: string, delivery: Delivery): Promise<boolean> {
     await this.takeUpChanges();
-    // Reviews before counting, because a thaw resets the counts.
+    // Review before counting, because a thaw resets the counts.
     await this.review();
     const scopes = this.#scopesOf(appId, delivery.notification);
     this.#noteDead(scopes, new OwnerOfDelivery(delivery));
     if (scopes.some(({ key }) => this.#frozen.has(key))) return false;
     for (const scope of scopes) {
       if (!scope.share.isUnusual || this.#isConfirmed(scope.key)) continue;
-      // Another process may have frozen this scope already, and an operator may have confirmed it: read the stored
-      // state.
+      // Read the stored state: another process may have frozen this scope, and an operator may have confirmed it.
       await this.#reload();
       if (this.#isConfirmed(scope.key)) continue;
       if (!this.#frozen.has(scope.key)) await this.#freezeOnce(scope);
@@ -104,8 +103,8 @@ export class DeletionBreakers {
   }
 
   /**
-   * Thaws scopes whose share of dead tokens was usual for a whole period. Call it periodically. Does nothing if no
-   * scope is frozen.
+   * Thaws scopes whose share of dead tokens was usual for a whole period. Must be called periodically. Does nothing if
+   * no scope is frozen.
    */
   async review(): Promise<void> {
     const now = this.#options.clock();
@@ -123,7 +122,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Returns how many dead tokens of an app this process has kept in the current period of each freeze. */
+  /** Returns how many of an app's dead tokens this process has kept in the current periods of all freezes. */
   frozenDeaths(appId: string): number {
     const watches = [...this.#frozen.values()].filter(({ app }) => app === appId);
     return watches.reduce((total, { dead }) => total + dead, 0);
@@ -211,7 +210,7 @@ export class DeletionBreakers {
     }
   }
 
-  /** Stores a freeze, then applies it in this process: an operator could not confirm a freeze that exists only in memory. */
+  /** Stores a freeze before it takes effect: operators could not confirm a freeze that exists only in memory. */
   async #freeze({ app, scope, share, key }: Scope): Promise<void> {
     const at = this.#options.clock();
     const reason = share.describe();

@@ -1,6 +1,6 @@
 import type { BreakerScope } from './breaker-store.js';
 
-/** The account and phone that a vendor's answer is about. Each account and each phone counts once. */
+/** The account and phone that a vendor's response is about. Each account and each phone counts once. */
 export interface Owner {
   readonly account: string;
   readonly phone: string;
@@ -12,13 +12,13 @@ export interface FrozenWatchOptions extends BreakerScope {
   readonly lastsMilliseconds: number;
 }
 
-/** Below this count, dead tokens are noise: a few die every day, even with little traffic. */
+/** Below this count, dead tokens are noise: several tokens die every day, even with little traffic. */
 const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;
 
 /**
- * Counts answers since a scope was frozen or last reviewed. Each owner counts at most once as sent and once as dead.
+ * Counts outcomes since a scope was frozen or last reviewed. Each owner counts at most once as sent and once as dead.
  */
 export class FrozenWatch {
   readonly app: string;
@@ -37,7 +37,7 @@ export class FrozenWatch {
     this.lastsMilliseconds = lastsMilliseconds;
   }
 
-  /** Whether this is the owner's first answer of this kind. */
+  /** Whether this is the owner's first outcome of this kind in the current period. */
   isFirst(kind: 'sent' | 'dead', { account, phone }: Owner): boolean {
     const names = [`account ${account}`, `phone ${phone}`];
     const owners = this.#owners[kind];
@@ -57,14 +57,14 @@ export class FrozenWatch {
     return now - this.#since >= this.lastsMilliseconds;
   }
 
-  /** Whether at most `share` of the answers reported dead tokens, or too few did for the share to matter. */
+  /** Whether at most `share` of the counted tokens are dead, or fewer than three tokens are. */
   wasUsual(share: number): boolean {
     return this.#dead < fewestDead || this.#share <= share;
   }
 
   /**
-   * Whether to renew the freeze for other processes, because more than `share` of the tokens are dead here. `true` at
-   * most once per 15 minutes.
+   * Whether this process must renew the freeze for other processes because more than `share` of its tokens are dead.
+   * Returns `true` at most once per 15 minutes.
    */
   mustLock(share: number, now: number): boolean {
     const isDue = Math.abs(now - this.#heldAt) >= holdAgainMilliseconds;
