@@ -8,10 +8,10 @@ import { type PolicyRow, unansweredPolicy, vendorPolicies } from './vendor-polic
 
 type Unaccepted = Exclude<VendorAnswer, { kind: 'accepted' }>;
 
-/** Time after a registration during which the relay retries an installation that Google does not know yet. */
+/** Period after a registration in which the relay retries an installation that Google does not know yet. */
 const newInstallationMilliseconds = 24 * 60 * 60_000;
 
-/** Outcome of one delivery: stored as a receipt and reported to its server. */
+/** Outcome of one delivery, stored as a receipt and reported to the server. */
 export type Outcome =
   | {
       readonly kind: 'sent';
@@ -22,8 +22,8 @@ export type Outcome =
       readonly kind: 'gone';
       readonly reason: string;
       /**
-       * The token is dead if the device registered before this time (Unix milliseconds). Missing if there is no device
-       * to expire.
+       * The token is dead if the device registered before this time (Unix milliseconds). `undefined` if there is no
+       * device to expire.
        */
       readonly ifRegisteredBefore?: number;
     }
@@ -35,7 +35,7 @@ export interface RetryOutcome {
   readonly reason: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** `false` if the notification was only held back, which does not count as an attempt. */
+  /** Whether the outcome counts as an attempt. `false` if the relay only postponed the notification. */
   readonly isTry: boolean;
   /** Whether the vendor may have delivered the notification anyway. */
   readonly isInDoubt?: boolean;
@@ -51,11 +51,11 @@ interface RejectedOutcome {
   readonly app?: string;
 }
 
-/** An answer that blames the app's credential. The credential's circuit breaker decides the outcome. */
+/** Verdict on a response that blames the app's credential. The credential's circuit breaker decides the outcome. */
 export type CredentialVerdict =
   /**
-   * The vendor refused the credential, so the answer does not concern this notification. The relay holds it until the
-   * credential works again.
+   * The vendor refused the credential, so the response is not about this notification. The relay keeps the notification
+   * until the credential works again.
    */
   | {
       readonly kind: 'credential-trouble';
@@ -86,7 +86,7 @@ export interface AnsweredDelivery {
   readonly doubtsBefore: number;
 }
 
-/** Applies the policy table to an answer, after any immediate second attempt. */
+/** Applies the policy table to the vendor's response, after any immediate second attempt. */
 export function judgeAnswer(answered: AnsweredDelivery, options: JudgeOptions): Outcome | CredentialVerdict {
   const { vendor, answer, delivery } = answered;
   if (answer.kind === 'accepted') return { kind: 'sent' };
@@ -121,7 +121,7 @@ function isNewInstallation({ device: { target, registeredAt } }: Delivery, now: 
   return now - registeredAt < newInstallationMilliseconds && isInstallationId(target.token);
 }
 
-/** Judges a dead token. If the vendor says when the token died, a device that registered later keeps its token. */
+/** Decides about a dead token. If the vendor says when the token died, a device that registered later keeps it. */
 function judgeDeath({ answer, delivery }: AnsweredDelivery, isDated: boolean, reason: string): Outcome {
   // Only the registration that this attempt used is dead. A newer registration stays valid.
   if (!isDated) return { kind: 'gone', reason, ifRegisteredBefore: delivery.device.registeredAt + 1 };
@@ -149,8 +149,8 @@ function judgeRetry(
   if (Math.ceil(delay) >= left) return rejected;
   const asked = answer.kind === 'refused' ? readRetryAfter(answer.retryAfter, now) : undefined;
   const askedDelay = retryDelay({ ...question, retryAfterMilliseconds: asked }) / delayDivisor;
-  // If the vendor asks for more time than the notification has left, retry after half of the remaining time: after the
-  // full delay, the notification would have expired.
+  // After the delay that the vendor asks for, the notification may have expired. If so, retry after half of the
+  // remaining time.
   const at = Math.ceil(now + (Math.ceil(askedDelay) < left ? askedDelay : Math.max(delay, left / 2)));
   return { kind: 'retry', reason, at, isTry: true, isInDoubt: scheduleName === 'ambiguous' };
 }
@@ -159,7 +159,7 @@ function assertNever(row: never, { notification }: Delivery): never {
   throw new Error(`no rule for ${JSON.stringify(row)} of notification ${notification.notificationId}`);
 }
 
-/** Finds an answer's row in the policy table. For an unknown reason, uses the HTTP status. */
+/** Finds the row of the policy table for a vendor's response. Falls back to the HTTP status for an unknown reason. */
 export function findPolicy(vendor: Vendor, answer: Unaccepted): PolicyRow {
   if (answer.kind === 'unanswered') return unansweredPolicy[answer.why];
   const { reasons } = vendorPolicies[vendor];
@@ -177,8 +177,8 @@ function byStatus(vendor: Vendor, httpStatus: number): PolicyRow {
 }
 
 /**
- * Whether the answer concerns the notification itself, which proves that the vendor accepted the credential. An answer
- * from a busy vendor proves nothing.
+ * Whether the response is about the notification itself, which proves that the vendor accepted the credential. A
+ * response from a busy vendor proves nothing.
  */
 export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused') return answer.kind === 'accepted';
@@ -186,7 +186,7 @@ export function provesCredential(vendor: Vendor, answer: VendorAnswer): boolean 
   return outcome === 'gone' || outcome === 'rejected';
 }
 
-/** Whether the answer blames, or may blame, the credential instead of the token. */
+/** Whether the response certainly or possibly blames the credential instead of the token. */
 export function blamesCredential(vendor: Vendor, answer: VendorAnswer): boolean {
   if (answer.kind !== 'refused' || provesCredential(vendor, answer)) return false;
   return findPolicy(vendor, answer).outcome !== 'retry';
@@ -201,8 +201,8 @@ export function throttlesDevice(vendor: Vendor, answer: Unaccepted): boolean {
 }
 
 /**
- * Whether the answer suggests that the vendor is failing for the whole app: no answer, a vendor error, or an exceeded
- * quota. Always `false` for a push service: a phone chose it, so its failure does not indicate a problem of the app.
+ * Whether the vendor seems to fail for the whole app: it gave no answer, reported an error of its own, or reported an
+ * exceeded quota. Always `false` for push services: a phone chose the service, so its failure is not the app's problem.
  */
 export function failsApp(vendor: Vendor, answer: Unaccepted): boolean {
   if (vendor === 'webpush') return false;
@@ -215,8 +215,8 @@ export function reasonOf(answer: Unaccepted): string {
 }
 
 /**
- * Returns a reason as a metric label. Reasons outside the tables become `other`, so that a vendor cannot create an
- * unlimited number of labels.
+ * Returns a reason as a metric label. Reasons that no policy table lists become `other`, so that a vendor cannot create
+ * an unlimited number of labels.
  */
 export function reasonLabel(vendor: Vendor, answer: VendorAnswer): string {
   if (answer.kind === 'accepted') return '';

@@ -5,7 +5,7 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 export interface RetrySchedule {
-  /** Delay of the first retry: the vendor's minimum. Later delays grow from it. */
+  /** Delay of the first retry, which is the vendor's minimum. Later delays grow from this value. */
   readonly firstMilliseconds: number;
   /** Base for the second and later delays, if larger. */
   readonly thenMilliseconds?: number;
@@ -21,7 +21,7 @@ export interface RetrySchedule {
  * Retry schedules (exponential backoff with jitter). FCM: https://firebase.google.com/docs/cloud-messaging/scale-fcm
  * (one minute after 429, 10 s after 500 and 503, one hour at most). APNs:
  * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns (15 minutes
- * after 500 and 503; the earlier first retry is our choice).
+ * after 500 and 503; the earlier first retry is the relay's choice).
  */
 export const retrySchedules = {
   fcmQuota: { firstMilliseconds: minute, capMilliseconds: 15 * minute, stopAfterMilliseconds: hour },
@@ -41,7 +41,7 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** RFC 8030 specifies no delays. The first delays match FCM's 503 and a device that APNs throttles. */
+  /** RFC 8030 specifies no delays. The first delays match those for FCM's 503 and for a device that APNs throttles. */
   webPushUnavailable: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 15 * minute,
@@ -52,11 +52,11 @@ export const retrySchedules = {
     capMilliseconds: 10 * minute,
     stopAfterMilliseconds: 24 * hour,
   },
-  /** The credential or this token may be at fault. The operator is expected to fix a refused credential. */
+  /** The credential or this token may be at fault. The delays give the operator time to fix the credential. */
   credentialSuspected: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
   /** Google does not know the installation yet, or no longer knows it. */
   newInstallation: { firstMilliseconds: minute, capMilliseconds: hour, stopAfterMilliseconds: 24 * hour },
-  /** The vendor may have delivered it, so a retry may be a duplicate: at most two retries. */
+  /** The vendor may have delivered the notification, so a retry may be a duplicate: at most two retries. */
   ambiguous: {
     firstMilliseconds: 10 * second,
     capMilliseconds: 5 * minute,
@@ -76,7 +76,7 @@ export interface RetryQuestion {
   readonly schedule: RetrySchedule;
   /** Number of attempts so far; 1 after the first. */
   readonly tries: number;
-  /** The vendor's Retry-After, if the answer had that header. */
+  /** Value of the vendor's Retry-After header, if the response had one. */
   readonly retryAfterMilliseconds?: number | undefined;
   /** Returns a number in [0, 1). */
   readonly random: () => number;
@@ -85,7 +85,7 @@ export interface RetryQuestion {
 /**
  * Returns the milliseconds until the next attempt: exponential backoff with jitter. The backoff doubles up to the cap.
  * The delay is a random time in the upper half of the backoff, but never below the vendor's minimum or its Retry-After.
- * The jitter spreads out notifications that failed together.
+ * The jitter spreads out notifications that failed at the same time.
  */
 export function retryDelay({ schedule, tries, retryAfterMilliseconds, random }: RetryQuestion): number {
   const { firstMilliseconds, thenMilliseconds = firstMilliseconds, capMilliseconds } = schedule;

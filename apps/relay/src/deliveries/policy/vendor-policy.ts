@@ -7,12 +7,12 @@ import type { RetryScheduleName } from './retry-schedules.js';
 type RepeatAtOnce =
   /** The token may belong to Apple's other environment. */
   | 'other-environment'
-  /** The credential may simply be too old. */
+  /** The credential may be too old. */
   | 'fresh-token'
   /** The connection is at fault, not the notification. The sender retires that connection itself. */
   | 'again';
 
-/** How the relay handles one notification when the vendor gives a certain reason. */
+/** What the relay does with a notification when the vendor gives a certain reason. */
 export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
   | {
       readonly outcome: 'gone';
@@ -23,9 +23,9 @@ export type PolicyRow = { readonly repeatAtOnce?: RepeatAtOnce } & (
     }
   | { readonly outcome: 'retry'; readonly schedule: RetryScheduleName }
   | { readonly outcome: 'rejected'; readonly fault: DeliveryFault }
-  /** The vendor blames the credential explicitly. No token can cause that. */
+  /** The vendor blames the credential explicitly. No token can cause such a response. */
   | { readonly outcome: 'credential-trouble' }
-  /** Either the credential or this token is at fault. Counts against the credential when several tokens get this answer. */
+  /** Either the credential or this token is at fault. If several tokens get this response, the credential is blamed. */
   | { readonly outcome: 'credential-suspected' }
   /** Provider tokens were minted too often: notifications wait until a new token may be minted. */
   | { readonly outcome: 'mint-throttled' }
@@ -44,12 +44,12 @@ const webPushSuspected = { outcome: 'retry', schedule: 'credentialSuspected' } a
 const apnsUnavailable = { outcome: 'retry', schedule: 'apnsUnavailable' } as const;
 
 /**
- * FCM's error codes, and the statuses of answers without one.
+ * FCM's error codes, and the statuses of responses without an error code.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode
  */
 export const fcmPolicy = {
   UNREGISTERED: { ...gone, sparesNewInstallations: true },
-  // Our name for an INVALID_ARGUMENT that blames only the token: the rest of the message is known to be valid.
+  // The relay's name for an INVALID_ARGUMENT that blames only the token. The rest of the message is known to be valid.
   INVALID_TOKEN: gone,
   INVALID_ARGUMENT: ourMistake,
   FAILED_PRECONDITION: ourMistake,
@@ -61,25 +61,28 @@ export const fcmPolicy = {
   THIRD_PARTY_AUTH_ERROR: perhapsCredential,
   // The service account has no permission to send messages for the project.
   PERMISSION_DENIED: credential,
-  // The answer has no FcmError: either the project or the token does not exist.
+  // The response has no FcmError: either the project or the token does not exist.
   NOT_FOUND: perhapsCredential,
   QUOTA_EXCEEDED: { outcome: 'retry', schedule: 'fcmQuota' },
   RESOURCE_EXHAUSTED: { outcome: 'retry', schedule: 'fcmQuota' },
   INTERNAL: fcmUnavailable,
   UNSPECIFIED_ERROR: fcmUnavailable,
   UNAVAILABLE: fcmUnavailable,
-  // Answers from the OAuth token endpoint, before FCM is called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
+  // Errors of the OAuth token endpoint, before FCM is called: https://www.rfc-editor.org/rfc/rfc6749#section-5.2
   OAUTH_REFUSED: credential,
   OAUTH_UNAVAILABLE: fcmUnavailable,
 } as const satisfies Record<string, PolicyRow>;
 
-/** Apple's reasons. https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns */
+/**
+ * Apple's reasons.
+ * https://developer.apple.com/documentation/usernotifications/handling-notification-responses-from-apns
+ */
 export const apnsPolicy = {
   Unregistered: goneSince,
   ExpiredToken: goneSince,
   BadDeviceToken: { repeatAtOnce: 'other-environment', ...gone },
   // The phone's registration chose the topic. The device is kept, because an app configured with another team's key
-  // gets the same answer.
+  // causes the same response.
   DeviceTokenNotForTopic: registration,
   BadTopic: registration,
   TopicDisallowed: configuration,
@@ -114,8 +117,8 @@ export const apnsPolicy = {
 } as const satisfies Record<string, PolicyRow>;
 
 /**
- * The relay's names for the HTTP statuses of push services (https://www.rfc-editor.org/rfc/rfc8030). No answer counts
- * against the VAPID key: phones choose their push services, so one host could block delivery to all others.
+ * The relay's names for the HTTP statuses of push services (https://www.rfc-editor.org/rfc/rfc8030). No status counts
+ * against the VAPID key: phones choose their push services, so one host could block delivery through all others.
  */
 export const webPushPolicy = {
   SUBSCRIPTION_UNKNOWN: gone,
@@ -124,7 +127,7 @@ export const webPushPolicy = {
   // its key.
   UNAUTHORIZED: webPushSuspected,
   FORBIDDEN: webPushSuspected,
-  // Some push services answer with this status when they refuse a VAPID token.
+  // Some push services respond with this status when they refuse a VAPID token.
   BAD_REQUEST: registration,
   BODY_TOO_LARGE: { outcome: 'rejected', fault: 'server' },
   TOO_MANY_REQUESTS: { outcome: 'retry', schedule: 'webPushThrottle' },
@@ -133,7 +136,7 @@ export const webPushPolicy = {
   UNEXPECTED_ANSWER: { outcome: 'rejected', fault: 'vendor' },
 } as const satisfies Record<string, PolicyRow>;
 
-/** The relay's policy for each vendor's answers and for retries. */
+/** The relay's policy for each vendor's responses and for retries. */
 export const vendorPolicies: Readonly<Record<Vendor, VendorPolicy>> = {
   fcm: { reasons: fcmPolicy, throttled: 'fcmQuota', unavailable: 'fcmUnavailable' },
   apns: { reasons: apnsPolicy, throttled: 'apnsDeviceThrottle', unavailable: 'apnsUnavailable' },
