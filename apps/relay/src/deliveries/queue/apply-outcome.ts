@@ -7,8 +7,8 @@ import type { Outcome } from '../policy/judge-answer.js';
 const registeredSince: Outcome = { kind: 'rejected', reason: 'REGISTERED_SINCE', fault: 'vendor' };
 
 /**
- * Applies an outcome at `now` (Unix milliseconds) to its device: expires a dead token, or stores the APNs environment
- * that worked. Returns the final outcome, which is not `gone` if the token has been registered again.
+ * Applies an outcome to its device: expires a dead token, or stores the APNs environment that worked. Returns the final
+ * outcome, which is not `gone` if the phone has registered the token again. `now` is in Unix milliseconds.
  */
 export async function applyOutcome(
   db: Transaction<RelayTables>,

@@ -29,7 +29,7 @@ export interface DeliveryQueueOptions {
   readonly servers: Pick<ServerDirectory, 'isActive'>;
   readonly activity: Pick<ServerActivity, 'noteOutcome'>;
   readonly clock: Clock;
-  /** Called when a queued notification is settled. */
+  /** Called when a queued notification has a final outcome. */
   onSettled(): void;
 }
 
@@ -39,7 +39,7 @@ const concurrency = 500;
 const patienceMilliseconds = 60_000;
 const givenUp = 'EXPIRED_';
 
-/** Durable retry queue: notifications stay in the database until they are settled or expire. */
+/** Durable retry queue. Notifications stay in the database until they settle or expire. */
 export class DeliveryQueue {
   readonly #options: DeliveryQueueOptions;
   readonly #jobs: JobQueue<RelayTables>;
@@ -87,7 +87,7 @@ export class DeliveryQueue {
     before: Pick<AttemptOptions, 'triesBefore' | 'doubtsBefore'>,
   ): Promise<Outcome> {
     const { clock, attempts, database, servers } = this.#options;
-    // Checked at each attempt, because an operator may have suspended the server since the last attempt.
+    // Checked before each attempt, because an operator may have suspended the server since the last one.
     if (!(await servers.isActive(notification.serverId))) {
       return attempts.refuse(notification, 'SERVER_DEACTIVATED');
     }
@@ -102,7 +102,7 @@ export class DeliveryQueue {
   }
 
   /**
-   * Postpones a job: after the notification was queued, the first attempt ended and the vendor asked for a longer
+   * Postpones a job. The first attempt ended only after the notification was queued, and its outcome requires a longer
    * delay.
    */
   #postpone(receipt: Receipt, at: number): JobOutcome<RelayTables> {
@@ -112,7 +112,7 @@ export class DeliveryQueue {
     return { kind: 'retry', at, reason, apply };
   }
 
-  /** Finds the device. Returns `undefined` if it is missing, expired, or of a different kind from the notification. */
+  /** Finds the device. Returns `undefined` if it is missing, expired, or belongs to another vendor. */
   async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const found = await findRelayDevices(database.db, [notification.relayDeviceId], vault);
@@ -146,14 +146,14 @@ export class DeliveryQueue {
 }
 
 /**
- * Whether the notification was settled after its request was answered. A dead letter does not count, because an operator
+ * Whether the notification has a final outcome. The outcome of a dead letter does not count, because an operator has
  * requeued it.
  */
 function hasEnded(receipt: Receipt | undefined): boolean {
   return receipt !== undefined && receipt.status !== 'queued' && receipt.reason?.startsWith(givenUp) !== true;
 }
 
-/** Serializes a notification for the job queue, without the token, which stays in the device's row. */
+/** Serializes a notification for the job queue. Omits the token, which stays in the device's row. */
 function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotification): string {
   return stringifyJson({ ...rest, collapseId: collapseId ?? null, urgency: { ...urgency } });
 }
@@ -167,6 +167,6 @@ function decodeNotification(text: string): EncryptedNotification {
 
 interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
-  /** Former name of `addressee`, in jobs that earlier versions stored. */
+  /** Former name of `addressee`, used in jobs that earlier versions stored. */
   readonly pushAccountId?: EncryptedNotification['addressee'];
 }

@@ -8,9 +8,9 @@ export interface LoadLimitOptions {
 }
 
 /**
- * Load shedding: caps notifications in flight and in the queue. Fair share: a server without notifications in flight
- * may use all free slots. A server that already has some in flight is admitted only if its new total is at most the
- * number of free slots.
+ * Load shedding: caps notifications in flight and in the queue. For a fair share, a server without notifications in
+ * flight may use all free slots, but a server with notifications in flight is admitted only if its new total is at most
+ * the number of free slots.
  */
 export class LoadLimit {
   readonly #options: LoadLimitOptions;
@@ -24,7 +24,7 @@ export class LoadLimit {
   }
 
   /**
-   * Admits a request's notifications. If nothing is in flight, admits even a request that exceeds the limit by itself.
+   * Admits a request's notifications. If nothing is in flight, admits even a request that alone exceeds the limit.
    * @throws ProtocolError SERVICE_UNAVAILABLE with Retry-After.
    */
   enter(serverId: string, count: number): void {

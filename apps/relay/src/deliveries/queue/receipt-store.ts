@@ -6,7 +6,7 @@ import type { Addressee } from '../../registrations/store/addressee.js';
 import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Outcome } from '../policy/judge-answer.js';
 
-/** Primary key of a receipt. Includes the device, because a message's notifications to several devices may share an id. */
+/** Primary key of a receipt. Includes the device: notifications of one message to several devices may share an id. */
 export interface ReceiptKey {
   readonly serverId: string;
   readonly notificationId: string;
@@ -14,7 +14,7 @@ export interface ReceiptKey {
   readonly addressee: Addressee;
 }
 
-/** An outcome as it is stored and reported to servers. */
+/** An outcome in the format that is stored and reported to servers. */
 export interface ReportedOutcome {
   readonly status: DeliveryStatus;
   readonly reason: string | undefined;
@@ -29,7 +29,7 @@ export function keyOf({ serverId, notificationId, relayDeviceId, addressee }: Re
 /** The recorded outcome of a notification. */
 export interface Receipt extends ReceiptKey, ReportedOutcome {
   readonly attempts: number;
-  /** Number of attempts that may have delivered the notification; 0 if missing. */
+  /** Number of attempts that may have delivered the notification. Default: 0. */
   readonly doubts?: number | undefined;
   /** Unix milliseconds. */
   readonly updatedAt: number;
@@ -41,13 +41,13 @@ const keyColumns = ['server_id', 'notification_id', 'relay_device_id', 'push_acc
 const rowsPerStatement = 500;
 const rememberedMilliseconds = 24 * 60 * 60_000;
 /**
- * Maximum age of a queued receipt. The queue gives up on a notification after one day and updates its receipt. If a
- * receipt stays queued for longer than this, its job no longer exists.
+ * Maximum age of a queued receipt. The queue gives up on a notification after one day and then updates the receipt. The
+ * job of an older queued receipt no longer exists.
  */
 const longestQueuedMilliseconds = 3 * rememberedMilliseconds;
 
 /**
- * Reads and expires receipts, which are kept for one day. Only notifications that have an id or were queued have a
+ * Reads receipts, and deletes them one day after they settle. Only a notification that has an id or was queued has a
  * receipt.
  */
 export class ReceiptStore {
@@ -161,7 +161,7 @@ export function outcomeOf({ status, reason = '', fault = 'vendor' }: ReportedOut
 
 export type TryCounts = Pick<Receipt, 'attempts' | 'doubts'>;
 
-/** Returns the counts after an outcome. Holding back a notification does not count as an attempt. */
+/** Returns the counts after an outcome. Postponing a notification does not count as an attempt. */
 export function countTry(outcome: Outcome, { attempts, doubts = 0 }: TryCounts = { attempts: 0 }): TryCounts {
   if (outcome.kind !== 'retry') return { attempts: attempts + 1, doubts };
   return {
@@ -181,7 +181,7 @@ export function receiptOf(
   return { ...key, ...reportOutcome(outcome), ...counts, updatedAt };
 }
 
-/** Upserts receipts, keyed by notification and device. */
+/** Upserts receipts by their keys. */
 export async function saveReceipts(
   db: Transaction<RelayTables>,
   receipts: readonly Receipt[],

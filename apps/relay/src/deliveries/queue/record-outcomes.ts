@@ -19,7 +19,7 @@ export interface RecordOutcomesOptions {
 export interface FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly outcome: Outcome;
-  /** Whether the server chose the notification's id and can therefore query the receipt. */
+  /** Whether the server chose the notification's id, and so can query the receipt. */
   readonly hasOwnId: boolean;
   /** Whether another request records this outcome. */
   readonly isRepeat: boolean;
@@ -36,8 +36,8 @@ export class RecordOutcomes {
   }
 
   /**
-   * Records, in one transaction, outcomes for which {@link mustBeRecorded} is true. Returns the final outcomes, in
-   * order. An outcome is not `gone` if its token has been registered again.
+   * Records outcomes in one transaction; the caller filters them with {@link mustBeRecorded}. Returns the final
+   * outcomes in the same order. An outcome is not `gone` if the phone has registered its token again.
    */
   async record(items: readonly FirstOutcome[]): Promise<Outcome[]> {
     const { database, load } = this.#options;
@@ -47,13 +47,13 @@ export class RecordOutcomes {
     return status;
   }
 
-  /** Records an outcome that arrived after its request was answered. `wasQueued`: whether a retry was stored. */
+  /** Records an outcome that arrived after the response to the server. `wasQueued` says whether a retry was stored. */
   async recordLate(notification: EncryptedNotification, outcome: Outcome, wasQueued: boolean): Promise<void> {
     const { database, load, clock } = this.#options;
     const now = clock();
     if (outcome.kind === 'retry') {
       const receipt = { ...receiptOf(notification, outcome, countTry(outcome), now), notBefore: outcome.at };
-      // A retry is already stored. `notBefore` in the receipt delays that retry for as long as this outcome requires.
+      // A retry is already stored. `notBefore` in the receipt delays it for as long as this outcome requires.
       if (wasQueued) await database.write(({ db }) => saveReceipts(db, [receipt]));
       return;
     }
