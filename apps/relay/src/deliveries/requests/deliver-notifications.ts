@@ -41,7 +41,7 @@ export interface DeliverNotificationsOptions {
 
 /** A request after its tokens were looked up. */
 interface Arrival {
-  /** Devices and ended keys of the request's tokens; `undefined` if the request names no token. */
+  /** Devices and ended keys for the request's tokens; `undefined` if the request names no token. */
   readonly tokens: FoundTokenDevices | undefined;
   /** Unix milliseconds. */
   readonly now: number;
@@ -58,7 +58,7 @@ interface Known {
 }
 
 const internalRetryMilliseconds = 5000;
-/** Maximum number of items to start in one event-loop tick. Starting that many takes about ten milliseconds. */
+/** Maximum number of items to start in one event-loop tick, which takes about ten milliseconds. */
 const itemsAtOnce = 250;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };
@@ -85,9 +85,9 @@ export class DeliverNotifications {
   }
 
   /**
-   * Returns one result per push request, in order. The reported outcomes are durable.
+   * Delivers the notifications of a request. Returns one durable result per push request, in order.
    * @throws ProtocolError SERVICE_UNAVAILABLE if the relay is at its limit. AbortError if the server disconnected
-   * before the first attempt; nothing is sent, because the server repeats the request.
+   * before the first attempt: then nothing is sent, because the server repeats the request.
    */
   async deliver(
     requester: NotifyRequester,
@@ -111,7 +111,7 @@ export class DeliverNotifications {
     return delivered;
   }
 
-  /** Like {@link deliver}, for parsed notifications of one server that did not choose their ids. */
+  /** Like {@link deliver}, but for parsed notifications whose ids the relay generated. */
   deliverRead(
     serverId: string,
     notifications: readonly EncryptedNotification[],
@@ -123,7 +123,7 @@ export class DeliverNotifications {
     return this.#deliver(serverId, items, { tokens: undefined, now, server });
   }
 
-  /** Graceful shutdown: makes requests stop waiting for vendors. Attempts in flight are queued for a retry. */
+  /** Graceful shutdown: requests stop waiting for vendors, and attempts in flight are queued for a retry. */
   waitNoLonger(): void {
     this.#waits.end();
   }
@@ -151,7 +151,7 @@ export class DeliverNotifications {
       }
       const waiting = this.#waits.wait(tries);
       if (waiting !== undefined) await waiting;
-      // Another request's outcome may be reported here only after that request has stored it.
+      // The outcome of another request may be reported here only after that request has stored it.
       for (const { follows, trying } of items) if (follows !== undefined) await trying;
       late = items.filter(({ ended }) => ended === undefined);
       for (const item of items) item.outcome = this.#settle(item, now);
@@ -163,7 +163,7 @@ export class DeliverNotifications {
       isRecorded = true;
     } finally {
       load.leave(serverId, items.length - late.length);
-      // Must follow `record`: otherwise the outcome in the answer would overwrite the newer outcome.
+      // Must follow `record`, which would otherwise overwrite the newer outcome with the reported one.
       for (const item of late) void this.#endLate(item, isRecorded && item.outcome.kind === 'retry');
     }
     return items.map(({ notification, hasOwnId, sameAs, outcome: own }) => {
@@ -236,14 +236,14 @@ export class DeliverNotifications {
     return { kind: 'retry', reason: 'INTERNAL', at, isTry: false };
   }
 
-  /** Returns the outcome to report for an item: an unfinished item is retried later, or rejected if it expires before. */
+  /** Returns the outcome to report. An unfinished item is retried, or rejected if it expires before the retry. */
   #settle({ notification, isRepeat, ended }: DeliveryItem, receivedAt: number): Outcome {
     const { timings, clock } = this.#options;
     const answerTimeout = Math.max(timings.fcmTimeoutMilliseconds, timings.apns.requestTimeoutMilliseconds);
     const outcome: Outcome = ended ?? {
       kind: 'retry',
       reason: 'UNDER_WAY',
-      // Later than any attempt in flight can end: the stored retry must never run concurrently with it.
+      // Later than the attempt in flight can end: the stored retry must never run concurrently with it.
       at: Math.max(clock(), receivedAt) + 3 * answerTimeout,
       isTry: true,
       isInDoubt: true,
@@ -252,7 +252,7 @@ export class DeliverNotifications {
     return isExpired ? { kind: 'rejected', reason: `EXPIRED_${outcome.reason}`, fault: 'vendor' } : outcome;
   }
 
-  /** Waits for the vendor's late answer, frees the slot and records the outcome. */
+  /** Waits for the vendor's late response, frees the slot and records the outcome. */
   async #endLate(item: DeliveryItem, wasQueued: boolean): Promise<void> {
     const { load, records, failures } = this.#options;
     await item.trying;

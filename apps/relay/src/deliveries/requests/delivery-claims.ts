@@ -3,7 +3,7 @@ import type { DeliveryClaim, DeliveryItem } from './delivery-item.js';
 
 /**
  * Single-flight for notifications with an id: remembers each notification in flight until its outcome is durable. A
- * duplicate waits for the first notification instead of being sent again.
+ * duplicate waits for the outcome of the first notification and is not sent.
  */
 export class DeliveryClaims {
   readonly #claims = new Map<string, DeliveryClaim>();
@@ -21,7 +21,7 @@ export class DeliveryClaims {
     return own;
   }
 
-  /** Makes duplicates of `own` wait until `stored` settles, when this request's outcomes are durable. */
+  /** Makes duplicates of `own` wait until `stored` settles, which happens when this request's outcomes are durable. */
   claim(own: ReadonlyMap<string, DeliveryItem>, stored: Promise<unknown>): void {
     for (const [key, item] of own) this.#claims.set(key, { item, stored });
     const release = (): void => {

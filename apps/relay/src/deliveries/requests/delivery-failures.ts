@@ -6,7 +6,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Logs unexpected failures, such as database errors: the first at once, and further failures as one line per minute. */
+/** Logs unexpected failures, such as database errors: the first immediately, then one line per minute. */
 export class DeliveryFailures {
   readonly #causes: CauseLog<Failure>;
 
@@ -23,7 +23,7 @@ export class DeliveryFailures {
     this.#causes.note({ step, reason: (err as Error).message }, { err, device });
   }
 
-  /** Logs the counts that have not been logged yet. */
+  /** Logs the number of failures since the last line. */
   flush(): void {
     this.#causes.flush();
   }

@@ -4,7 +4,7 @@ import type { FirstOutcome } from '../queue/record-outcomes.js';
 
 export const unknownDevice: Outcome = { kind: 'gone', reason: 'UNKNOWN_DEVICE' };
 
-/** One push request in progress. A class, so that all objects have the same shape from the start. */
+/** One push request in progress. A class rather than a type, so that all objects have the same shape from the start. */
 export class DeliveryItem implements FirstOutcome {
   readonly notification: EncryptedNotification;
   readonly hasOwnId: boolean;
@@ -18,7 +18,7 @@ export class DeliveryItem implements FirstOutcome {
   trying: Promise<void> | undefined = undefined;
   /** Outcome of the attempt; `undefined` while in flight. */
   ended: Outcome | undefined = undefined;
-  /** Outcome in the answer. It is durable before the answer is sent. */
+  /** Outcome to report to the server. Durable before the relay responds. */
   outcome: Outcome = unknownDevice;
 
   constructor(notification: EncryptedNotification, hasOwnId: boolean) {
@@ -27,7 +27,7 @@ export class DeliveryItem implements FirstOutcome {
   }
 }
 
-/** A notification with an id that another request in this process delivers. */
+/** A notification with an id, which another request in this process delivers. */
 export interface DeliveryClaim {
   readonly item: DeliveryItem;
   /** Settles when the request's outcomes are durable; rejects if storing them failed. */

@@ -12,7 +12,7 @@ import type { RealmId } from '../../servers/server-tables.js';
 import type { RelayDatabase } from '../../tables.js';
 import type { EncryptedNotification } from '../delivery.js';
 
-/** Devices that were looked up for one request. */
+/** Devices found for one request. */
 export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 
 /** Batches the device lookups of one event-loop tick: by token in the newer generation, by id in the older. */
@@ -35,7 +35,7 @@ export class DeviceLookUps {
   }
 
   /**
-   * Finds the devices and ended keys for the tokens that push requests name. Returns `undefined` if no request has a
+   * Finds the devices and ended keys for the tokens that push requests name. Returns `undefined` if no request names a
    * token.
    */
   findTokens(realmId: RealmId, requests: readonly AnyPushRequest[]): Promise<FoundTokenDevices> | undefined {

@@ -26,15 +26,15 @@ interface NotifyContext {
   readonly deliveries: Pick<DeliverNotifications, 'requireRoom' | 'deliver'>;
 }
 
-/** Above this number of notifications, looking up devices and starting deliveries takes several milliseconds. */
+/** Number of notifications above which looking up devices and starting deliveries takes several milliseconds. */
 const manyNotifications = 200;
 
 /**
- * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request at
- * once and returns the results in `results`, in order. Stores retries before it answers. `delete_device_ids` lists
- * devices with a dead token, unknown devices, and devices of another realm or account. It omits a device that another
- * push request in the same body reaches. Push requests of the newer generation name a token instead of a device:
- * `delete_token_ids` lists their dead and unknown tokens.
+ * Delivers notifications to devices of one realm (docs/protocol.md#remotespushe2eenotify). Tries each push request
+ * immediately and returns the results in `results`, in order. Stores retries before it responds. `delete_device_ids`
+ * lists devices with a dead token, unknown devices, and devices of another realm or account. It omits a device that
+ * another push request in the same body reaches. A push request of the newer generation names a token instead of a
+ * device: `delete_token_ids` lists dead and unknown tokens.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota is used up;
  * BAD_REQUEST for an invalid body, which costs one unit of the quota; SERVICE_UNAVAILABLE if the relay is at its limit;
@@ -61,7 +61,7 @@ export const notify = operation({
     quotas.takeAll(serverId, notifications, () => deliveries.requireRoom(serverId, notifications));
     const { realmId } = await findRealm(servers, serverId, realmUuid);
     requireTokenIds(pushRequests);
-    // Parsing thousands of notifications has used up this tick, so deliver them in the next tick.
+    // Parsing this many notifications has used up the current tick, so deliver them in the next one.
     if (notifications > manyNotifications) await request.nextTick({ isRefusable: false });
     const requester = { serverId, realmId, realmUuid, traceparent: currentTraceparent() };
     const results = await deliveries.deliver(requester, pushRequests, waitingServer(request));
@@ -70,7 +70,7 @@ export const notify = operation({
 });
 
 /**
- * Checks that each `token_id` is base64. An id that belongs to no token is not an error: the answer lists it for deletion.
+ * Checks that each `token_id` is base64. An unknown token is not an error: the response lists its id for deletion.
  * @throws ProtocolError BAD_REQUEST for a `token_id` that is not base64.
  */
 function requireTokenIds(requests: readonly AnyPushRequest[]): void {

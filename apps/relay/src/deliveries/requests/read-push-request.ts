@@ -15,7 +15,7 @@ import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
 
-/** The server that sends a notify request, and the realm. */
+/** The server that sends a notify request, and its realm. */
 export interface NotifyRequester {
   readonly serverId: string;
   readonly realmId: RealmId;
@@ -28,8 +28,8 @@ export interface NotifyRequester {
 const defaultTimeToLiveSeconds = maximumTimeToLiveSeconds;
 
 /**
- * Converts a push request to the relay's type. Generates a missing `notification_id`. `tokens` contains the devices of
- * the tokens that newer-generation requests name.
+ * Converts a push request to the relay's type. Generates a missing `notification_id`. `tokens` contains the devices for
+ * the tokens that requests of the newer generation name.
  */
 export function readPushRequest(
   request: AnyPushRequest,
@@ -71,7 +71,7 @@ interface Target {
   readonly pushKeyId?: number;
 }
 
-/** Returns the device and key that a push request names. If the token has no device, returns an id that no device has. */
+/** Returns the device and key that a push request names. For an unknown token, returns an id that no device has. */
 function readTarget(
   request: AnyPushRequest,
   realmId: RealmId,
@@ -98,12 +98,12 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
 }
 
 /**
- * Wakes the app. Apple: "an aps dictionary that includes only the content-available key".
+ * An `aps` that wakes the app. Apple: "an aps dictionary that includes only the content-available key".
  * https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
  */
 const wakeAps = '{"content-available":1}';
 
-/** Serializes JSON in ASCII and escapes all other characters, because requests to APNs are sent as ASCII. */
+/** Serializes JSON in ASCII, because requests to APNs are sent as ASCII. Escapes all other characters. */
 export function asciiJson(value: JsonObject): string {
   return stringifyJson(value).replace(
     /[\u0080-\uffff]/g,
@@ -112,7 +112,7 @@ export function asciiJson(value: JsonObject): string {
 }
 
 /**
- * Every `aps` dictionary that phones may receive, as JSON. The index is a bit set of its fields; the values are fixed.
+ * Every `aps` dictionary that {@link rebuildAps} can return, as JSON. The index is the set of its fields, as bits.
  */
 const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
   JSON.stringify({
@@ -124,8 +124,9 @@ const dictionaries = Array.from({ length: 16 }, (_, fields): string =>
 );
 
 /**
- * Rebuilds `aps` from a server's request as ASCII JSON. Replaces any alert or sound with a neutral placeholder: a phone
- * that cannot decrypt the notification shows the alert under the app's name, and a server must not choose that text.
+ * Rebuilds the `aps` of a server's request, as ASCII JSON. Replaces any alert or sound with a neutral placeholder: a
+ * phone that cannot decrypt the notification shows the alert under the app's name, so a server must not choose the
+ * text.
  * https://developer.apple.com/documentation/usernotifications/generating-a-remote-notification
  */
 export function rebuildAps(asked: Readonly<Record<string, unknown>>): string {

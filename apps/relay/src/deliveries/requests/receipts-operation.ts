@@ -14,7 +14,7 @@ interface ReceiptsContext {
 }
 
 /**
- * Returns the outcomes of a server's notifications that were queued or that the server gave an id, until one day after
+ * Returns the outcomes of a server's notifications that were queued or have an id from the server, until one day after
  * the last change. Omits unknown ids.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST

@@ -1,8 +1,8 @@
-/** Counts one request's attempts that are in flight. */
+/** Counter of one request's attempts in flight. */
 export class Tries {
   #underWay = 0;
   #whenOver: (() => void) | undefined;
-  /** When to stop waiting, by `performance.now()`. */
+  /** When to stop waiting, in milliseconds of `performance.now()`. */
   waitsUntil = 0;
 
   get underWay(): number {
@@ -25,8 +25,8 @@ export class Tries {
 }
 
 /**
- * Makes each request wait for its attempts, up to a fixed time budget. One timer is enough, because the budget is the
- * same for all requests and deadlines therefore expire in order of arrival.
+ * Makes each request wait for its attempts, up to a fixed time budget. One timer is enough: the budget is the same for
+ * all requests, so deadlines expire in order of arrival.
  */
 export class VendorDeadlines {
   readonly #budgetMilliseconds: number;
@@ -39,7 +39,7 @@ export class VendorDeadlines {
     this.#budgetMilliseconds = budgetMilliseconds;
   }
 
-  /** Resolves when no attempt is in flight or the budget is spent. Returns `undefined` if there is nothing to wait for. */
+  /** Waits until no attempt is in flight or the budget is spent. Returns `undefined` if no wait is necessary. */
   wait(tries: Tries): Promise<void> | undefined {
     if (tries.underWay === 0 || this.#isOver) return undefined;
     return new Promise((resolve) => {
@@ -61,7 +61,7 @@ export class VendorDeadlines {
   }
 
   #look(milliseconds: number): NodeJS.Timeout {
-    // `unref`, because the timer must not keep the process alive; the connection of a waiting request does.
+    // `unref`: the timer must not keep the process alive. A waiting request's connection does that.
     return setTimeout(() => {
       this.#timer = undefined;
       const now = performance.now();

@@ -1,6 +1,6 @@
 import type { OperationRequest } from '@waxwing/service/http';
 
-/** The connection of the server that waits for the results of a request. */
+/** Connection of a server that waits for the results of its request. */
 export interface WaitingServer {
   /** @throws AbortError if the server has disconnected. */
   requireClient(): void;
