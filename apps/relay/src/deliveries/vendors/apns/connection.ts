@@ -12,12 +12,12 @@ import type { ApnsEnding, ApnsExchange } from './exchange.js';
 import { type ApnsHost, openSession } from './open-session.js';
 
 export interface ApnsTimings {
-  /** Timeout of one request, from its first byte to the complete answer. */
+  /** Timeout of one request, from its first byte to the complete response. */
   readonly requestTimeoutMilliseconds: number;
   readonly connectTimeoutMilliseconds: number;
   /** Idle time after which the connection is checked with a ping. */
   readonly pingAfterIdleMilliseconds: number;
-  /** Timeout of a ping; afterwards the connection is destroyed. */
+  /** Timeout of a ping, after which the connection is destroyed. */
   readonly pingTimeoutMilliseconds: number;
 }
 
@@ -84,15 +84,15 @@ export class ApnsConnection {
 
   /** Number of additional requests that the connection can accept now. */
   get room(): number {
-    // Checked here, because a broken session emits `close` only after its streams end, and a new request on it would
-    // throw.
+    // Checked here, because a broken session emits `close` only after its streams end. Until then, a new request on the
+    // session would throw.
     const { closed, destroyed } = this.#session;
     if (this.isRetired || this.#isDoubtful || closed || destroyed) return 0;
     const allowed = this.#isProven ? Math.min(this.#announcedStreams, maximumStreams) : 1;
     return this.#announcedStreams === 0 ? 0 : allowed - this.#flights.size;
   }
 
-  /** Whether a request was answered on this connection. APNs allows concurrent streams only afterwards. */
+  /** Whether APNs has answered a request on this connection. Only then does APNs allow concurrent streams. */
   get isProven(): boolean {
     return this.#isProven;
   }
@@ -131,7 +131,7 @@ export class ApnsConnection {
     stream.end(body, 'latin1');
   }
 
-  /** Called by a stream when the peer begins to answer. */
+  /** Called by a stream when the peer starts to respond. */
   heard(): void {
     this.#lastHeardAt = this.#options.clock();
     this.#isProven = true;
@@ -154,11 +154,11 @@ export class ApnsConnection {
     this.#options.onRetired(this);
   }
 
-  /** Closes the connection at once. */
+  /** Closes the connection immediately. */
   destroy(): void {
     this.#isAbandoned = true;
     this.#session.destroy();
-    // The session has detached from its socket, which would otherwise stay open until the peer closes it.
+    // The session has detached from its socket, so the socket would stay open until the peer closes it.
     this.#socket?.destroy();
   }
 
@@ -179,7 +179,7 @@ export class ApnsConnection {
       this.retire();
       if (code !== constants.NGHTTP2_NO_ERROR) surviveGoaway(session);
     });
-    // `close` follows and ends the requests in flight.
+    // A `close` event follows and ends the requests in flight.
     session.on('error', (error: Error) => {
       this.#trouble = error;
     });
@@ -195,8 +195,8 @@ export class ApnsConnection {
 
   /**
    * Classifies how a request ended. The peer did not process refused streams, or streams above the last id of a GOAWAY
-   * (RFC 9113 sections 6.8 and 8.7). If a connection worked, was idle, and ends before the next answer, assumes that the
-   * peer or a firewall closed it while it was idle.
+   * (RFC 9113 sections 6.8 and 8.7). If a connection worked, was idle, and ends before the next response, assumes that
+   * the peer or a firewall closed the idle connection.
    */
   #endingOf({ stream, httpStatus, body, retryAfter }: ApnsExchange): ApnsEnding {
     if (httpStatus === 200) return success;
@@ -254,8 +254,8 @@ export class ApnsConnection {
 
 /**
  * Keeps a session alive after a GOAWAY with an error code. Node destroys the session right after the `goaway` event,
- * although the peer may still answer streams up to the last id (RFC 9113 section 6.8). The relay would then send the
- * notifications of these streams again, as duplicates.
+ * although the peer may still answer streams up to the last id (RFC 9113 section 6.8). Without this workaround, the
+ * relay would resend the notifications of these streams as duplicates.
  */
 function surviveGoaway(session: ClientHttp2Session): void {
   session.destroy = () => undefined;
@@ -286,7 +286,7 @@ function onClose(this: ClientHttp2Stream): void {
 }
 
 /**
- * Ignores a stream's `error`: `close` follows and carries the details. Without a listener the error would crash the
- * process.
+ * Ignores a stream's `error` event: a `close` event follows, and the stream then has the details. Without a listener,
+ * the error would crash the process.
  */
 function expectBreak(): void {}

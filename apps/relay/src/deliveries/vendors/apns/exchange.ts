@@ -2,7 +2,7 @@ import type { ClientHttp2Stream } from 'node:http2';
 import type { UnansweredReason } from '../vendor-sender.js';
 import type { ApnsNotification } from './message.js';
 
-/** The end of one request on one connection. */
+/** How one request ended on one connection. */
 export type ApnsEnding =
   | ApnsAnswer
   /** APNs provably did not process the request, so resending cannot cause a duplicate. */
@@ -21,15 +21,15 @@ export type ApnsResult = ApnsAnswer | { readonly kind: 'unanswered'; readonly wh
 
 export interface ApnsRequest {
   readonly notification: ApnsNotification;
-  /** The `authorization` header. */
+  /** Value of the `authorization` header. */
   readonly authorization: string;
   /** Deadline in Unix milliseconds. A request that has no stream by then fails with OVERLOADED. */
   readonly notAfter: number;
 }
 
 /**
- * One request, from the queue to its result. Its streams write into this one mutable object: with a thousand requests in
- * flight, closures would burden the garbage collector.
+ * One request, from the queue to its result. Mutable, because its streams write into it: with a thousand requests in
+ * flight, a closure per stream would burden the garbage collector.
  */
 export class ApnsExchange {
   readonly request: ApnsRequest;

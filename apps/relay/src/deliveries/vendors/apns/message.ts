@@ -19,17 +19,18 @@ export interface ApnsNotification {
   readonly body: string;
 }
 
-// Unique values would flood the connection's small HPACK table. Node already excludes `authorization` and `:path`.
+// Headers whose unique values would flood the connection's small HPACK table. Node itself excludes `authorization` and
+// `:path`.
 // https://developer.apple.com/library/archive/documentation/NetworkingInternet/Conceptual/RemoteNotificationsPG/CommunicatingwithAPNs.html
 const neverIndexed = ['apns-id', 'apns-expiration', 'apns-collapse-id'];
 
-/** An `aps` that starts the app's extension, which suppresses the alert if it can decrypt the notification. */
+/** An `aps` that starts the app's extension. The extension suppresses the alert if it can decrypt the notification. */
 const filteredAps = '{"alert":{"title":"New notification"},"mutable-content":1}';
 
 /**
- * Builds the APNs request for a notification. For apps with the filtering entitlement, a background notification becomes
- * an alert, because iOS throttles background notifications. A background notification with priority 10 gets priority 5.
- * Forwarded notifications keep their type.
+ * Builds the APNs request for a notification. For apps with the filtering entitlement, a background notification
+ * becomes an alert, because iOS throttles background notifications. A background notification with priority 10 gets
+ * priority 5. Forwarded notifications keep their type.
  * https://developer.apple.com/documentation/usernotifications/sending-notification-requests-to-apns
  * https://developer.apple.com/documentation/bundleresources/entitlements/com.apple.developer.usernotifications.filtering
  * @throws TypeError for a notification or device of another vendor.
@@ -47,7 +48,7 @@ export function buildApnsNotification(
   const expiration = timeToLiveSeconds === 0 ? 0 : Math.floor(expiresAt(notification) / 1000);
   const isBackground = urgency.pushType === 'background' && urgency.isForwarded !== true;
   const isFiltered = isBackground && hasFilteringEntitlement;
-  // Lower priority 10, because APNs refuses background notifications with that priority.
+  // APNs refuses background notifications with priority 10.
   const priority = isBackground && urgency.priority === 10 ? 5 : urgency.priority;
   const headers: ApnsHeaders = {
     'apns-topic': target.iosAppId,
@@ -65,7 +66,7 @@ export function buildApnsNotification(
   };
 }
 
-/** Builds the JSON body as text, because `JSON.stringify` cannot write the 64-bit account id as a number. */
+/** Builds the JSON body by hand, because `JSON.stringify` cannot write the 64-bit account id as a number. */
 function buildApnsBody(aps: string, notification: EncryptedNotification): string {
   const { name, text } = keyField(notification);
   return `{"aps":${aps},"${name}":${text},"encrypted_data":"${notification.encryptedData}"}`;
@@ -73,7 +74,7 @@ function buildApnsBody(aps: string, notification: EncryptedNotification): string
 
 const emptyBodyBytes = '{"aps":,"":,"encrypted_data":""}'.length;
 
-/** Returns the maximum size of the body for any app, in bytes. The body is ASCII. */
+/** Returns the maximum size of the body in bytes, with or without the filtering entitlement. The body is ASCII. */
 export function apnsBodyBytes(
   { pushType, aps: asked, isForwarded }: ApnsUrgency,
   notification: EncryptedNotification,

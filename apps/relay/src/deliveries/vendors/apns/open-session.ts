@@ -13,7 +13,7 @@ export interface ApnsHost {
 }
 
 /**
- * Opens an HTTP/2 session. Resolves the host name for each session, as Apple recommends; a proxy resolves the name
+ * Opens an HTTP/2 session. Resolves the host name for each session, as Apple recommends. A proxy resolves the name
  * itself.
  */
 export function openSession({ url, ca, proxy }: ApnsHost): ClientHttp2Session {

@@ -16,18 +16,18 @@ export interface ApnsPoolOptions extends ApnsHost {
 }
 
 /**
- * Few resends after a refusal, because refusals could repeat forever. Many resends after a lost connection, because the
- * loss ends every stream on it.
+ * Maximum number of resends per request, by cause. Low for refusals, which could repeat forever. High for lost
+ * connections, because each loss ends every stream on the connection.
  */
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
-/** Reasons that make a connection useless. A request that receives such a reason is retried on another connection. */
+/** Reasons after which a connection is useless. The relay retries the request on another connection. */
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**
- * Connection pool for one of Apple's environments and one credential. Keeps idle connections open. Requests wait in
- * this pool's queue, not in Node's, until a stream is free.
+ * Connection pool for one credential in one of Apple's environments. Keeps idle connections open. Requests wait in the
+ * pool's own queue, not in Node's, until a stream is free.
  */
 export class ApnsPool {
   readonly #options: ApnsPoolOptions;
@@ -104,8 +104,8 @@ export class ApnsPool {
   }
 
   /**
-   * Opens one more connection, unless one is still connecting. Apple may treat many simultaneous connections as an
-   * attack.
+   * Opens one more connection, unless a connection has not yet received its first response. Apple may treat many
+   * simultaneous connections as an attack.
    */
   #openWhereUseful(): void {
     let usable = 0;
@@ -137,7 +137,7 @@ export class ApnsPool {
   #onClosed(connection: ApnsConnection): void {
     this.#connections.delete(connection);
     if (this.#isClosed) return;
-    // A connection that ended before its first answer counts as failed: an immediate reconnect would look like an
+    // A connection that ended before its first response counts as failed: Apple may treat an immediate reconnect as an
     // attack.
     if (connection.isProven) this.#connectFailures = 0;
     else this.#rest(connection);
@@ -150,7 +150,7 @@ export class ApnsPool {
     this.#connectNotBefore = 0;
   }
 
-  /** Delays the next connection, with exponential backoff for consecutive failures. */
+  /** Delays the next connection with exponential backoff after two consecutive failures. */
   #rest(failed: ApnsConnection): void {
     this.#connectFailures += 1;
     const attempt = this.#connectFailures - maximumConnectFailures + 1;

@@ -13,7 +13,7 @@ export interface ApnsReply {
   readonly retryAfter: string | undefined;
 }
 
-/** Reads a refusal from APNs. The timestamp in APNs answers is in Unix milliseconds. */
+/** Reads a refusal from APNs, whose timestamp is in Unix milliseconds. */
 export function readApnsRefusal({ httpStatus, body, retryAfter }: ApnsReply): VendorRefusal {
   const parsed = errorBody.safeParse(parseJsonOrUndefined(body, JSON.parse));
   const { reason, timestamp } = parsed.success ? parsed.data : {};

@@ -18,7 +18,7 @@ export interface ApnsSenderOptions {
   readonly providerToken: ProviderToken;
   readonly urls: Readonly<Record<ApnsEnvironment, string>>;
   readonly ca: string | string[] | undefined;
-  /** Name of the setting for `ca`, for messages. */
+  /** Name of the setting for `ca`, for error messages. */
   readonly authoritiesSetting: string;
   /** Default: connects without a proxy. */
   readonly proxy?: HttpProxy | undefined;

@@ -11,13 +11,13 @@ export interface ProviderTokenOptions {
 }
 
 const minute = 60_000;
-// Apple requires a new token every 60 minutes, and refuses tokens that are renewed more often than every 20 minutes.
+// Apple requires a new token every 60 minutes, and refuses tokens that are renewed more than once per 20 minutes.
 const renewAfterMilliseconds = 45 * minute;
 const mintIntervalMilliseconds = 20 * minute;
 const usableMilliseconds = 59 * minute;
 
 /**
- * Provider token of one team's key. One process mints the token and shares it with other processes through the database.
+ * Provider token of one team's key. One process mints the token, and the others read it from the database.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
 export class ProviderToken {
@@ -41,7 +41,7 @@ export class ProviderToken {
     return this.peek() ?? (await this.#obtain(renewAfterMilliseconds)).authorization;
   }
 
-  /** Replaces a token that Apple rejected as too old. Keeps a token that may not be replaced yet. */
+  /** Replaces a token that Apple rejected as too old. Keeps the token if Apple does not allow a new one yet. */
   async renew(): Promise<void> {
     await this.#obtain(mintIntervalMilliseconds);
   }
@@ -88,8 +88,8 @@ export class ProviderToken {
   }
 
   /**
-   * Returns the age of a token. A token that is dated in the future counts as too old, because the clock went backward.
-   * Tolerates small clock differences between processes.
+   * Returns the age of a token in milliseconds. The age is infinite if the token is dated in the future, because the
+   * clock then went backward. Tolerates small clock differences between processes.
    */
   #ageOf({ mintedAt }: CachedToken): number {
     const age = this.#options.clock() - mintedAt;
@@ -98,18 +98,18 @@ export class ProviderToken {
 }
 
 /**
- * Tolerated clock difference between processes. A token that is dated ahead by at most this much is still used.
+ * Tolerated clock difference between processes. A token that is dated in the future by at most this much stays in use.
  */
 const clockDifferenceMilliseconds = 60_000;
 
 interface CachedToken {
-  /** The `authorization` header. */
+  /** Value of the `authorization` header. */
   readonly authorization: string;
   /** Unix milliseconds. */
   readonly mintedAt: number;
 }
 
-/** Stores sealed provider tokens in the database, shared by all processes of a relay. */
+/** Sealed provider tokens in the database, shared by all processes of a relay. */
 export class ProviderTokenStore {
   readonly #database: RelayDatabase;
   readonly #vault: TokenVault;
@@ -120,8 +120,8 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Finds the token of a credential. Returns `undefined` if no token is stored. Deletes a token that cannot be decrypted,
-   * and returns `undefined`.
+   * Finds the token of a credential. Returns `undefined` if no token is stored or the stored token cannot be decrypted,
+   * and deletes the latter.
    */
   async find(credential: string): Promise<CachedToken | undefined> {
     const row = await this.#database.db
@@ -144,8 +144,8 @@ export class ProviderTokenStore {
 
   /**
    * Stores `token`, unless the stored token was minted after `olderThan`. Returns the token to use: if several
-   * processes mint at once, all use the first. Replaces a stored token that is dated in the future, because the clock
-   * went backward.
+   * processes mint at the same time, all use the first token. Also replaces a stored token that is dated in the future,
+   * because the clock then went backward.
    */
   async replace(credential: string, token: CachedToken, olderThan: number): Promise<CachedToken> {
     const row = {
