@@ -12,7 +12,7 @@ export interface FcmApp extends ServedRealms {
   readonly tokenUri: string;
   /** Digest of account, key id, token endpoint and public key. Distinguishes two credentials. */
   readonly fingerprint: string;
-  /** The message field for the address of a phone that registered with a Firebase installation id. */
+  /** Message field that addresses phones that registered with a Firebase installation id. */
   readonly addressBy: 'token' | 'fid';
   /** Whether messages use Google's AndroidConfigV2 instead of AndroidConfig. */
   readonly usesAndroidV2: boolean;

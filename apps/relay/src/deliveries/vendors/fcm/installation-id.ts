@@ -1,4 +1,4 @@
-/** Form of a Firebase installation id. A registration token consists of an installation id, a colon and more text. */
+/** Format of a Firebase installation id. A registration token is an installation id, a colon and more characters. */
 const installationId = /^[cdef][\w-]{21}$/;
 
 /**

@@ -9,13 +9,14 @@ export interface FcmMessageOptions {
   readonly isValidateOnly?: boolean | undefined;
 }
 
-/** The system shows this if the app cannot decrypt an urgent notification. */
+/** Alert that Android shows if the app cannot decrypt an urgent notification. */
 const placeholder = { title: 'New notification' };
 
 /**
- * Builds the body of `messages:send`. Sends a data message, whose values are strings, so that the app, not the system,
- * decides what to display. `token` addresses any phone today. Google announced `fid` as its successor for phones that
- * registered with an installation id; other phones of the app keep their registration tokens until they register again.
+ * Builds the body of `messages:send`. The message is a data message, whose values are strings, so that the app and not
+ * the system decides what to display. Currently, `token` addresses any phone. Google announced `fid` as its successor
+ * for phones that registered with an installation id. Other phones keep their registration tokens until they register
+ * again.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/projects.messages
  */
 export function buildFcmMessage(
@@ -52,8 +53,8 @@ export function buildFcmMessage(
 }
 
 /**
- * Returns the AndroidConfigV2 fields that replace a priority. App builds that do not know these fields get the same data
- * message as before. https://firebase.google.com/docs/cloud-messaging/send/v2-api
+ * Returns the AndroidConfigV2 fields that replace a priority. App builds that do not know these fields still get a data
+ * message. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 function intentOf(isUrgent: boolean): object {
   if (!isUrgent) return { background_sync: {} };
@@ -62,7 +63,7 @@ function intentOf(isUrgent: boolean): object {
   };
 }
 
-/** Returns the bytes that count toward FCM's limit: the keys and values of `data`, which are all ASCII. */
+/** Returns the number of bytes that count toward FCM's limit: all keys and values of `data`, which are ASCII. */
 export function fcmDataBytes(notification: Delivery['notification']): number {
   const { name, text } = keyField(notification);
   return name.length + text.length + 'encrypted_data'.length + notification.encryptedData.length;

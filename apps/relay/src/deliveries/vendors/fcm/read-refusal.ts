@@ -4,7 +4,7 @@ import type { Dispatcher } from 'undici';
 import { z } from 'zod';
 import { maximumAnswerCharacters, readReason, type VendorRefusal } from '../vendor-sender.js';
 
-/** Bodies up to this size are read to the end, so that the connection can be reused. For longer bodies, it is closed. */
+/** Maximum size of a body that is read to the end to reuse the connection. A longer body closes the connection. */
 const maximumReadBytes = 128 * 1024;
 
 const errorBody = z.object({
@@ -42,7 +42,7 @@ export async function readFcmRefusal({
 }
 
 /**
- * Reads the body of Google's answer (ASCII). Returns an empty string if it is longer than {@link
+ * Reads the body of a response from Google, which is ASCII. Returns an empty string if the body is longer than {@link
  * maximumAnswerCharacters}.
  */
 export async function readBody(body: Dispatcher.ResponseData['body']): Promise<string> {

@@ -45,9 +45,9 @@ export class FcmSender implements VendorSender {
   readonly #gate: SendGate;
   readonly #staleConnections = new StaleConnections();
   readonly #pool: Pool;
-  /** Pool for resends. It opens a connection for each request, because other idle connections may be stale too. */
+  /** Pool for resends. Opens a new connection for each request, because other idle connections may also be stale. */
   readonly #freshPool: Pool;
-  /** Errors that occurred while connecting (DNS, TCP, TLS): the request was not sent. */
+  /** Errors that occurred while connecting (DNS, TCP, TLS), so that the request was not sent. */
   readonly #connectionErrors = new WeakSet<Error>();
   readonly #oauthAgent: Agent;
   readonly #accessToken: AccessToken;
@@ -82,7 +82,7 @@ export class FcmSender implements VendorSender {
     }
   }
 
-  /** Google issues a new access token at any time. */
+  /** Now: Google issues a new access token at any time. */
   get renewableAt(): number {
     return this.#options.clock();
   }
@@ -127,7 +127,7 @@ export class FcmSender implements VendorSender {
       if (result.kind === 'failed') return result.answer;
       accessToken = result.accessToken;
     }
-    // Checked again, because the deadline may have passed while the access token was fetched.
+    // The deadline may have passed while the access token was fetched.
     if (clock() > notAfter) return overloaded;
     const body = buildFcmMessage(delivery, { now: clock(), app, isValidateOnly });
     const first = await this.#post(accessToken, body);

@@ -21,7 +21,7 @@ export interface AccessTokenOptions {
 const scope = 'https://www.googleapis.com/auth/firebase.messaging';
 const assertionLifetimeSeconds = 3600;
 const refreshEarlyMilliseconds = 5 * 60_000;
-/** Delay before the next refresh after a failed refresh, while the cached token is still valid. */
+/** Delay before the next attempt after a failed refresh, while the cached token is still valid. */
 const refreshAgainMilliseconds = 10_000;
 const timeoutMilliseconds = 10_000;
 /**
@@ -45,8 +45,8 @@ interface CachedToken {
 }
 
 /**
- * OAuth access token of a service account. Single-flight: concurrent callers share one request. Refreshed five minutes
- * before it expires.
+ * OAuth access token of a service account. Single-flight: concurrent callers share one request. Refreshes the token
+ * five minutes before it expires.
  * https://developers.google.com/identity/protocols/oauth2/service-account
  */
 export class AccessToken {
@@ -133,8 +133,7 @@ export class AccessToken {
         body: grant.toString(),
         headersTimeout: timeoutMilliseconds,
         bodyTimeout: timeoutMilliseconds,
-        // Closes the connection after the answer: the next request is due in an hour, and would find the connection
-        // stale.
+        // Close the connection after the response: it would be stale when the next request is due, in about an hour.
         reset: true,
       });
       return { statusCode, headers, text: await readBody(body) };
