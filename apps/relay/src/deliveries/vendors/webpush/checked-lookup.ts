@@ -5,7 +5,7 @@ import { isPublicAddress } from '../../../network/public-addresses.js';
 /** Resolves a name to all its addresses. Rejects if the name has no address. */
 export type ResolveName = (name: string) => Promise<readonly LookupAddress[]>;
 
-/** Thrown for a name with a non-public address, to which the relay must not connect. */
+/** Error for a name with a non-public address, to which the relay must not connect. */
 export class ForbiddenAddressError extends Error {
   readonly code = 'FORBIDDEN_ADDRESS';
 }
@@ -14,7 +14,7 @@ const timeoutMilliseconds = 2000;
 
 /**
  * Resolves a name by querying the name servers directly. The system's resolver would block a thread in Node's pool
- * until the name server answers, and a phone can choose a name with a slow name server.
+ * until the name server answers, and a phone can choose a name whose name server is slow.
  */
 export async function resolvePublicName(name: string): Promise<readonly LookupAddress[]> {
   const resolver = new promises.Resolver({ timeout: timeoutMilliseconds, tries: 2 });
@@ -28,14 +28,14 @@ export async function resolvePublicName(name: string): Promise<readonly LookupAd
   return addresses;
 }
 
-/** Resolves a name from the operator's list. Uses the system's resolver, which also reads the hosts file. */
+/** Resolves a host in the operator's settings. Uses the system's resolver, which also reads the hosts file. */
 export function resolvePrivateName(name: string): Promise<readonly LookupAddress[]> {
   return promises.lookup(name, { all: true });
 }
 
 /**
- * Returns the `lookup` function for a socket. The socket connects only to the addresses from this single lookup, and
- * only if all of them are public, because a second lookup could return other addresses.
+ * Returns the `lookup` function for a socket. Fails unless all addresses are public or `mayBePrivate` is true. The
+ * socket connects only to the checked addresses, because a second lookup could return others.
  */
 export function checkedLookup(resolve: ResolveName, mayBePrivate: boolean): LookupFunction {
   return (name, { all }, found) => {

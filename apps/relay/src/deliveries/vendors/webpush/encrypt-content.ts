@@ -1,18 +1,18 @@
 import { createCipheriv, createECDH, type ECDH, hkdfSync, randomBytes } from 'node:crypto';
 
-/** Keys of a subscription, decoded. */
+/** Decoded keys of a subscription. */
 export interface SubscriptionKeys {
-  /** 65 bytes, an uncompressed point of P-256. */
+  /** Uncompressed point on P-256; 65 bytes. */
   readonly publicKey: Uint8Array;
   /** 16 bytes. */
   readonly authenticationSecret: Uint8Array;
 }
 
-/** Random input for one encryption. Only tests set it. */
+/** Random input of one encryption. Only tests provide it. */
 export interface EncryptionRandomness {
   /** 16 bytes. */
   readonly salt: Uint8Array;
-  /** An ephemeral key pair of P-256. */
+  /** Ephemeral key pair on P-256. */
   readonly sender: ECDH;
 }
 
@@ -21,18 +21,18 @@ const saltBytes = 16;
 const keyBytes = 16;
 const nonceBytes = 12;
 const tagBytes = 16;
-/** Record size. The whole content is one record, and RFC 8291 section 4 recommends this size. */
+/** Record size, as RFC 8291 section 4 recommends. The whole content is one record. */
 const recordBytes = 4096;
 const headerBytes = saltBytes + 4 + 1 + 65;
-/** Marks the last record (https://www.rfc-editor.org/rfc/rfc8188#section-2). */
+/** Delimiter of the last record (https://www.rfc-editor.org/rfc/rfc8188#section-2). */
 const lastRecord = Buffer.from([2]);
 
-/** Bytes that encryption adds to a plaintext. */
+/** Number of bytes that encryption adds to a plaintext. */
 export const encryptionOverheadBytes = headerBytes + lastRecord.length + tagBytes;
 
 /**
- * Encrypts content for a subscription: aes128gcm (RFC 8188), with keys derived as in RFC 8291.
- * @throws Error if the subscription's public key is not a point of P-256.
+ * Encrypts content for a subscription with aes128gcm (RFC 8188) and keys derived as in RFC 8291.
+ * @throws Error if the subscription's public key is not a point on P-256.
  */
 export function encryptContent(
   plaintext: Uint8Array,

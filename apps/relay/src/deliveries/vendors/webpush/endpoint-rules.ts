@@ -4,7 +4,7 @@ import type { WebPushApp } from './app.js';
 
 export interface EndpointRules {
   readonly hosts: WebPushApp['hosts'];
-  /** Hosts with a port (`push.lan:8443`) that may have a private address; see RELAY_WEB_PUSH_PRIVATE_HOSTS. */
+  /** Hosts, with port (`push.lan:8443`), that may have a private address; see RELAY_WEB_PUSH_PRIVATE_HOSTS. */
   readonly privateHosts: ReadonlySet<string>;
 }
 
@@ -19,12 +19,15 @@ const defaultPort = '443';
 
 /** Why the relay must not connect to an endpoint. */
 export type EndpointRefusal =
-  /** The URL is not https, contains credentials, or has a non-public address or, for `*`, a port other than 443. */
+  /**
+   * The URL is not https, contains credentials, has a host name that ends with a dot, or has a non-public address. Or
+   * the entry allows any host (`*`) and the port is not 443.
+   */
   | 'ENDPOINT_REFUSED'
-  /** The entry in the apps file does not list the host with this port. */
+  /** The app's entry does not list the host with this port. */
   | 'HOST_NOT_SERVED';
 
-/** Checks an endpoint that a phone chose, before its name is looked up. */
+/** Checks an endpoint that a phone chose, before its host name is looked up. */
 export function checkEndpoint(
   endpoint: string,
   { hosts, privateHosts }: EndpointRules,

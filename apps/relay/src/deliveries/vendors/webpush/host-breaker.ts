@@ -5,8 +5,8 @@ const failuresUntilOpen = 3;
 const backOff = { firstMilliseconds: 10_000, capMilliseconds: 5 * 60_000 };
 
 /**
- * Circuit breaker of one push service. Opens after three consecutive requests without an answer. While open, admits one
- * probe at a time, with delays that grow from 10 seconds to 5 minutes.
+ * Circuit breaker of one push service. Opens after three consecutive requests without a response. While open, admits
+ * one probe at a time, with backoff from 10 seconds to 5 minutes.
  */
 export class HostBreaker {
   readonly #clock: Clock;
@@ -14,19 +14,19 @@ export class HostBreaker {
   #probeAt = 0;
   #isProbing = false;
   #hasAnswered = false;
-  /** Whether the host has answered, and has not failed since. */
+  /** Whether the host has answered a request and has not failed since. */
   isProven = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Whether the last request had no answer. */
+  /** Whether the last request got no response. */
   get isFailing(): boolean {
     return this.#failures > 0;
   }
 
-  /** Whether the breaker holds requests back. */
+  /** Whether the breaker is open: it refuses all requests except probes. */
   get isOpen(): boolean {
     return this.#failures >= failuresUntilOpen;
   }
@@ -37,14 +37,14 @@ export class HostBreaker {
     return this.isOpen ? 'held_back' : 'answering';
   }
 
-  /** Whether {@link admit} would refuse now. */
+  /** Whether {@link admit} would return `false` now. */
   get refuses(): boolean {
     return this.isOpen && (this.#isProbing || this.#clock() < this.#probeAt);
   }
 
   /**
-   * Whether a request may be sent now. The caller reports the end of the request with {@link settle} or {@link
-   * release}.
+   * Admits a request. Returns whether it may be sent now. After the request, the caller must call {@link settle} or
+   * {@link release}.
    */
   admit(): boolean {
     if (this.refuses) return false;
@@ -52,14 +52,13 @@ export class HostBreaker {
     return true;
   }
 
-  /** Ends a request whose result does not concern the host. */
+  /** Ends a request whose result says nothing about the host. */
   release(): void {
     this.#isProbing = false;
   }
 
   settle(isAnswered: boolean): void {
-    // The failure of a request that began before the breaker opened is not new information, and must not increase the
-    // backoff.
+    // A failed request that began before the breaker opened is not new information: it must not increase the backoff.
     if (!isAnswered && this.isOpen && !this.#isProbing) return;
     this.#isProbing = false;
     this.isProven = isAnswered;

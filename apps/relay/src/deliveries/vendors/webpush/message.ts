@@ -8,14 +8,14 @@ export interface WebPushMessage {
   readonly body: Buffer;
 }
 
-/** A topic has at most 32 characters of base64url (https://www.rfc-editor.org/rfc/rfc8030#section-5.4). */
+/** Maximum length of a topic, which is base64url (https://www.rfc-editor.org/rfc/rfc8030#section-5.4). */
 const topicCharacters = 32;
 
 /**
  * Builds the request for one notification. The body is JSON with the same fields as FCM's `data`, encrypted for the
  * subscription.
  * @param now Unix milliseconds.
- * @throws Error if the subscription's public key is not a point of P-256.
+ * @throws Error if the subscription's public key is not a point on P-256.
  */
 export function buildWebPushMessage(
   { notification }: Pick<Delivery, 'notification'>,
@@ -43,7 +43,7 @@ export function buildWebPushMessage(
   };
 }
 
-/** Returns the body's size. Push services accept 4096 bytes (https://www.rfc-editor.org/rfc/rfc8030#section-7.2). */
+/** Returns the body's size in bytes. Push services accept 4096 (https://www.rfc-editor.org/rfc/rfc8030#section-7.2). */
 export function webPushBodyBytes(notification: Delivery['notification']): number {
   return Buffer.byteLength(contentOf(notification)) + encryptionOverheadBytes;
 }

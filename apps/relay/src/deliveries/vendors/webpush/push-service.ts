@@ -9,25 +9,26 @@ export interface PushServiceOptions {
   readonly clock: Clock;
   readonly connect: buildConnector.connector;
   readonly staleConnections: StaleConnections;
-  /** Timeout of one request, from the first byte to the end of the answer. */
+  /** Timeout of one request, including connecting and the complete response. */
   readonly timeoutMilliseconds: number;
 }
 
 const provenConnections = 64;
 const unprovenConnections = 4;
-// Requests to a host that is new to this process wait for the host's first answer. An open breaker refuses them.
+// Maximum number of queued requests. Many may wait for the first response of a host that is new to this process; a
+// failing host soon opens its breaker, which refuses requests.
 const maximumWaiting = { proven: 4096, fresh: 1024, failing: 64 };
 
 /** One push service: its connections, its concurrency limit and its circuit breaker. */
 export class PushService {
   readonly breaker: HostBreaker;
-  /** Concurrency limit: 4 requests until the host has answered, then 64. */
+  /** Concurrency limit: 64 requests while the host is proven, otherwise 4. */
   readonly gate: SendGate;
-  /** Errors that occurred while connecting (DNS, TCP, TLS): the request was not sent. */
+  /** Errors that occurred while connecting (DNS, TCP, TLS), so that the request was not sent. */
   readonly connectionErrors = new WeakSet<Error>();
   readonly #options: PushServiceOptions;
   readonly #pool: Pool;
-  /** Pool for resends. It opens a connection for each request, because other idle connections may be stale too. */
+  /** Pool for resends. Opens a new connection for each request, because other idle connections may also be stale. */
   readonly #freshPool: Pool;
 
   constructor(options: PushServiceOptions) {
@@ -50,7 +51,7 @@ export class PushService {
     return (isResend ? this.#freshPool : this.#pool).request({ ...options, reset: isResend, signal });
   }
 
-  /** Closes idle connections at once, and busy connections after their requests. */
+  /** Closes idle connections immediately, and busy connections after their requests. */
   async close(): Promise<void> {
     await Promise.all([this.#pool.close(), this.#freshPool.close()]);
   }

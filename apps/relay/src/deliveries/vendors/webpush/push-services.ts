@@ -23,13 +23,13 @@ export interface PushServicesOptions {
 
 const maximumHosts = 1000;
 const connectTimeoutMilliseconds = 5000;
-// Hosts that have not answered yet share few slots, because phones can name any number of hosts that never answer.
+// Slots shared by all unproven hosts. Few, because phones can name any number of hosts that never answer.
 const unprovenRequests = 64;
-// A server whose phones name silent hosts must not delay other servers' first notifications to a host.
+// Slots of one server. A server whose phones name silent hosts must not delay other servers' first notifications.
 const unprovenRequestsOfServer = 32;
 const provenRequests = 512;
 
-/** Push services that the relay sends to, by origin: the 1000 most recently used. */
+/** The 1000 most recently used push services, by origin. */
 export class PushServices {
   readonly #options: PushServicesOptions;
   readonly #staleConnections = new StaleConnections();
@@ -73,12 +73,11 @@ export class PushServices {
     return breaker.isProven ? this.#proven : this.#unproven;
   }
 
-  /** The states of the push services. */
   get states(): readonly PushServiceState[] {
     return [...this.#services.values()].map(({ breaker }) => breaker.state);
   }
 
-  /** Whether a request failed because its connection was stale, so that the push service has most likely not seen it. */
+  /** Whether a request failed because its connection was stale. The push service has most likely not seen it. */
   wasStale(error: unknown): boolean {
     return this.#staleConnections.caused(error);
   }
@@ -102,8 +101,7 @@ export class PushServices {
   #connectorFor(mayBePrivate: boolean): buildConnector.connector {
     const { ca, proxy, resolve = resolvePublicName } = this.#options;
     const tls = { timeout: connectTimeoutMilliseconds, ...(ca === undefined ? {} : { ca }) };
-    // A proxy resolves names itself, so the addresses cannot be checked here. The apps file must list the hosts
-    // instead.
+    // A proxy resolves names itself, so the relay cannot check addresses. The apps file must list the hosts instead.
     if (proxy !== undefined) return connectThrough(proxy, tls);
     return buildConnector({
       ...tls,

@@ -2,10 +2,10 @@ import { readAnswerText } from '@waxwing/service/http';
 import type { Dispatcher } from 'undici';
 import type { VendorAnswer } from '../vendor-sender.js';
 
-/** Longer bodies are not read to the end; their connection is closed. */
+/** Maximum size of a body that is read to the end. A longer body closes the connection. */
 const maximumReadBytes = 16 * 1024;
 
-/** Statuses that mean accepted: RFC 8030 defines 201 and 202, and some UnifiedPush servers answer 200 or 204. */
+/** Statuses that mean accepted. RFC 8030 defines 201 and 202; some UnifiedPush servers respond with 200 or 204. */
 const accepted: ReadonlySet<number> = new Set([200, 201, 202, 204]);
 
 /** Reasons by status, because push services have no standard reason texts. https://www.rfc-editor.org/rfc/rfc8030 */
@@ -19,16 +19,16 @@ const reasons: Readonly<Record<number, string>> = {
   429: 'TOO_MANY_REQUESTS',
 };
 
-/** A push service's answer to one request. */
+/** A push service's response to one request. */
 export interface WebPushAnswer {
   readonly answer: VendorAnswer;
-  /** `false` if the body broke off or was too slow, which counts as a failure of the host. */
+  /** Whether the body arrived completely and in time. If not, the response counts as a failure of the host. */
   readonly isComplete: boolean;
 }
 
 /**
- * Reads the answer of a push service to the end, so that its connection can be used again. The status alone decides: if
- * the body breaks off, a retry would resend a notification that the push service has already accepted.
+ * Reads a push service's response to the end, so that the connection can be reused. The status alone decides: if the
+ * body breaks off after an accepting status, a retry would send a duplicate.
  */
 export async function readWebPushAnswer(response: Dispatcher.ResponseData): Promise<WebPushAnswer> {
   const isComplete = await readAnswerText(response.body, maximumReadBytes).then(

@@ -36,8 +36,9 @@ const overloaded: VendorAnswer = { kind: 'unanswered', why: 'OVERLOADED' };
 const refusedEndpoint: VendorAnswer = { kind: 'unanswered', why: 'ENDPOINT_REFUSED' };
 
 /**
- * Sends to push services (https://www.rfc-editor.org/rfc/rfc8030) with one VAPID key pair. Phones choose the hosts, so the
- * relay connects to public addresses only, follows no redirect, and limits requests, connections and failures by host.
+ * Sends to push services (https://www.rfc-editor.org/rfc/rfc8030) with one VAPID key pair. Phones choose the hosts, so
+ * the sender connects only to public addresses or the operator's private hosts, follows no redirect, and limits
+ * requests, connections and failures by host.
  */
 export class WebPushSender implements VendorSender {
   readonly #options: WebPushSenderOptions;
@@ -57,7 +58,7 @@ export class WebPushSender implements VendorSender {
     if (subscription === undefined) return refusedEndpoint;
     const endpoint = checkEndpoint(subscription.endpoint, { hosts: app.hosts, privateHosts });
     if (typeof endpoint === 'string') return { kind: 'unanswered', why: endpoint };
-    // Called before a slot is acquired, because it throws for a missing key, which does not concern the host.
+    // Called before a slot is acquired: it throws if the key is missing, which says nothing about the host.
     const authorization = this.#token.headerFor(endpoint.url.origin);
     const service = this.#services.of(endpoint);
     return this.#admitted(service, delivery, options, async () => {
@@ -69,7 +70,7 @@ export class WebPushSender implements VendorSender {
     });
   }
 
-  /** A VAPID token can be signed at any time. */
+  /** Now: a VAPID token can be signed at any time. */
   get renewableAt(): number {
     return this.#options.clock();
   }
@@ -144,7 +145,7 @@ export class WebPushSender implements VendorSender {
     }
   }
 
-  /** Classifies the failure of a request that got no status. */
+  /** Classifies the failure of a request without a response status. */
   #failureOf(service: PushService, error: unknown): VendorAnswer {
     if (error instanceof ForbiddenAddressError) return refusedEndpoint;
     const { code, name } = error as NodeJS.ErrnoException;
@@ -158,12 +159,12 @@ export class WebPushSender implements VendorSender {
   }
 }
 
-/** The result of a request that got no status. */
+/** The result of a request without a response status. */
 function unanswered(answer: VendorAnswer): WebPushAnswer {
   return { answer, isComplete: false };
 }
 
-/** Reports an answer to the host's breaker. An endpoint that the relay refused says nothing about its host. */
+/** Reports a result to the host's breaker. An endpoint that the relay refuses says nothing about its host. */
 function settled({ breaker }: PushService, { answer, isComplete }: WebPushAnswer): VendorAnswer {
   if (answer === refusedEndpoint) breaker.release();
   else breaker.settle(isComplete);

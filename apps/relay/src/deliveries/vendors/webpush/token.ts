@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { VapidClaims, VapidSignature } from '../../../keyring/vapid/vapid-keys.js';
 import type { WebPushApp } from './app.js';
 
-/** Signs with an app's VAPID key pair, as `VapidKeys` does. */
+/** Signer with the VAPID key pairs of apps; see `VapidKeys`. */
 export interface VapidSigner {
   publicKeyOf(name: string): string | undefined;
   sign(name: string, claims: VapidClaims): VapidSignature | undefined;
@@ -21,10 +21,10 @@ interface Held {
 }
 
 const maximumOrigins = 1000;
-/** Half of the allowed 24 hours (https://www.rfc-editor.org/rfc/rfc8292#section-2), as a margin for clock differences. */
+/** Half of the 24 hours that RFC 8292 section 2 allows, as a margin for clock differences. */
 const lifetimeMilliseconds = 12 * 60 * 60_000;
 
-/** Creates and caches the `Authorization` header for each push service. Signs it again at half of its lifetime. */
+/** Creates and caches the `Authorization` header for each push service. Renews a header at half of its lifetime. */
 export class VapidToken {
   readonly #options: VapidTokenOptions;
   readonly #held = new LRUCache<string, Held>({ max: maximumOrigins });
@@ -52,7 +52,7 @@ export class VapidToken {
     return header;
   }
 
-  /** Clears the cache, so that new tokens are signed. */
+  /** Clears the cache, so that the next requests get new tokens. */
   forgetAll(): void {
     this.#held.clear();
   }
