@@ -1,10 +1,10 @@
-/** Servers and realms (UUIDs) that an app in the apps file serves. Both are empty for the default app. */
+/** The servers and realms that an app serves, as UUIDs. Both sets are empty for the default app. */
 export interface ServedRealms {
   readonly serverIds: ReadonlySet<string>;
   readonly realmUuids: ReadonlySet<string>;
 }
 
-/** Chooses the app of a realm: the realm's own app, else its server's, else the default; `undefined` if none applies. */
+/** Chooses a realm's app: the realm's own, else its server's, else the default app; `undefined` if there is none. */
 export function chooseApp<App extends ServedRealms>(
   apps: readonly App[],
   serverId: string,

@@ -22,7 +22,7 @@ export class HttpProxy {
   /**
    * Opens a tunnel.
    * @param target host and port, such as `fcm.googleapis.com:443`.
-   * @throws Error with a sentence that names the setting, if the proxy is unreachable or refuses.
+   * @throws Error, whose message names the setting, if the proxy is unreachable or refuses to open the tunnel.
    */
   open(target: string): Promise<Socket> {
     const url = new URL(this.#url.reveal());
@@ -55,7 +55,7 @@ export class HttpProxy {
     });
   }
 
-  /** Opens a tunnel, and returns its local end immediately. Buffers writes until the tunnel is open. */
+  /** Starts to open a tunnel, and returns its local end immediately. Buffers writes until the tunnel is open. */
   stream(target: string): Duplex {
     const [near, far] = duplexPair();
     this.open(target).then(

@@ -1,7 +1,7 @@
 import { describeConnectTrouble } from '@waxwing/service/lifecycle';
 import { type Log, TroubleLog } from '@waxwing/service/logging';
 
-/** Logs the start and the cause of a vendor outage once, and the end once. */
+/** Logs when a vendor becomes unreachable, with the cause, and when the vendor is reachable again. Logs each once. */
 export class ReachLog {
   readonly #log: Log;
   readonly #url: string;

@@ -20,8 +20,10 @@ export class SendGate {
   readonly #waiting = new RoundRobinQueue<PendingSend>();
 
   /**
-   * @param maximumWaiting Maximum number of queued requests; further requests are refused at once. Default: no limit.
-   * @param maximumOfSender Limit per sender on requests in flight, and on queued requests. Default: no limit.
+   * @param maximumWaiting Maximum number of queued requests. Further requests are refused immediately. Default: no
+   * limit.
+   * @param maximumOfSender Maximum number of each sender's requests in flight, and of its queued requests. Default: no
+   * limit.
    */
   constructor(
     limit: number | (() => number),
@@ -36,8 +38,9 @@ export class SendGate {
   }
 
   /**
-   * Returns `true` at once if a slot is free. Otherwise queues the request and returns a promise. It resolves to `false`
-   * if `notAfter` (Unix milliseconds) passes before a slot is free, or if too many requests are queued.
+   * Takes a slot and returns `true` if one is free. Otherwise queues the request and returns a promise: it resolves to
+   * `true` when the request gets a slot, or to `false` if `notAfter` (Unix milliseconds) passes before that or too many
+   * requests are queued.
    */
   enter(notAfter: number, sender: string): true | Promise<boolean> {
     if (this.#underWay < this.#limit() && !this.#isFull(sender)) {
@@ -55,7 +58,7 @@ export class SendGate {
     const left = (this.#underWayOf.get(sender) ?? 1) - 1;
     if (left === 0) this.#underWayOf.delete(sender);
     else this.#underWayOf.set(sender, left);
-    // Admits several requests if there is room, because the limit may have grown.
+    // Admit several requests if there is room, because the limit may have grown.
     while (this.#underWay < this.#limit()) {
       const next = this.#takeNext();
       if (next === undefined) return;

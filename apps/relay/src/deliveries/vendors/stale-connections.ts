@@ -5,14 +5,14 @@ import type { buildConnector, DiagnosticsChannel } from 'undici';
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
 
-/** Error codes of a socket that the peer closed. Other errors, such as a timeout, do not prove that. */
+/** Error codes of a socket that the peer closed. Other errors, such as a timeout, do not prove that the peer did. */
 const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**
- * Detects stale connections: the peer closed a connection while it was idle, and the relay reused the connection before
- * it noticed. A stale connection ends before the first byte of an answer, so its request was most likely not processed.
- * HTTP/1.1 offers no proof of that; browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1,
- * and `ShouldResendRequest` in Chromium).
+ * Detects stale connections, which the peer closed while they were idle and the relay reused before it noticed. A stale
+ * connection ends before the first byte of a response, so its request was most likely not processed. HTTP/1.1 offers no
+ * proof of that, but browsers use the same rule (https://www.rfc-editor.org/rfc/rfc9112#section-9.3.1, and
+ * `ShouldResendRequest` in Chromium).
  */
 export class StaleConnections {
   /** Bytes that each connection had received when its current request was sent; 0 for the first request. */
@@ -48,7 +48,7 @@ export class StaleConnections {
 
   #watch(socket: Socket): void {
     this.#receivedBefore.set(socket, 0);
-    // Only records the error: the request itself fails with the same error.
+    // Only record the error: the request itself fails with the same error.
     socket.on('error', (error: NodeJS.ErrnoException) => {
       if (!closedByPeer.has(error.code)) return;
       const received = this.#receivedBefore.get(socket) ?? 0;

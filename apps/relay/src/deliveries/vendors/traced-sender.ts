@@ -2,7 +2,7 @@ import { inSpanOf } from '@waxwing/service/tracing';
 import type { Delivery, Vendor } from '../delivery.js';
 import type { SendOptions, VendorSender } from './vendor-sender.js';
 
-/** Wraps a sender. Records each request to the vendor in the notification's trace, if the notification is traced. */
+/** Sender that records each request to the vendor in the notification's trace, if the notification is traced. */
 export class TracedSender implements VendorSender {
   readonly #vendor: Vendor;
   readonly #sender: VendorSender;

@@ -10,17 +10,17 @@ export type VendorAnswer =
 export interface VendorRefusal {
   readonly kind: 'refused';
   readonly httpStatus: number;
-  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` if there is none. */
+  /** Apple's reason, Google's error code, or the relay's name for a push service's status; `UNKNOWN` if none. */
   readonly reason: string;
-  /** The raw `Retry-After` header. */
+  /** Raw value of the `Retry-After` header. */
   readonly retryAfter?: string | undefined;
   /** APNs 410 only: when the token died, in Unix milliseconds. */
   readonly deadSince?: number | undefined;
 }
 
 /**
- * Why a request has no answer. After `TIMED_OUT` and `BROKEN_OFF` the vendor may have delivered the notification. After
- * the other reasons, the vendor has not seen it.
+ * Why a request has no response. After `TIMED_OUT` and `BROKEN_OFF`, the vendor may have delivered the notification.
+ * After the other reasons, the vendor has not processed it.
  */
 export type UnansweredReason =
   | 'NOT_CONNECTED'
@@ -34,28 +34,28 @@ export type UnansweredReason =
   | 'HOST_NOT_SERVED';
 
 /**
- * Longer answers are treated as unreadable. Vendors' answers have a few hundred characters; Google's access tokens have
- * two thousand.
+ * Maximum length of a readable response body. Vendors' responses are several hundred characters long, and responses
+ * with Google's access tokens two thousand.
  */
 export const maximumAnswerCharacters = 16 * 1024;
 
 /**
- * Sanitizes a vendor's reason, which is stored, counted and sent to servers. Returns `UNKNOWN` if it is missing or not
- * an identifier.
+ * Sanitizes a vendor's reason, because it is stored, counted and sent to servers. Returns `UNKNOWN` for a reason that
+ * is missing or not an identifier.
  */
 export function readReason(said: string | undefined): string {
   return said !== undefined && /^\w{1,64}$/.test(said) ? said : 'UNKNOWN';
 }
 
 export interface SendOptions {
-  /** Apple's environment. Other vendors ignore it. */
+  /** Apple's environment. Ignored by other vendors. */
   readonly environment: ApnsEnvironment;
   readonly notAfter: number;
-  /** Makes FCM validate the message without sending it. Other vendors ignore it. */
+  /** Makes FCM validate the message without sending it. Ignored by other vendors. */
   readonly isValidateOnly?: boolean | undefined;
 }
 
-/** The state of a push service's host; `unproven` if it has never answered. */
+/** States of a push service's host. `held_back`: its circuit breaker is open. `unproven`: it has never answered. */
 export const pushServiceStates = ['answering', 'held_back', 'unproven'] as const;
 export type PushServiceState = (typeof pushServiceStates)[number];
 export type PushServiceCounts = Readonly<Record<PushServiceState, number>>;
@@ -63,7 +63,7 @@ export type PushServiceCounts = Readonly<Record<PushServiceState, number>>;
 /** Client for one vendor with one credential. */
 export interface VendorSender {
   /**
-   * Sends once. May resend on another connection if the vendor provably has not seen the notification. Does not send
+   * Sends a notification once. May resend it on another connection if the vendor has not processed it. Does not send
    * after `notAfter` (Unix milliseconds). Rejects only if no credential can be created.
    */
   send(delivery: Delivery, options: SendOptions): Promise<VendorAnswer>;
