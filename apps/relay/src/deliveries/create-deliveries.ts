@@ -49,7 +49,7 @@ export interface DeliveriesOptions {
   readonly unreadableTokens: Pick<UnreadableTokens, 'note'>;
   readonly authorities: Pick<OutgoingAuthorities, 'trusted'>;
   readonly vapidKeys: AppRegistryOptions['vapidKeys'];
-  /** For the dashboard and readiness. Default: not counted. */
+  /** Recent deliveries, counted for the dashboard and the readiness check. Default: not counted. */
   readonly recentDeliveries?: DeliveryCounts;
   /** Default: `productionTimings`. */
   readonly timings?: DeliveryTimings;
@@ -62,8 +62,8 @@ export interface Deliveries
   /** Resolves to the apps of a realm's devices, and whether the relay can deliver to each app. */
   appsOf(realm: Realm & { readonly serverId: string }): Promise<RelayAppsAnswer>;
   /**
-   * Names refused credentials and failing vendors. Resolves to a warning while the relay can deliver to at least one
-   * app, otherwise to the reason why it is not ready, and to `undefined` if nothing is wrong.
+   * Describes refused credentials and failing vendors. Resolves to a warning if the relay can still deliver to at least
+   * one app, to the reason why the relay is not ready if it cannot, and to `undefined` if nothing is wrong.
    */
   readiness(): Promise<string | ReadinessWarning | undefined>;
   /** The apps in the apps file, for operators. */
@@ -85,9 +85,9 @@ export interface Deliveries
 const probeMilliseconds = 60_000;
 
 /**
- * Creates the delivery pipeline. Call it before the job queue starts, because it registers the handler for queued
- * notifications.
- * @throws ConfigurationError that lists every problem of the apps file and of the files that it names.
+ * Creates the delivery pipeline. Must be called before the job queue starts, because it registers the handler for
+ * queued notifications.
+ * @throws ConfigurationError that lists every problem in the apps file and in the files that it names.
  */
 export async function createDeliveries(options: DeliveriesOptions): Promise<Deliveries> {
   const { configuration, clock, log, database, timings = productionTimings } = options;

@@ -8,11 +8,11 @@ export interface DeliveriesConfiguration {
   readonly apnsUrls: { readonly production: string; readonly sandbox: string };
   /** PEM file of the certificate authority for APNs; the system's authorities if `undefined`. */
   readonly apnsCaFile: string | undefined;
-  /** Hosts of push services with a port (`push.lan:443`) that may have a private address. */
+  /** Push service hosts that may have a private address, each with its port (`push.lan:443`). */
   readonly webPushPrivateHosts: ReadonlySet<string>;
   /** URL of the HTTP proxy for connections to the vendors. May contain a password. */
   readonly proxyUrl: Secret<string> | undefined;
-  /** Maximum notifications per server and minute. */
+  /** Maximum number of notifications per server and minute. */
   readonly notificationsPerMinute: number;
   /** Maximum number of notifications in memory. Above this limit, requests get 503. */
   readonly maximumInFlight: number;
@@ -20,10 +20,7 @@ export interface DeliveriesConfiguration {
   readonly maximumQueued: number;
 }
 
-/**
- * Reads the delivery settings. Without RELAY_APPS_FILE the relay runs and accepts registrations, but answers `rejected`
- * for each notification.
- */
+/** Reads the delivery settings. Without RELAY_APPS_FILE, the relay accepts registrations but rejects notifications. */
 export function readDeliveriesEnvironment(reader: EnvironmentReader): DeliveriesConfiguration {
   const file = reader.optional('APPS_FILE');
   const apnsCaFile = reader.optional('APNS_CA_FILE');
@@ -83,7 +80,7 @@ export function readAppsFileSetting({ RELAY_APPS_FILE }: Environment): string | 
 
 const privateHost = /^([a-z0-9-]+(?:\.[a-z0-9-]+)*)(?::([1-9]\d{0,4}))?$/;
 
-/** Reads hosts with an optional port, separated by commas, such as `push.lan,localhost:8443`. */
+/** Reads comma-separated hosts with optional ports, such as `push.lan,localhost:8443`. */
 function readPrivateHosts(reader: EnvironmentReader): ReadonlySet<string> {
   const texts = (reader.optional('WEB_PUSH_PRIVATE_HOSTS') ?? '').split(',').map((text) => text.trim());
   const hosts = texts

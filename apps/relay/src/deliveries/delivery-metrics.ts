@@ -4,13 +4,13 @@ import type { Vendor } from './delivery.js';
 import { reasonLabel } from './policy/judge-answer.js';
 import type { PushServiceCounts, VendorAnswer } from './vendors/vendor-sender.js';
 
-/** Counts deliveries by minute, for the dashboard. */
+/** Delivery counts per minute, for the dashboard. */
 export interface DeliveryCounts {
   noteDelivered(vendor: Vendor, latencyMilliseconds: number): void;
   noteUndelivered(vendor: Vendor, outcome: 'rejected' | 'gone' | 'retried'): void;
 }
 
-/** Delivery metrics. Label values come from fixed sets, except the names of apps that are refused or failing. */
+/** Delivery metrics. Label values come from fixed sets, except the ids of apps whose credential or vendor fails. */
 export class DeliveryMetrics {
   readonly #deliveries;
   /**
@@ -46,12 +46,12 @@ export class DeliveryMetrics {
     this.#inFlight = metrics.gauge('waxwing_deliveries_in_flight', 'Notifications in memory');
     this.#breakers = metrics.gauge(
       'waxwing_app_breaker_open',
-      'Apps whose credential is refused (1), and in how many of their realms, servers and in all deletions are frozen',
+      'Open circuit breakers by app and kind: 1 for a refused credential, or the number of scopes with frozen deletions',
       ['app', 'kind'],
     );
     this.#outages = metrics.gauge(
       'waxwing_app_outage',
-      'Apps whose vendor has accepted no notification for a minute (1)',
+      '1 for each app whose vendor has accepted no notification for a minute',
       ['app'],
     );
   }
@@ -91,7 +91,7 @@ export class DeliveryMetrics {
   watchPushServices(count: () => PushServiceCounts): void {
     const gauge = this.#metrics.gauge(
       'waxwing_push_services',
-      'Push services of Web Push by state: answering, held_back after answers, or unproven',
+      'Web Push services by state: answering, held_back because they stopped answering, or unproven',
       ['state'],
     );
     this.#metrics.beforeScrape(async () => {

@@ -3,7 +3,7 @@ import { columnTypes, type MigrationSet } from '@waxwing/storage';
 import { type Kysely, sql } from 'kysely';
 import type { Addressee } from '../registrations/store/addressee.js';
 
-/** Delivery tables. Times in Unix milliseconds. */
+/** Delivery tables. Times are in Unix milliseconds. */
 export interface DeliveryTables {
   /** Outcomes of notifications that have an id or were queued. Kept for one day after they settle. */
   delivery_receipts: {
@@ -11,7 +11,7 @@ export interface DeliveryTables {
     /** UUID, lowercase. */
     notification_id: string;
     relay_device_id: RelayDeviceId;
-    /** Decimal text. After a restore from backup, the same device id may belong to a different account. */
+    /** Decimal. Part of the key, because a device id may belong to another account after a restore from a backup. */
     push_account_id: Addressee;
     /** DeliveryStatus. */
     status: string;
@@ -22,12 +22,12 @@ export interface DeliveryTables {
     /** Number of attempts that may have delivered the notification. */
     doubts: number;
     /**
-     * Earliest time of the queued attempt. Set if the first attempt ended after its request and requires a longer
-     * delay.
+     * Earliest time of the queued attempt. Set if the first attempt ended after the relay had responded to the server
+     * and its outcome requires a longer delay.
      */
     not_before: number | null;
   };
-  /** APNs provider tokens. All processes share them, because Apple limits how often they are renewed. */
+  /** APNs provider tokens, shared by all processes because Apple limits how often a token may be renewed. */
   provider_tokens: {
     /** Fingerprint of team, key id and public key. */
     credential: string;
@@ -35,12 +35,12 @@ export interface DeliveryTables {
     sealed_token: string;
     minted_at: number;
   };
-  /** Open breakers, vendor outages, and deletion breakers that an operator confirmed. */
+  /** Open circuit breakers, vendor outages, and deletion breakers that an operator has confirmed. */
   app_breakers: {
     app: string;
     /** `credential`, `deletion` or `outage`. */
     kind: string;
-    /** `realm <uuid>` or `server <uuid>` if only its deletions are frozen; empty for the whole app. */
+    /** `realm <uuid>` or `server <uuid>` for frozen deletions of one realm or server; empty for the whole app. */
     scope: string;
     /** Human-readable: the refused credential, the outage, or the share of dead tokens. */
     reason: string;
@@ -104,8 +104,8 @@ async function createReceipts(db: Kysely<unknown>): Promise<void> {
 
 /**
  * Adds the account to the receipts' primary key. Creates a new table, since SQLite cannot change a primary key. Each
- * existing receipt gets its device's account, so that its queued notification still finds it. The account is 0 if the
- * device no longer exists.
+ * existing receipt gets its device's account, so that the queued notification still finds its receipt. The account is 0
+ * if the device no longer exists.
  */
 async function keyReceiptsByAccount(db: Kysely<unknown>): Promise<void> {
   await db.schema.dropIndex('delivery_receipts_age').execute();

@@ -15,7 +15,7 @@ export interface DeliveryUpkeepOptions {
   readonly log: Log;
 }
 
-/** Periodic work of the delivery pipeline. Logs the first failure, and the first success after it. */
+/** Periodic work of the delivery pipeline. Logs the first of several failures, and the next success. */
 export class DeliveryUpkeep {
   readonly #options: DeliveryUpkeepOptions;
   readonly #countingLog = new TroubleLog();
@@ -40,7 +40,7 @@ export class DeliveryUpkeep {
     clearInterval(this.#timer);
   }
 
-  /** Recounts the queue in the database: this process's own count misses changes by other processes. */
+  /** Recounts the queue in the database, because this process's own count misses changes by other processes. */
   async #countQueued(): Promise<void> {
     const { receipts, load, log } = this.#options;
     try {
@@ -48,12 +48,12 @@ export class DeliveryUpkeep {
       this.#countingLog.end(() => log.info('the queue can be counted again'));
     } catch (err) {
       this.#countingLog.begin('count', () =>
-        log[levelOf(err)]({ err }, 'the queue could not be counted; its last known length is used'),
+        log[levelOf(err)]({ err }, 'the queue could not be counted: its last known length is used'),
       );
     }
   }
 
-  /** Thaws deletions and loads operators' confirmations. Does not depend on further dead tokens. */
+  /** Thaws deletions and loads operators' confirmations, even if no vendor reports further dead tokens. */
   async #reviewDeletions(): Promise<void> {
     const { deletions, log } = this.#options;
     try {
@@ -71,7 +71,7 @@ export class DeliveryUpkeep {
   }
 }
 
-/** Returns a lower log level for an unavailable database, which is already logged as an error. */
+/** Returns a lower log level for an unavailable database, because that is logged as an error elsewhere. */
 function levelOf(error: unknown): 'info' | 'warn' {
   return error instanceof DatabaseUnavailableError ? 'info' : 'warn';
 }

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { TokenKind } from '@waxwing/protocol';
 import type { RelayDevice, RelayDeviceName } from '../registrations/store/relay-device.js';
 
-/** Urgency of a notification, in the fields of the vendor that the server addressed. */
+/** Urgency of a notification, in the terms of the vendor that the server addressed. */
 export type VendorUrgency =
   | { readonly vendor: 'fcm'; readonly priority: 'high' | 'normal' }
   | {
@@ -11,19 +11,19 @@ export type VendorUrgency =
       readonly pushType: 'alert' | 'background';
       /** JSON, in ASCII. */
       readonly aps: string;
-      /** Whether the vendor gets `aps` exactly as the server wrote it. Otherwise `aps` is from `rebuildAps`. */
+      /** Whether `aps` is the server's own. Otherwise the relay has rebuilt it; see `rebuildAps`. */
       readonly isForwarded?: true;
     };
 
-/** One notification for one device, as the server requested it. Stored in this form for retries. */
+/** One notification for one device, as the server requested it. Retries store it in this format. */
 export interface EncryptedNotification extends RelayDeviceName {
   readonly serverId: string;
   readonly realmUuid: string;
   /** UUID, lowercase. Sent to APNs as `apns-id`. */
   readonly notificationId: string;
   /**
-   * Id of the phone's key in the newer generation, an unsigned 32-bit integer. The older generation names the account
-   * instead.
+   * Id of the phone's key, an unsigned 32-bit integer, in the newer generation of the protocol. The older generation
+   * names the account instead.
    */
   readonly pushKeyId?: number;
   /** Canonical base64. */
@@ -31,7 +31,7 @@ export interface EncryptedNotification extends RelayDeviceName {
   /** Replaces `encryptedData` for a device without encryption: the data for FCM or the body for APNs, as ASCII JSON. */
   readonly plaintext?: string;
   readonly urgency: VendorUrgency;
-  /** When the relay received it, in Unix milliseconds. */
+  /** When the relay received the notification, in Unix milliseconds. */
   readonly receivedAt: number;
   readonly timeToLiveSeconds: number;
   readonly collapseId: string | undefined;
@@ -45,7 +45,7 @@ export interface Delivery {
   readonly device: RelayDevice;
 }
 
-/** Vendors are named after the tokens that they issue. */
+/** A push vendor, named after the kind of token that it issues. */
 export type Vendor = TokenKind;
 
 const longestWaitMilliseconds = 24 * 60 * 60_000;
@@ -61,8 +61,8 @@ export function expiresAt({ receivedAt, timeToLiveSeconds }: EncryptedNotificati
 }
 
 /**
- * Returns the payload field that names the key to the phone: `push_key_id`, or in the older generation
- * `push_account_id`.
+ * Returns the payload field that tells the phone which key to use: `push_key_id`, or `push_account_id` in the older
+ * generation.
  */
 export function keyField({ addressee, pushKeyId }: Pick<EncryptedNotification, 'addressee' | 'pushKeyId'>): {
   readonly name: string;
@@ -82,9 +82,9 @@ export function isOfKind({ target }: RelayDevice, { urgency }: EncryptedNotifica
 }
 
 /**
- * Derives the collapse id for vendors: 43 characters, truncated to 32 for push services; Apple allows 64 bytes. Vendors
- * compare collapse ids within one app on one phone. With the servers' own ids, two organizations on one phone could
- * replace each other's notifications.
+ * Derives the collapse id for vendors: 43 characters, truncated to 32 for push services (Apple allows 64 bytes).
+ * Vendors compare collapse ids within one app on one phone. If the relay passed on the servers' ids, two organizations
+ * on one phone could replace each other's notifications.
  */
 export function vendorCollapseId(notification: EncryptedNotification): string | undefined {
   const { relayDeviceId, addressee, collapseId } = notification;
