@@ -37,7 +37,7 @@ interface Exchange {
 
 const runawayBodyBytes = 1024 * 1024;
 
-/** One accepted APNs connection. Handles and limits the connection's streams, and shuts it down with GOAWAY. */
+/** One accepted APNs connection. Handles and limits its streams, and shuts down with GOAWAY. */
 export class AcceptedApnsConnection {
   readonly #session: ServerHttp2Session;
   readonly #context: ApnsContext;
@@ -49,7 +49,7 @@ export class AcceptedApnsConnection {
   /** Id of the last stream that is processed after a GOAWAY. */
   #lastStreamId = Number.POSITIVE_INFINITY;
 
-  /** @param stopReading stops reading from the socket and leaves it open. */
+  /** @param stopReading stops reading from the socket, but leaves the socket open. */
   constructor(session: ServerHttp2Session, context: ApnsContext, stopReading: () => void) {
     this.#session = session;
     this.#context = context;
@@ -65,7 +65,7 @@ export class AcceptedApnsConnection {
     });
   }
 
-  /** Sends the client the current limit on concurrent streams, according to the active fault rules. */
+  /** Sends the client the limit on concurrent streams that follows from the active fault rules. */
   announceStreamLimit(): void {
     if (this.#session.closed || this.#session.destroyed || this.#isSilent) return;
     const { initial, authenticated } = this.#context.faults.streamLimits(this.#context.environment);
@@ -96,7 +96,7 @@ export class AcceptedApnsConnection {
       if (bodyBytes > runawayBodyBytes) stream.close(constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
     stream.once('end', () => {
-      // A reset stream emits `end` too, with a partial body.
+      // A reset stream also emits `end`, with a partial body.
       if (stream.closed || stream.destroyed) return;
       const body = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
       this.#handle(stream, { headers, rawHeaders, body, bodyBytes });
@@ -205,5 +205,5 @@ export class AcceptedApnsConnection {
   }
 }
 
-/** Ignores the error from a stream that either side reset, because `close` follows and there is no answer to send. */
+/** Ignores the error of a stream that either side reset: `close` follows, and there is no response to send. */
 function expectReset(): void {}

@@ -11,7 +11,7 @@ export interface ApnsListenerContext extends ApnsContext {
   readonly tls: TlsIdentity;
 }
 
-/** A socket with its undocumented handle, which is the only way to stop reading from a socket that HTTP/2 uses. */
+/** A socket with its undocumented handle. Only the handle can stop reading from a socket that HTTP/2 uses. */
 interface SocketWithHandle {
   readonly _handle?: { readStop?(): number } | null;
 }
@@ -46,7 +46,7 @@ export class ApnsListener {
     context.faults.onReplaced(() => this.#announceStreamLimits());
   }
 
-  /** @param port 0 picks any free port. @returns the port. */
+  /** Starts listening. @param port 0 picks any free port. @returns the port. */
   listen(host: string, port: number): Promise<number> {
     return listenOnPort(this.#server, host, port);
   }

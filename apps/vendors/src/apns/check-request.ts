@@ -9,16 +9,16 @@ export interface CheckedRequest {
   readonly deviceToken: string;
   readonly topic: string;
   readonly bodyText: string;
-  /** The authorization header. Requests with the same header share one string. */
+  /** Value of the `authorization` header. Requests with the same value share one string, to save memory. */
   readonly authorization: string;
 }
 
 export interface ReceivedRequest {
   readonly headers: IncomingHttpHeaders;
-  /** Alternating names and values, as received; a repeated header occurs twice. */
+  /** Alternating header names and values, as received. A repeated header is present twice. */
   readonly rawHeaders: readonly string[];
   readonly body: Buffer;
-  /** Length of the body that the client sent. `body` may contain only part of it. */
+  /** Size of the body that the client sent, in bytes. `body` may contain only its beginning. */
   readonly bodyBytes: number;
 }
 
@@ -38,7 +38,7 @@ const pushTypes = new Set([
 const canonicalUuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const devicePath = /^\/3\/device\/([^/?#]*)$/;
 const maximumPayloadBytes = 4096;
-/** The largest payload limit of all push types. */
+/** Payload limit of VoIP notifications, which is the largest limit of all push types. */
 export const maximumVoipPayloadBytes = 5120;
 
 /**
@@ -65,7 +65,7 @@ export function checkRequest(
   return { deviceToken, topic: headers['apns-topic'] as string, bodyText, authorization };
 }
 
-/** Returns the `apns-id` of the request if it is a canonical UUID, otherwise `undefined`. */
+/** Returns a request's `apns-id`, or `undefined` if that is not a canonical UUID. */
 export function readApnsId(headers: IncomingHttpHeaders): string | undefined {
   const id = headers['apns-id'];
   return typeof id === 'string' && canonicalUuid.test(id) ? id : undefined;
@@ -84,7 +84,7 @@ function findRepeatedHeader(
   if (rawHeaders.length === Object.keys(headers).length * 2) return undefined;
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  return refuse('DuplicateHeaders', `the header ${repeated} occurs more than once`);
+  return refuse('DuplicateHeaders', `the ${repeated} header occurs more than once`);
 }
 
 function checkHeaders(headers: IncomingHttpHeaders): Refusal | undefined {
@@ -113,7 +113,7 @@ function checkHeaders(headers: IncomingHttpHeaders): Refusal | undefined {
   }
   const collapseId = headers['apns-collapse-id'];
   if (collapseId !== undefined && (collapseId.length < 1 || collapseId.length > 64)) {
-    return refuse('BadCollapseId', 'apns-collapse-id is not of 1 to 64 bytes');
+    return refuse('BadCollapseId', 'apns-collapse-id is not 1 to 64 bytes long');
   }
   return undefined;
 }
@@ -121,8 +121,8 @@ function checkHeaders(headers: IncomingHttpHeaders): Refusal | undefined {
 function readPayload({ headers, body, bodyBytes }: ReceivedRequest): string | Refusal {
   const limit = headers['apns-push-type'] === 'voip' ? maximumVoipPayloadBytes : maximumPayloadBytes;
   if (bodyBytes > limit)
-    return refuse('PayloadTooLarge', `the payload has ${bodyBytes} bytes, more than ${limit}`);
-  // Apple has no error code for a payload that is not JSON, so an unreadable payload counts as empty.
+    return refuse('PayloadTooLarge', `the payload is ${bodyBytes} bytes, more than ${limit}`);
+  // Apple has no reason for a payload that is not JSON, so an unreadable payload counts as empty.
   if (bodyBytes === 0) return refuse('PayloadEmpty', 'there is no payload');
   if (!isUtf8(body)) return refuse('PayloadEmpty', 'the payload is not UTF-8');
   const text = body.toString('utf8');

@@ -11,7 +11,7 @@ export interface ProviderTokensOptions {
   readonly keyId: string;
   readonly publicKey: KeyObject;
   readonly clock: () => number;
-  /** Returns the minimum interval between new tokens; `undefined` disables the check. Called for each new token. */
+  /** Returns the minimum interval between new tokens, or `undefined` for no minimum. Called for each new token. */
   mintIntervalSeconds(): number | undefined;
 }
 
@@ -21,7 +21,7 @@ interface AcceptedToken {
 }
 
 /**
- * Verifies provider tokens as Apple specifies: an ES256 signature, the key's id, the team's id, and an age of at most one
+ * Verifies provider tokens as Apple specifies: the ES256 signature, the key id, the team id, and an age of at most one
  * hour.
  * https://developer.apple.com/documentation/usernotifications/establishing-a-token-based-connection-to-apns
  */
@@ -35,14 +35,14 @@ export class ProviderTokens {
     this.#options = options;
   }
 
-  /** Number of different accepted tokens. */
+  /** Number of distinct tokens that were accepted. */
   get acceptedCount(): number {
     return this.#acceptedCount;
   }
 
   /**
    * Checks an `authorization` header. If the token was accepted before, checks only its age.
-   * @returns the refusal, or the stored copy of the header, so that many requests share one string.
+   * @returns the refusal, or the stored copy of the header, which all requests with that header share.
    */
   check(authorization: string | undefined): Refusal | string {
     if (authorization === undefined)

@@ -3,7 +3,7 @@ import type { AppleReason } from '../reasons/apple-reasons.js';
 /** Refusal of a request by APNs. */
 export interface Refusal {
   readonly reason: AppleReason;
-  /** Explanation for the stand-in's log, because Apple's reason alone rarely shows what to fix. */
+  /** Explanation for the log of the stand-ins, because Apple's reason alone rarely shows what to fix. */
   readonly explanation: string;
 }
 
