@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 
 const maximumRemembered = 10_000;
 
-/** Valid access tokens, in memory only: after a restart, a sender gets 401 and requests a new token. */
+/** Valid access tokens. Kept in memory only: after a restart, senders get 401 and request a new token. */
 export class AccessTokens {
   readonly #clock: () => number;
   readonly #expiries = new LRUCache<string, number>({ max: maximumRemembered });

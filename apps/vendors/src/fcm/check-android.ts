@@ -44,7 +44,7 @@ export function checkAndroid(android: unknown): MessageProblem | undefined {
 }
 
 /**
- * Checks AndroidConfigV2, which has an intent instead of a priority. `hasAndroid` is whether the message also has an
+ * Checks AndroidConfigV2, which has an intent instead of a priority. `hasAndroid` says whether the message also has an
  * AndroidConfig. https://firebase.google.com/docs/cloud-messaging/send/v2-api
  */
 export function checkAndroidV2(android: unknown, hasAndroid: boolean): MessageProblem | undefined {

@@ -1,13 +1,11 @@
 import { isObject } from '../json-web-token.js';
 
-/** A problem with a message; `field` is the path of the invalid field. */
+/** A problem with a message. */
 export interface MessageProblem {
   readonly message: string;
+  /** Path of the invalid field. */
   readonly field: string;
-  /**
-   * Whether the problem is detected by FCM itself, not by the JSON parser in front of it. If so, the answer has an
-   * FcmError.
-   */
+  /** Whether FCM itself detects the problem, not its JSON parser. If so, the response has an FcmError. */
   readonly isFcmError: boolean;
 }
 
@@ -15,7 +13,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 export const maximumDataBytes = 4096;
 
-/** Checks that `data` has only string values, no reserved keys, and at most `maximumBytes`. */
+/** Checks that `data` has only string values and no reserved keys, and is at most `maximumBytes` in total. */
 export function checkData(data: unknown, path: string, maximumBytes: number): MessageProblem | undefined {
   if (!isSet(data)) return undefined;
   if (!isObject(data)) return wrongType(path, 'Map', data);

@@ -1,4 +1,4 @@
-/** One error of FCM HTTP v1. If `isFcmError` is set, the answer contains an FcmError in addition to the status. */
+/** One error of FCM HTTP v1. If `isFcmError` is set, the response contains an FcmError in addition to the status. */
 interface GoogleError {
   readonly httpStatus: number;
   readonly status: string;
@@ -9,7 +9,7 @@ interface GoogleError {
 const requestedEntity = 'Requested entity was not found.';
 
 /**
- * All FCM errors by the name that clients check. The first error with an HTTP status is the default error for that status.
+ * All FCM errors, by the name that clients check. The first error with an HTTP status is the default for that status.
  * https://firebase.google.com/docs/reference/fcm/rest/v1/ErrorCode and, for errors without FcmError,
  * https://cloud.google.com/apis/design/errors
  */
@@ -53,15 +53,15 @@ export interface GoogleErrorOptions {
   readonly message?: string | undefined;
   /** Path of the invalid field, such as `message.data`. */
   readonly field?: string | undefined;
-  /** Overrides whether the answer has an FcmError. */
+  /** Overrides whether the response has an FcmError. */
   readonly isFcmError?: boolean;
   /** Further entries of `details`. */
   readonly details?: readonly object[];
 }
 
 /**
- * Formats an error body as Google does. For an unknown name, formats an FcmError with status UNKNOWN, to test clients
- * against errors that they do not know.
+ * Formats an error body as Google does. For an unknown name, formats an FcmError with status UNKNOWN, so that tests can
+ * send errors that clients do not know.
  */
 export function formatGoogleError(name: string, options: GoogleErrorOptions = {}): string {
   const known: GoogleError = isGoogleErrorName(name)

@@ -4,7 +4,7 @@ interface OAuthError {
 }
 
 /**
- * All errors of Google's token endpoint. The first error with an HTTP status is the default error for that status.
+ * All errors of Google's token endpoint. The first error with an HTTP status is the default for that status.
  * RFC 6749 section 5.2 and https://developers.google.com/identity/protocols/oauth2/service-account#error-codes
  */
 export const oauthErrors = {
