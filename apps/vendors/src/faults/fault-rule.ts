@@ -1,7 +1,7 @@
 export type FaultVendor = 'fcm' | 'apns' | 'oauth' | 'webpush';
 export type AppleSystem = 'production' | 'sandbox';
 
-/** A vendor refusal that replaces the normal answer. */
+/** A vendor refusal that replaces the normal response. */
 export interface AnswerFault {
   readonly kind: 'answer';
   readonly status: number;
@@ -14,7 +14,7 @@ export interface AnswerFault {
   readonly body?: string;
   /** Raw value of the Retry-After header. */
   readonly retryAfter?: string;
-  /** APNs, status 410: when the token died, in Unix milliseconds. Default: the time of the answer. */
+  /** APNs, status 410: when the token died, in Unix milliseconds. Default: the time of the response. */
   readonly timestampMilliseconds?: number;
 }
 
@@ -24,7 +24,7 @@ interface ResetFault {
   readonly when: 'before' | 'after';
 }
 
-/** Simulates a half-open connection: sends no further answers. */
+/** Simulates a half-open connection: sends no further responses. */
 interface SilenceFault {
   readonly kind: 'silence';
 }
@@ -32,14 +32,14 @@ interface SilenceFault {
 export type FaultEffect = AnswerFault | ResetFault | SilenceFault;
 
 export interface GoawayFault {
-  /** Interval, in streams per connection. */
+  /** Number of streams on a connection between two GOAWAYs. */
   readonly every: number;
   readonly errorCode: number;
   /** Reason in the JSON of the frame's debug data; `undefined` sends no debug data. */
   readonly reason: string | undefined;
 }
 
-/** One validated fault rule. An absent selector matches every request. An absent effect changes nothing. */
+/** A valid fault rule. An absent selector matches every request. An absent effect changes nothing. */
 export interface FaultRule {
   readonly vendor: FaultVendor;
   readonly token?: string;

@@ -1,7 +1,7 @@
 import type { AppleSystem, FaultEffect, FaultRule, FaultVendor, GoawayFault } from './fault-rule.js';
 import type { FaultScript } from './parse-fault-rules.js';
 
-/** The properties of a request that select rules. */
+/** Properties of a request that rules select by. */
 export interface FaultedRequest {
   readonly vendor: FaultVendor;
   readonly token?: string;
@@ -9,7 +9,7 @@ export interface FaultedRequest {
   readonly environment?: AppleSystem;
 }
 
-/** Effect of the rules on one request: extra latency, and the fault that replaces the answer. */
+/** Effect of the rules on one request: extra latency, and the fault that replaces the response. */
 export interface Verdict {
   readonly latencyMilliseconds: number;
   readonly effect: FaultEffect | undefined;
@@ -42,7 +42,7 @@ export class Faults {
     return this.#script;
   }
 
-  /** The number of times that each rule was applied, in script order. */
+  /** How often each rule was applied, in script order. */
   get fired(): number[] {
     return this.#active.map(({ fired }) => fired);
   }
@@ -73,7 +73,7 @@ export class Faults {
 
   /**
    * Applies the rules to one request, and counts each applied rule. Rules that name the request's token come first,
-   * then all other rules, each group in script order. Latencies add up; otherwise the first rule with an effect wins.
+   * then all other rules, each group in script order. Latencies add up. Of the other effects, only the first applies.
    */
   decide(request: FaultedRequest): Verdict {
     const { vendor, token } = request;
@@ -95,7 +95,7 @@ export class Faults {
     return { latencyMilliseconds, effect };
   }
 
-  /** Returns the GOAWAY to send after stream number `streams` of a connection, or `undefined`. Counts the applied rule. */
+  /** Returns the GOAWAY to send after the given number of streams on a connection, if any. Counts the applied rule. */
   decideGoaway(environment: AppleSystem, streams: number): GoawayFault | undefined {
     for (const active of this.#general.apns) {
       const { goaway, effect, latencyMilliseconds, times } = active.rule;
@@ -111,8 +111,8 @@ export class Faults {
   }
 
   /**
-   * Returns the limits on concurrent streams of a connection: 1 before authentication and 1,000 afterwards, unless a rule
-   * overrides them.
+   * Returns a connection's limits on concurrent streams: 1 before authentication and 1,000 afterwards, unless rules
+   * override them.
    */
   streamLimits(environment: AppleSystem): { initial: number; authenticated: number } {
     const rules = this.#general.apns
@@ -125,7 +125,7 @@ export class Faults {
     return { initial: initial ?? 1, authenticated: most ?? 1000 };
   }
 
-  /** Minimum interval between new provider tokens; `undefined` disables the check. */
+  /** Minimum interval between new provider tokens; `undefined` for no minimum. */
   get mintIntervalSeconds(): number | undefined {
     return this.#general.apns.find(({ rule }) => rule.mintIntervalSeconds !== undefined)?.rule
       .mintIntervalSeconds;
@@ -152,7 +152,7 @@ function tokenKey(vendor: FaultVendor, token: string): string {
   return `${vendor}:${vendor === 'apns' ? token.toLowerCase() : token}`;
 }
 
-/** Creates a Mulberry32 random number generator, which gives the same numbers for the same seed on every machine. */
+/** Creates a Mulberry32 random number generator, which returns the same numbers for a seed on every machine. */
 function seededRandom(seed: number): () => number {
   let state = seed | 0;
   return () => {

@@ -12,7 +12,7 @@ export interface FaultScript {
   readonly seed?: number;
 }
 
-/** Problems of a fault script, one sentence each. */
+/** Error for an invalid fault script. Names up to ten problems. */
 export class FaultScriptError extends Error {
   constructor(problems: readonly string[]) {
     const shown = problems.slice(0, 10).join('; ');
@@ -40,7 +40,7 @@ const statusesByReason: Record<FaultVendor, ReadonlyMap<string, number>> = {
 
 /**
  * Parses the body of `PUT /faults`.
- * @throws FaultScriptError that names every problem with its path.
+ * @throws FaultScriptError that names the problems with their paths.
  */
 export function parseFaultScript(body: unknown): FaultScript {
   if (!isObject(body) || !Array.isArray(body.rules)) {
@@ -108,7 +108,7 @@ function findProblems(path: string, rule: WireRule): string[] {
 }
 
 /**
- * Checks that `times` counts either requests or GOAWAYs, not both. `times` cannot limit settings, which last as long as
+ * Checks that `times` counts either requests or GOAWAYs. It cannot count both, or limit settings, which last as long as
  * the rule.
  */
 function findTimesProblems(path: string, rule: WireRule, isForRequests: boolean): string[] {

@@ -5,7 +5,7 @@ const everyVendor = ['fcm', 'apns', 'oauth', 'webpush'] as const satisfies reado
 const maximumSeconds = 2 ** 31;
 const retryAfterForms = 'seconds as an integer from 0 on, or a string of 1 to 64 printable ASCII characters';
 
-/** Registry of the vendors that support each field of a rule. */
+/** Vendors that support each field of a rule. */
 const vendorsOfField = z.registry<{ readonly vendors: readonly FaultVendor[] }>();
 
 /** Schema of a fault rule in `PUT /faults`: the values of each field, and the vendors that support it. */
@@ -52,7 +52,7 @@ const wireRule = z.strictObject({
   expires_in: field(['oauth'], integer(1, 3600).optional()),
 });
 
-/** A rule whose fields are valid individually. Their combination is not checked yet. */
+/** A rule whose fields are individually valid. The combination of fields is not checked yet. */
 export type WireRule = Readonly<z.infer<typeof wireRule>>;
 
 /** All field names of a rule, each with the vendors that support it. */
@@ -64,7 +64,7 @@ export const ruleFields: Readonly<Record<string, { readonly vendors: readonly Fa
     ]),
   );
 
-/** Parses a rule. Returns the rule, or one sentence per invalid field, which starts with the field's path. */
+/** Parses a rule. Returns the rule, or a sentence per invalid field. Each sentence starts with the field's path. */
 export function readWireRule(
   path: string,
   source: unknown,
