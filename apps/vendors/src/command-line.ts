@@ -44,8 +44,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
     .option('--json', 'print one line of JSON: the URLs and the credential files', false)
     .allowExcessArguments(false)
     .hook('preAction', (_, typed) => refuseSecrets(typed))
-    // Empty, because only the flags are needed. Commander requires an action if there is a subcommand (here
-    // `completion`).
+    // Commander requires an action because of the `completion` subcommand. It is empty, because only the flags matter.
     .action(() => {});
   addCompletion(command, (script) => {
     process.stdout.write(`${script}\n`);
@@ -57,7 +56,7 @@ export function readFlags(argv: readonly string[]): CommandLineFlags {
 
 /**
  * Starts the stand-ins with these flags.
- * @throws Error with a one-sentence message for the user, for example if a port is in use.
+ * @throws Error whose message tells the user in one sentence what to fix, for example if a port is in use.
  */
 export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> {
   const { dataDir, host, portBase } = flags;
@@ -73,7 +72,7 @@ export async function startFromFlags(flags: CommandLineFlags): Promise<Vendors> 
   const log = (message: string) => {
     process.stderr.write(`${message}\n`);
   };
-  // Loaded lazily, so that `--help` stays fast.
+  // Lazy import, so that `--help` stays fast.
   const { startVendors } = await import('./start-vendors.js');
   try {
     return await startVendors({ dataDir, host, log, ...ports });

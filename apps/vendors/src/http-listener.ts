@@ -12,7 +12,7 @@ export interface HttpListenerContext {
   readonly connections: ConnectionCounts;
 }
 
-/** Google's idle timeout for connections, so that senders' connection pools behave as in production. */
+/** Idle timeout of connections. The same as Google's, so that senders' connection pools behave as in production. */
 const keepAliveMilliseconds = 240_000;
 
 /** Plain HTTP listener for FCM, Google's token endpoint, and the stand-ins' admin API. */
@@ -35,7 +35,7 @@ export class HttpListener {
     });
   }
 
-  /** @param port 0 picks any free port. @returns the port. */
+  /** Starts listening. @param port 0 picks any free port. @returns the port. */
   listen(host: string, port: number): Promise<number> {
     return listenOnPort(this.#server, host, port);
   }

@@ -1,4 +1,4 @@
-/** A decoded compact JSON Web Token, whose signature is not verified yet. */
+/** A decoded compact JSON Web Token. Its signature is not verified yet. */
 export interface DecodedToken {
   readonly header: Readonly<Record<string, unknown>>;
   readonly claims: Readonly<Record<string, unknown>>;
@@ -9,8 +9,8 @@ export interface DecodedToken {
 const base64Url = /^[A-Za-z0-9_-]+$/;
 
 /**
- * Decodes a compact JSON Web Token (RFC 7515 section 7.1 and RFC 7519 section 7.2): three parts in unpadded base64url, of
- * which the first two are JSON objects. Returns `undefined` for any other text.
+ * Decodes a compact JSON Web Token (RFC 7515 section 7.1 and RFC 7519 section 7.2): three parts in unpadded base64url,
+ * where the first two are JSON objects. Returns `undefined` for any other string.
  */
 export function decodeJsonWebToken(text: string): DecodedToken | undefined {
   const parts = text.split('.');

@@ -3,7 +3,7 @@ import type { ConnectionCounts } from './statistics.js';
 
 type ClientAddress = Pick<Socket, 'remoteAddress' | 'remotePort'>;
 
-/** Tracks and counts the open TCP connections of a TLS listener, by the client's address and port. */
+/** Open TCP connections of a TLS listener, by the client's address and port. Also counts them. */
 export class OpenSockets {
   readonly #sockets = new Map<string, Socket>();
 

@@ -17,18 +17,16 @@ export interface VendorsOptions {
   readonly dataDir: string;
   /** Bind address of all listeners. Default: 127.0.0.1. */
   readonly host?: string;
-  /** Port of the HTTP listener. For this and the next three ports, 0 (the default) picks any free port. */
+  /** Port of the HTTP listener. For this port and the next three, 0 (the default) picks any free port. */
   readonly httpPort?: number;
   readonly apnsProductionPort?: number;
   readonly apnsSandboxPort?: number;
   readonly webPushPort?: number;
-  /** Current time in milliseconds since the Unix epoch. */
+  /** Returns the current time in Unix milliseconds. */
   readonly clock?: () => number;
-  /** Returns numbers in [0, 1). Used for faults with a `rate` if the fault script has no seed. */
+  /** Returns a number in [0, 1). Used for faults with a `rate` if the fault script has no seed. */
   readonly random?: () => number;
-  /**
-   * Called for each refusal with a sentence that explains the cause, without tokens or bodies. Default: logs nothing.
-   */
+  /** Logs the cause of each refusal in a sentence without tokens or bodies. Default: logs nothing. */
   readonly log?: (message: string) => void;
 }
 
@@ -42,7 +40,7 @@ export interface Vendors {
     readonly apnsProduction: string;
     /** Replaces https://api.sandbox.push.apple.com. */
     readonly apnsSandbox: string;
-    /** URL of the push service. Any URL of the form `<this>/push/<name>` is a subscription's endpoint. */
+    /** URL of the push service. Any URL `<webPush>/push/<name>` is the endpoint of a subscription. */
     readonly webPush: string;
   };
   readonly credentials: {
@@ -53,7 +51,9 @@ export interface Vendors {
     readonly apnsKeyFile: string;
     readonly apnsKeyId: string;
     readonly apnsTeamId: string;
-    /** Path of the CA certificate (PEM) that a sender must trust to reach the stand-ins for APNs and the push service. */
+    /**
+     * Path of the CA certificate (PEM) that a sender must trust to reach the stand-ins for APNs and the push service.
+     */
     readonly caFile: string;
   };
   /** Stops listening and drops every connection. The data directory stays. */
@@ -69,8 +69,8 @@ interface Listeners {
 
 /**
  * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials
- * in the data directory; later starts reuse them. On failure, stops everything that it started.
- * @throws the listener's error, with `code` EADDRINUSE if a port is in use.
+ * in the data directory; later starts reuse them. If one listener fails, closes all others.
+ * @throws the listener's error. If a port is in use, the error has the code EADDRINUSE.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {
   const { host = '127.0.0.1', httpPort = 0, apnsProductionPort = 0, apnsSandboxPort = 0 } = options;
@@ -157,7 +157,7 @@ interface Counted extends ReturnType<typeof newCounts> {
   readonly faults: Faults;
 }
 
-/** Returns the answer of `/stats`. */
+/** Returns the content of `/stats`. */
 function describe({
   connections,
   counts,

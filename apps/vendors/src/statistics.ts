@@ -1,4 +1,4 @@
-/** Connection counts of one listener since it started. */
+/** Counts of one listener's connections since the start. */
 export class ConnectionCounts {
   opened = 0;
   open = 0;
@@ -8,7 +8,7 @@ export class ConnectionCounts {
   }
 }
 
-/** Request counts of one vendor since it started. */
+/** Counts of one vendor's requests since the start, by outcome. */
 export class RequestCounts {
   requests = 0;
   /** Count per outcome: `200`, `410 Unregistered`, `reset before`, `no answer`, `goaway`. */

@@ -28,7 +28,7 @@ const routes: Readonly<Record<string, Readonly<Record<string, Route>>>> = {
   '/stats': { GET: showStatistics },
 };
 
-/** Handles an admin request. @returns `false`, without sending an answer, if the path is not an admin path. */
+/** Handles an admin request. @returns `false`, without sending a response, if the path is not an admin path. */
 export function handleAdminRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -72,7 +72,7 @@ function showDeliveries(request: IncomingMessage, response: ServerResponse, cont
 }
 
 /**
- * Yields the answer in chunks of about 64 Ki characters, because a single string could exceed the maximum string
+ * Yields the response in chunks of about 64 Ki characters, because a single string could exceed the maximum string
  * length.
  */
 function* formatPages(deliveries: readonly TakenNotification[]): Generator<string> {

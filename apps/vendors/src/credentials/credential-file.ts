@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { link, open, rename, rm } from 'node:fs/promises';
 
-/** Writes a file of mode 0600 atomically. Replaces an existing file. */
+/** Writes a file atomically with mode 0600. Replaces an existing file. */
 export async function replaceCredentialFile(path: string, content: string): Promise<void> {
   const temporary = await writeTemporary(path, content);
   await rename(temporary, path);
 }
 
 /**
- * Writes a file of mode 0600 atomically, unless the file exists.
- * @returns whether it wrote the file; `false` if a file already existed, which is left unchanged.
+ * Writes a file atomically with mode 0600, unless the file exists.
+ * @returns whether the file was written. An existing file is left unchanged.
  */
 export async function createCredentialFile(path: string, content: string): Promise<boolean> {
   const temporary = await writeTemporary(path, content);

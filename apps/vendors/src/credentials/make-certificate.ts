@@ -24,14 +24,15 @@ export interface TlsIdentity {
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 
-// Fixed dates, because clients check them against the real clock, but the stand-ins' clock may be set to any time. RFC
-// 5280 section 4.1.2.5 reserves this end date for "no well-defined expiration date".
+// Fixed dates: clients check them against the real clock, but the stand-ins' clock may be set to any time. RFC 5280
+// section 4.1.2.5 reserves this end date for "no well-defined expiration date".
 const notBefore = new Date('2025-01-01T00:00:00Z');
 const notAfter = new Date('9999-12-31T23:59:59Z');
 
 /**
- * Creates a certificate authority and a server certificate signed by it. Discards the authority's private key.
- * @param hosts DNS names and IP addresses of the certificate.
+ * Creates a certificate authority, and a server certificate that the authority signs. Discards the authority's private
+ * key.
+ * @param hosts DNS names and IP addresses that the certificate covers.
  */
 export async function makeTlsIdentity(hosts: readonly string[]): Promise<TlsIdentity> {
   const authorityKeys = await generateKeys();
@@ -85,7 +86,7 @@ async function generateKeys(): Promise<webcrypto.CryptoKeyPair> {
   return webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
 }
 
-/** Returns 16 random bytes in hexadecimal that DER can encode as a positive integer without padding or leading zero. */
+/** Returns 16 random bytes in hexadecimal, which DER encodes as a positive integer without padding. */
 function randomSerialNumber(): string {
   const bytes = randomBytes(16);
   bytes[0] = ((bytes[0] ?? 0) & 0x3f) | 0x40;

@@ -14,7 +14,7 @@ import { fileExists, makePrivateFolder, readPrivateFile } from '@waxwing/service
 import { createCredentialFile, replaceCredentialFile } from './credential-file.js';
 import { makeTlsIdentity, type TlsIdentity } from './make-certificate.js';
 
-/** The vendors' data about each credential: the issued ids, and the public keys that verify clients. */
+/** The vendors' side of the credentials: the issued ids, and the public keys that verify clients. */
 export interface VendorCredentials {
   readonly fcm: {
     readonly projectId: string;
@@ -34,7 +34,7 @@ export interface CredentialFiles {
 }
 
 /**
- * Content of the master file. All other files are derived from it, so a crash between two writes leaves nothing
+ * Content of the master file. All other files are derived from it, so a crash between two writes cannot make them
  * inconsistent.
  */
 interface StoredIdentity {
@@ -77,8 +77,8 @@ export class CredentialStore {
   }
 
   /**
-   * Opens the credentials of a data directory. Creates the directory (mode 0700) and the credentials if they are missing.
-   * If the certificate does not cover `host`, renews only the certificate.
+   * Opens the credentials in a data directory. Creates the directory (mode 0700) and the credentials if they are
+   * missing. If the certificate does not cover `host`, renews only the TLS identity.
    * @throws Error if the stored credentials cannot be read.
    */
   static async open(dataDir: string, host: string): Promise<CredentialStore> {
@@ -97,8 +97,8 @@ export class CredentialStore {
   }
 
   /**
-   * Writes the credential files (mode 0600) that an operator gives to a sender. `tokenUri` is the URL at which the sender
-   * gets access tokens.
+   * Writes the credential files (mode 0600) that an operator gives to a sender. `tokenUri` is the URL of the token
+   * endpoint.
    */
   async writeOperatorFiles(tokenUri: string): Promise<CredentialFiles> {
     const { fcm, apns, tls } = this.#identity;

@@ -6,14 +6,14 @@ import type { AppleSystem } from '../faults/fault-rule.js';
 export interface TakenNotification {
   readonly vendor: 'fcm' | 'apns' | 'webpush';
   /**
-   * The target. FCM: the registration token, topic, condition or fid. APNs: the device token as written in the path. Web
-   * Push: the endpoint's URL.
+   * The target. FCM: the registration token, topic, condition or fid. APNs: the device token as in the path. Web Push:
+   * the endpoint's URL.
    */
   readonly token: string;
   /** APNs environment; absent for other vendors. */
   readonly environment?: AppleSystem;
   readonly headers: Http1Headers | Http2Headers;
-  /** The request's body as received, as JSON text with unrounded numbers. For Web Push, the base64 as a JSON string. */
+  /** Request body as JSON, exactly as received. For Web Push, the base64-encoded body as a JSON string. */
   readonly bodyText: string;
   readonly receivedAtMilliseconds: number;
 }
@@ -22,8 +22,8 @@ const maximumDeliveries = 200_000;
 const maximumBodyCharacters = 256 * 1024 * 1024;
 
 /**
- * Log of the newest deliveries, in order of arrival. Evicts the oldest deliveries once there are more than 200,000
- * deliveries or 256 Mi characters of bodies.
+ * Log of the newest deliveries, in order of arrival. Evicts the oldest when there are more than 200,000 deliveries, or
+ * more than 256 Mi characters of bodies.
  */
 export class DeliveryLog {
   #deliveries: (TakenNotification | undefined)[] = [];
@@ -35,7 +35,7 @@ export class DeliveryLog {
     return this.#deliveries.length - this.#first;
   }
 
-  /** Number of evicted deliveries. Deliveries that {@link clear} removed do not count. */
+  /** Number of evicted deliveries, without those that {@link clear} removed. */
   get forgotten(): number {
     return this.#forgotten;
   }
@@ -74,7 +74,7 @@ export class DeliveryLog {
   }
 }
 
-/** Formats one delivery as JSON text. Inserts the body as received: parsing it would round integers above 2^53. */
+/** Serializes one delivery as JSON. Inserts the body as received, because parsing would round integers above 2^53. */
 export function formatDelivery(delivery: TakenNotification): string {
   const { vendor, token, environment, headers, bodyText, receivedAtMilliseconds } = delivery;
   const before = JSON.stringify({ vendor, token, environment, headers }).slice(0, -1);

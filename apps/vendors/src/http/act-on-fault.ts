@@ -3,13 +3,13 @@ import type { AnswerFault } from '../faults/fault-rule.js';
 import type { Verdict } from '../faults/faults.js';
 import type { RequestCounts } from '../statistics.js';
 
-/** A valid request to an HTTP/1.1 endpoint, with the endpoint's callbacks. */
+/** A valid request to an HTTP/1.1 endpoint, and the endpoint's callbacks. */
 export interface FaultableExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly counts: RequestCounts;
   readonly verdict: Verdict;
-  /** Processes the request without answering it. */
+  /** Processes the request without sending a response. */
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
@@ -18,8 +18,8 @@ export interface FaultableExchange {
 }
 
 /**
- * Applies the scripted faults to a request: processes or drops the request, then answers, refuses, resets the connection,
- * or stays silent.
+ * Handles a request according to the scripted faults: processes or drops the request, then accepts or refuses it,
+ * resets the connection, or stays silent.
  */
 export function actOnFault(exchange: FaultableExchange): void {
   const { request, response, counts, verdict } = exchange;

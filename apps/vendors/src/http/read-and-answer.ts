@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Reads a whole request body and calls `done` with it, or with `undefined` if it is longer than `limitBytes`. */
+/** Reads a request body and passes it to `done`. Passes `undefined` if the body is longer than `limitBytes`. */
 export function readRequestBody(
   request: IncomingMessage,
   limitBytes: number,

@@ -24,16 +24,16 @@ interface Refusal {
   readonly problem: string;
 }
 
-/** Path of a subscription. The last segment can be any name. A UnifiedPush endpoint may have a query. */
+/** Path of a subscription. The last segment can be any name. The path may have a query, as in UnifiedPush. */
 const subscriptionPath = /^\/push\/[\w.~-]{1,200}(?:\?[\w.~=&-]{1,200})?$/;
 const maximumBodyBytes = 4096;
 const urgencies: ReadonlySet<unknown> = new Set([undefined, 'very-low', 'low', 'normal', 'high']);
 const topicForm = /^[\w-]{1,32}$/;
-/** Salt, record size, key length and key (https://www.rfc-editor.org/rfc/rfc8188#section-2.1). */
+/** Size of salt, record size, key length and key (https://www.rfc-editor.org/rfc/rfc8188#section-2.1). */
 const contentHeaderBytes = 86;
 
 /**
- * Handles a push message sent to a subscription, as a push service would. Does not decrypt the body.
+ * Handles a push message to a subscription as a push service would. Does not decrypt the body.
  * https://www.rfc-editor.org/rfc/rfc8030#section-5
  */
 export function handlePushRequest(
@@ -93,7 +93,7 @@ function checkRequest(
     return { reason: 'Forbidden', problem: 'the subscription is bound to another VAPID key' };
   }
   if (body === undefined) {
-    return { reason: 'PayloadTooLarge', problem: `the body has more than ${maximumBodyBytes} bytes` };
+    return { reason: 'PayloadTooLarge', problem: `the body is more than ${maximumBodyBytes} bytes` };
   }
   if (headers['content-encoding'] !== 'aes128gcm' || body.length <= contentHeaderBytes) {
     return { reason: 'UnsupportedEncoding', problem: 'the body must be aes128gcm' };

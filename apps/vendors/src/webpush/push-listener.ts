@@ -32,7 +32,7 @@ export class PushListener {
     });
   }
 
-  /** @param port 0 picks any free port. @returns the port. */
+  /** Starts listening. @param port 0 picks any free port. @returns the port. */
   listen(host: string, port: number): Promise<number> {
     return listenOnPort(this.#server, host, port);
   }

@@ -6,7 +6,9 @@ const maximumSubscriptions = 200_000;
 export class Subscriptions {
   readonly #keys = new LRUCache<string, string>({ max: maximumSubscriptions });
 
-  /** Whether the subscription at a path is bound to this VAPID key (base64url). Binds an unbound subscription to it. */
+  /**
+   * Binds an unbound subscription to a VAPID key (base64url). Returns whether the subscription is bound to that key.
+   */
   isBoundTo(path: string, publicKey: string): boolean {
     const bound = this.#keys.get(path);
     if (bound === undefined) this.#keys.set(path, publicKey);

@@ -13,7 +13,7 @@ const uncompressedPointBytes = 65;
 
 /**
  * Verifies the `Authorization` header of a push request (https://www.rfc-editor.org/rfc/rfc8292).
- * @returns the application server's public key in base64url, or a sentence that says what is wrong.
+ * @returns the application server's public key in base64url, or a sentence that explains the problem.
  */
 export function verifyVapid(
   header: string | undefined,
