@@ -26,12 +26,12 @@ const sockets: Socket[] = [];
 let connection: ApnsConnection | undefined;
 let events: string[] = [];
 
-/** Node's internal API, the only way to make a peer stop reading. */
+/** Node's internal handle of a socket. Only the handle can make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** A minimal peer without TLS, because the tests cover only the connection's own behavior. */
+// Starts a minimal peer without TLS, because the tests cover only the behavior of the connection.
 beforeEach(async () => {
   sessions = [];
   events = [];
@@ -83,7 +83,7 @@ function send(
 }
 
 describe('a connection to APNs', () => {
-  it('accepts one request until it is proven, then as many as the peer allows', async () => {
+  it('accepts one request until APNs has answered, then as many as the peer allows', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -103,13 +103,13 @@ describe('a connection to APNs', () => {
     await Promise.all(others);
   });
 
-  it('is pinged after a long idle time, and survives if the peer acknowledges', async () => {
+  it('is pinged after a long idle time, and stays open if the peer acknowledges the ping', async () => {
     const over = await connect();
     expect(events).toEqual([]);
     const toldBefore = timesRoomWasTold;
     time.now += pingAfter + 1;
     await until(() => events.includes('pinged'));
-    // `onRoom` is called when the ping has been acknowledged.
+    // The connection calls `onRoom` when the peer has acknowledged the ping.
     await until(() => timesRoomWasTold > toldBefore);
     expect(over.room).toBe(1);
     time.now += timings.pingTimeoutMilliseconds + 1;
@@ -119,7 +119,7 @@ describe('a connection to APNs', () => {
     expect(events).not.toContain('closed');
   });
 
-  it('is dropped if it does not acknowledge a ping', async () => {
+  it('is closed if the peer does not acknowledge a ping', async () => {
     await connect();
     // The socket stays open, but the peer no longer reads it.
     for (const { socket } of sessions) (socket as unknown as SocketWithHandle)._handle.readStop();
@@ -140,11 +140,11 @@ describe('a connection to APNs', () => {
     expect(await ending).toEqual({ kind: 'unanswered', why: 'TIMED_OUT' });
     await until(() => events.includes('pinged'));
     await until(() => over.room === 1);
-    // The relay cancels the stream, so that the peer does not do useless work.
+    // The relay cancels the stream, so that the peer does no useless work.
     await until(() => given.includes(constants.NGHTTP2_CANCEL));
   });
 
-  it('keeps unique values out of the header table', async () => {
+  it('keeps unique header values out of the HPACK table', async () => {
     let headers: IncomingHttpHeaders = {};
     peer.on('stream', (stream, received) => {
       headers = received;
@@ -175,9 +175,9 @@ describe('a connection to APNs', () => {
 
   it.each([
     ['the end of the connection', () => sockets.at(-1)?.end()],
-    ['the death of the connection', () => sockets.at(-1)?.destroy()],
+    ['a destroyed connection', () => sockets.at(-1)?.destroy()],
     ['a reset connection', () => sockets.at(-1)?.resetAndDestroy()],
-  ])('treats a refusal that was cut off by %s as no answer', async (_name, cut) => {
+  ])('treats a refusal that is cut off by %s as no response', async (_name, cut) => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 410 });
       stream.write('{"reason":"Unreg');
@@ -187,7 +187,7 @@ describe('a connection to APNs', () => {
     expect(await send(await connect())).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });
 
-  it('reports its requests in flight as broken off when the peer vanishes', async () => {
+  it('reports requests in flight as broken off when the peer closes the connection', async () => {
     peer.on('stream', () => sessions[0]?.destroy());
     const over = await connect();
     expect(await send(over)).toMatchObject({ kind: 'unanswered', why: 'BROKEN_OFF' });
@@ -198,7 +198,7 @@ describe('a connection to APNs', () => {
   it.each([
     ['no error', constants.NGHTTP2_NO_ERROR],
     ['an error', constants.NGHTTP2_ENHANCE_YOUR_CALM],
-  ])('waits after a GOAWAY with %s for the streams that the peer may still answer', async (_name, code) => {
+  ])('waits for streams that the peer may still answer after a GOAWAY with %s', async (_name, code) => {
     const streams: ServerHttp2Stream[] = [];
     peer.on('stream', (stream) => {
       if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
@@ -225,7 +225,7 @@ describe('a connection to APNs', () => {
     ]);
   });
 
-  it('reports unanswered streams as broken off if the peer closes after a GOAWAY with an error', async () => {
+  it('reports streams as broken off if the peer closes the connection after a GOAWAY with an error', async () => {
     peer.on('stream', (stream) => {
       if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
       else stream.session?.goaway(constants.NGHTTP2_INTERNAL_ERROR, stream.id);
@@ -242,12 +242,12 @@ describe('a connection to APNs', () => {
 
 describe('a connection to APNs that the peer closes', () => {
   const closings: [string, () => void][] = [
-    ['ends', () => sockets.at(-1)?.end()],
-    ['dies', () => sockets.at(-1)?.destroy()],
-    ['is reset', () => sockets.at(-1)?.resetAndDestroy()],
+    ['ended', () => sockets.at(-1)?.end()],
+    ['destroyed', () => sockets.at(-1)?.destroy()],
+    ['reset', () => sockets.at(-1)?.resetAndDestroy()],
   ];
 
-  /** An idle connection that has already delivered once. The peer passes each later stream to `handle`. */
+  /** Returns an idle connection that has delivered once. The peer passes each later stream to `handle`. */
   async function idleConnection(handle: (stream: ServerHttp2Stream) => void): Promise<ApnsConnection> {
     peer.on('stream', (stream) => {
       if (stream.id === 1) stream.respond({ ':status': 200 }, { endStream: true });
@@ -259,26 +259,29 @@ describe('a connection to APNs that the peer closes', () => {
     return over;
   }
 
-  it.each(closings)('has processed nothing if it %s when it is used again', async (_name, close) => {
+  it.each(closings)('reports requests as not processed if it was idle and is %s', async (_name, close) => {
     const over = await idleConnection(close);
     const endings = await Promise.all([send(over), send(over), send(over)]);
     expect(endings).toEqual(Array(3).fill({ kind: 'not-processed', because: 'connection-ended' }));
   });
 
-  it.each(closings)('may have processed the rest if it %s while it is answering', async (_name, close) => {
-    const over = await idleConnection((stream) => {
-      // The relay acknowledges the ping after it has received this answer.
-      if (stream.id === 5) {
-        stream.respond({ ':status': 200 }, { endStream: true });
-        stream.session?.ping(close);
-      }
-    });
-    const [first, second] = [send(over), send(over)];
-    expect(await second).toMatchObject({ kind: 'answered' });
-    expect(await first).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
-  });
+  it.each(closings)(
+    'reports requests as broken off if it is %s between two responses',
+    async (_name, close) => {
+      const over = await idleConnection((stream) => {
+        // The relay acknowledges the ping after it has received this response.
+        if (stream.id === 5) {
+          stream.respond({ ':status': 200 }, { endStream: true });
+          stream.session?.ping(close);
+        }
+      });
+      const [first, second] = [send(over), send(over)];
+      expect(await second).toMatchObject({ kind: 'answered' });
+      expect(await first).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
+    },
+  );
 
-  it('may have processed a stream that the peer resets individually', async () => {
+  it('reports a single stream that the peer resets as broken off', async () => {
     const over = await idleConnection((stream) => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
     expect(await send(over)).toEqual({ kind: 'unanswered', why: 'BROKEN_OFF' });
   });

@@ -26,17 +26,17 @@ let peer: Http2Server;
 let sessions: ServerHttp2Session[] = [];
 let pool: ApnsPool;
 
-/** Node's internal API, the only way to make a peer stop reading. */
+/** Node's internal handle of a socket. Only the handle can make a peer stop reading. */
 interface SocketWithHandle {
   readonly _handle: { readStop(): void };
 }
 
-/** Base class of both sides' sessions, which Node does not export. */
+/** Returns the base class of client and server sessions, which Node does not export. */
 function http2SessionOf(session: ServerHttp2Session | undefined): Http2Session {
   return Object.getPrototypeOf(Object.getPrototypeOf(session));
 }
 
-/** Starts a minimal peer without TLS that allows this many concurrent streams, and a pool that connects to it. */
+/** Starts a minimal peer without TLS, which allows this many concurrent streams, and a pool that connects to it. */
 async function listen(maxConcurrentStreams: number, more: Partial<ApnsTimings> = {}): Promise<void> {
   peer = createServer({ settings: { maxConcurrentStreams } });
   peer.on('session', (session) => {
@@ -79,7 +79,7 @@ function sendMany(count: number): Promise<ApnsResult[]> {
 }
 
 describe('the connections to APNs', () => {
-  it('affect only requests in flight when they break while requests are queued', async () => {
+  it('fail only the requests in flight, not the queued requests, when they break', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -93,7 +93,7 @@ describe('the connections to APNs', () => {
     expect(new Set(reasons)).toEqual(new Set(['BROKEN_OFF']));
   });
 
-  it('are replaced at once if the peer closes them when they are used again', async () => {
+  it('are replaced immediately if the peer closes them on their next use', async () => {
     let streams = 0;
     const sockets: Socket[] = [];
     peer.on('connection', (socket: Socket) => void sockets.push(socket));
@@ -107,7 +107,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('get no requests between being dropped and ending if they do not acknowledge a ping', async () => {
+  it('get no further requests once the pool has dropped them for an unacknowledged ping', async () => {
     // 100 streams are enough for all requests, so requests that wait for the second connection must not open a third.
     await close();
     await listen(100);
@@ -125,7 +125,7 @@ describe('the connections to APNs', () => {
       answers.push(send());
       return answers.length >= 20;
     });
-    // Requests sent before the drop were in flight on that connection. Later requests used a new connection.
+    // Requests sent before the drop were in flight on the first connection. Later requests used a new connection.
     const kinds = (await Promise.all(answers)).map(({ kind }) => kind);
     expect(kinds).toContain('answered');
     expect(kinds.indexOf('answered')).toBeGreaterThan(kinds.lastIndexOf('unanswered'));
@@ -139,7 +139,7 @@ describe('the connections to APNs', () => {
     expect(text()).toContain('cannot be reached: it does not answer');
   });
 
-  it('are not reopened endlessly if they break before their first answer', async () => {
+  it('are not reopened endlessly if they break before their first response', async () => {
     peer.on('stream', (stream) => stream.session?.destroy());
     const reasons = (await sendMany(20)).map((result) => result.kind === 'unanswered' && result.why);
     expect(reasons.filter((why) => why === 'NOT_CONNECTED').length).toBeGreaterThan(10);
@@ -151,7 +151,7 @@ describe('the connections to APNs', () => {
     expect(await send()).toMatchObject({ kind: 'answered' });
   });
 
-  it('are not tried endlessly if they keep refusing a stream', async () => {
+  it('resend a request only three times if APNs keeps refusing its stream', async () => {
     let streams = 0;
     peer.on('stream', (stream) => {
       streams += 1;
@@ -163,7 +163,7 @@ describe('the connections to APNs', () => {
     expect(streams).toBe(5);
   });
 
-  it('stay within the maximum, and the next one is opened only when the last has proven itself', async () => {
+  it('never exceed the maximum, and open one at a time', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -172,7 +172,7 @@ describe('the connections to APNs', () => {
     await until(() => answers.length === 1);
     expect(pool.connections).toBe(1);
     answers.shift()?.();
-    // The first connection has two requests, which is its limit, and the second has one.
+    // The first connection has two requests in flight, which is its limit, and the second has one.
     await until(() => answers.length === 3);
     expect(pool.connections).toBe(2);
     await until(() => {
@@ -183,7 +183,7 @@ describe('the connections to APNs', () => {
     expect(sessions).toHaveLength(2);
   });
 
-  it('finish their requests in flight and accept no others while they are being closed', async () => {
+  it('finish their requests in flight and accept no others during shutdown', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -198,7 +198,7 @@ describe('the connections to APNs', () => {
     await until(() => pool.connections === 0);
   });
 
-  it('queue at most a bounded number of requests, for at most a bounded time', async () => {
+  it('queue a bounded number of requests, for a bounded time', async () => {
     const answers: (() => void)[] = [];
     peer.on('stream', (stream) =>
       answers.push(() => stream.respond({ ':status': 200 }, { endStream: true })),
@@ -217,7 +217,7 @@ describe('the connections to APNs', () => {
     expect(answers).toHaveLength(1);
   });
 
-  it('are closed when APNs requests it, even if APNs never closes them', async () => {
+  it('are closed after a Shutdown response, even if APNs never closes them', async () => {
     peer.on('stream', (stream) => {
       stream.respond({ ':status': 503 });
       stream.end(JSON.stringify({ reason: 'Shutdown' }), () => {

@@ -8,7 +8,7 @@ export const target = {
   iosAppId: 'org.example.App',
   apnsEnvironment: 'sandbox',
 } as const;
-/** A notification as it appears in a request. */
+/** A notification for APNs, as the relay reads it from a request. */
 export const notification = {
   serverId: '',
   realmId: realmId(1),
