@@ -54,7 +54,7 @@ function writeApps(): string {
 }
 
 describe('waxwing-relay apps', () => {
-  it('shows held-back apps, for people and for machines', async () => {
+  it('shows open circuit breakers as text and as JSON', async () => {
     await runRelayCommand(['db', 'migrate'], { environment });
     environment.RELAY_APPS_FILE = writeApps();
     expect(await runRelayCommand(['apps', 'status'], { environment })).toMatchObject({
@@ -81,7 +81,7 @@ describe('waxwing-relay apps', () => {
     });
   });
 
-  it('shows the held-back apps that have a text, up to the requested number', async () => {
+  it('filters circuit breakers by text and limits their number', async () => {
     environment.RELAY_APPS_FILE = writeApps();
     await openBreakers();
     const shown = async (...argv: readonly string[]) => {
@@ -107,18 +107,21 @@ describe('waxwing-relay apps', () => {
       async () => write('apps.json', JSON.stringify({ fcm: [{ service_account_file: 'no.json' }] })),
       'no.json',
     ],
-  ])('status gives no all-clear while the apps file %s', async (_, makeFile, sentence) => {
-    await runRelayCommand(['db', 'migrate'], { environment });
-    const file = await makeFile();
-    const given = file === undefined ? environment : { ...environment, RELAY_APPS_FILE: file };
-    const { status, stdout, stderr } = await runRelayCommand(['apps', 'status'], { environment: given });
-    expect([status, stdout]).toEqual([1, 'The database records no open circuit breaker.']);
-    expect(stderr).toContain(sentence);
-    const json = await runRelayCommand(['apps', 'status', '--json'], { environment: given });
-    expect(JSON.parse(json.stdout)).toEqual({ apps: [], unchecked: expect.stringContaining(sentence) });
-  });
+  ])(
+    'status fails if the apps file %s, even if no circuit breaker is open',
+    async (_, makeFile, sentence) => {
+      await runRelayCommand(['db', 'migrate'], { environment });
+      const file = await makeFile();
+      const given = file === undefined ? environment : { ...environment, RELAY_APPS_FILE: file };
+      const { status, stdout, stderr } = await runRelayCommand(['apps', 'status'], { environment: given });
+      expect([status, stdout]).toEqual([1, 'The database records no open circuit breaker.']);
+      expect(stderr).toContain(sentence);
+      const json = await runRelayCommand(['apps', 'status', '--json'], { environment: given });
+      expect(JSON.parse(json.stdout)).toEqual({ apps: [], unchecked: expect.stringContaining(sentence) });
+    },
+  );
 
-  it('confirms deletions only after asking, and only frozen ones', async () => {
+  it('confirms only frozen deletions, and only after consent', async () => {
     await openBreakers();
     const argv = ['apps', 'confirm-deletions', app];
     expect(await runRelayCommand(argv, { environment, answer: false })).toMatchObject({

@@ -13,8 +13,8 @@ function scopesOf(realmUuid: string, serverId = 'x') {
   return shares.scopesOf({ realmUuid, serverId } as EncryptedNotification);
 }
 
-describe('the shares of an app', () => {
-  it('are those of realm, server and app, each excluding the largest contributor', () => {
+describe('the shares of dead tokens of an app', () => {
+  it('exist for the realm, the server and the app, each with the cause of a dead token', () => {
     const scopes = scopesOf('1');
     expect(scopes.map(({ app, scope, cause, key }) => [app, scope, cause, key])).toEqual([
       ['app', 'realm 1', undefined, 'app realm 1'],
@@ -28,7 +28,7 @@ describe('the shares of an app', () => {
     expect([shares.find('realm 2'), shares.find('server y')]).toEqual([undefined, undefined]);
   });
 
-  it('are one scope per server for all its realms, and one for the app with all its servers', () => {
+  it('are common to all realms of a server, and to all servers of the app', () => {
     const [one, another, elsewhere] = [scopesOf('1'), scopesOf('2'), scopesOf('3', 'y')].map((scopes) =>
       scopes.map(({ share }) => share),
     );
@@ -38,7 +38,7 @@ describe('the shares of an app', () => {
     expect([elsewhere?.[1] === one?.[1], elsewhere?.[2] === one?.[2]]).toEqual([false, true]);
   });
 
-  it('are frozen from the start if their scope is', () => {
+  it('start frozen if their scope is frozen', () => {
     frozen.add('app server x');
     expect(scopesOf('1').map(({ share }) => share.isFrozen)).toEqual([false, true, false]);
     frozen.clear();
@@ -46,7 +46,7 @@ describe('the shares of an app', () => {
     expect(scopesOf('2').map(({ share }) => share.isFrozen)).toEqual([true, false, true]);
   });
 
-  it('are kept for the ten thousand most recent realms, and for all servers', () => {
+  it('are kept for the 10,000 most recently used realms, and for all servers', () => {
     const [busy, server, app] = scopesOf('busy').map(({ share }) => share);
     for (let realm = 1; realm <= 10_000; realm += 1) {
       if (realm === 5000) scopesOf('busy');

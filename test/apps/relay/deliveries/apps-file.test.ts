@@ -66,7 +66,7 @@ async function problemsOf(apps: unknown): Promise<readonly string[]> {
 }
 
 describe('the apps file', () => {
-  it('chooses the Firebase project by realm, then by server, then the default', async () => {
+  it('selects the Firebase project by realm, then by server, then the default', async () => {
     const apps = await read({
       fcm: [
         { service_account_file: 'one.json' },
@@ -81,14 +81,14 @@ describe('the apps file', () => {
     expect(findApnsApp(apps, 'org.example.App')).toBeUndefined();
   });
 
-  it('chooses the team by bundle id, a named one before the catch-all', async () => {
+  it('selects the APNs key by bundle id, with "*" as the fallback', async () => {
     const apps = await read({ apns: [{ ...apnsEntry, topics: '*', key_id: 'REST123456' }, apnsEntry] });
     expect(findApnsApp(apps, 'org.example.App')?.keyId).toBe('KEY1234567');
     expect(findApnsApp(apps, 'org.example.Other')?.keyId).toBe('REST123456');
     expect(chooseApp(apps.fcm, serverId, realmUuid)).toBeUndefined();
   });
 
-  it('may list Web Push apps alone, chosen by realm, by server, and by default', async () => {
+  it('may list only Web Push apps, which are selected by realm, by server, or as the default', async () => {
     const id = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
     const other = '11111111-2222-4333-8444-555555555555';
     const { webpush } = await read({
@@ -111,7 +111,7 @@ describe('the apps file', () => {
     expect(other).not.toBe(first);
   });
 
-  it('reports every problem at once, with the file and the remedy', async () => {
+  it('reports all problems together, each with the file and the remedy', async () => {
     write('open.p8', 'x', 0o644);
     write('empty.json', '{}');
     const problems = await problemsOf({
@@ -128,7 +128,7 @@ describe('the apps file', () => {
     expect(problems[3]).toContain("is an RSA key of 2048 bits, and Apple's are EC keys of P-256");
   });
 
-  it('may be missing if the setting is unset', async () => {
+  it('must exist if RELAY_APPS_FILE is set', async () => {
     const path = join(dir, 'nowhere.json');
     await expect(readAppsFile(path)).rejects.toThrow(
       `The apps file ${path} does not exist: create it, or unset RELAY_APPS_FILE to deliver nothing.`,
@@ -220,30 +220,30 @@ describe('the apps file', () => {
       { webpush: [webPushEntry, { ...webPushEntry, realms: ['9aa61d0b-8ce5-488d-8e9e-fedc346e6836'] }] },
       'claims the Web Push name web more than once',
     ],
-  ])('%j is refused: %s', async (apps, problem) => {
+  ])('rejects %j: %s', async (apps, problem) => {
     expect((await problemsOf(apps)).join('\n')).toContain(problem);
   });
 
-  it('must be accessible to its owner only', async () => {
+  it('must be accessible only to its owner', async () => {
     const file = write('apps-open.json', '{}', 0o644);
     await expect(readAppsFile(file)).rejects.toThrow(`chmod 600 ${file}`);
   });
 });
 
-describe('the settings of deliveries', () => {
+describe('the delivery settings', () => {
   it.each([
     [{ RELAY_FCM_BASE_URL: 'http://127.0.0.1:1' }, 'RELAY_FCM_BASE_URL is set but RELAY_APPS_FILE is not'],
     [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan, https://a' }, 'HOSTS has "https://a", which is not a host'],
     [{ RELAY_WEB_PUSH_PRIVATE_HOSTS: 'push.lan:99999' }, 'HOSTS has "push.lan:99999", which is not a host'],
     [{ RELAY_APNS_CA_FILE: 'ca.pem' }, 'RELAY_APNS_CA_FILE is set but RELAY_APPS_FILE is not'],
     [{ RELAY_APPS_FILE: 'a', RELAY_APNS_SANDBOX_URL: 'http://127.0.0.1' }, 'APNs requires TLS'],
-  ])('are refused as incomplete: %j', (environment, problem) => {
+  ])('are rejected if they are incomplete or invalid: %j', (environment, problem) => {
     const reader = new EnvironmentReader(environment, 'RELAY_');
     readDeliveriesEnvironment(reader);
     expect(() => reader.finish()).toThrow(problem);
   });
 
-  it('deliver nothing if they are missing, and default to the real vendors', () => {
+  it('default to the real vendors, without apps', () => {
     const reader = new EnvironmentReader({}, 'RELAY_');
     expect(readDeliveriesEnvironment(reader)).toMatchObject({
       apps: { kind: 'not-configured' },
@@ -254,8 +254,8 @@ describe('the settings of deliveries', () => {
   });
 });
 
-describe('an APNs device whose app the relay does not serve', () => {
-  it('is rejected as a fault of the configuration, and kept', async () => {
+describe('a notification for an iOS app that the relay does not serve', () => {
+  it('is rejected as a configuration fault, and its device is kept', async () => {
     const relay = await startDeliveriesUnderTest({
       apps: (vendors) => {
         const [apns] = appsFor(vendors).apns;

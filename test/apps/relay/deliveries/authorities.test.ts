@@ -20,14 +20,14 @@ async function read(text: string): Promise<string> {
   return readAuthorities(file, 'RELAY_APNS_CA_FILE');
 }
 
-describe("the file of APNs' certificate authorities", () => {
+describe('the file with the certificate authorities for APNs', () => {
   it.each<[string, (text: string) => string]>([
     ['as openssl writes it', (text) => text],
-    ['with a byte-order mark and lines of Windows', (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`],
+    ['with a byte-order mark and CRLF line breaks', (text) => `\ufeff${text.replaceAll('\n', '\r\n')}`],
     ['on one line', (text) => text.replaceAll('\n', ' ')],
-    ['with \\n written out', (text) => text.replaceAll('\n', '\\n')],
-    ['after words about it', (text) => `Our authority\n${text}`],
-  ])('is taken %s', async (_name, change) => {
+    ['with literal \\n', (text) => text.replaceAll('\n', '\\n')],
+    ['after other text', (text) => `Our authority\n${text}`],
+  ])('is accepted %s', async (_name, change) => {
     expect(await read(change(pem))).toBe(pem);
   });
 
@@ -36,7 +36,7 @@ describe("the file of APNs' certificate authorities", () => {
   });
 
   it.each(['', 'hello', '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'])(
-    'is refused with the remedy: %j',
+    'is rejected without a certificate, with a remedy: %j',
     async (text) => {
       await expect(read(text)).rejects.toThrow(
         `RELAY_APNS_CA_FILE: the file ${file} contains no PEM certificate: use one that begins with -----BEGIN CERTIFICATE-----.`,
@@ -44,7 +44,7 @@ describe("the file of APNs' certificate authorities", () => {
     },
   );
 
-  it('is named if it is missing', async () => {
+  it('is named in the error if it is missing', async () => {
     await expect(readAuthorities(join(dir, 'nowhere'), 'RELAY_APNS_CA_FILE')).rejects.toThrow(
       /RELAY_APNS_CA_FILE: .* no such file/,
     );

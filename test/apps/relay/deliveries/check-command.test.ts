@@ -41,8 +41,8 @@ beforeEach(async () => {
 const hour = 3_600_000;
 const fcmName = () => `fcm:${vendors.credentials.fcmProjectId}`;
 const apnsName = `apns:${topic}:production`;
-// The stand-ins accept every token, because they have no list of phones. docs/vendors.md has rules that make them
-// answer as real vendors do for an unknown token.
+// The stand-ins have no list of phones, so they accept every token. With the rules in docs/vendors.md, they respond to
+// an unknown token as real vendors do.
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/vendors.md'), 'utf8');
 const [, rulesOfPage = ''] = /'(\{"rules":.*no-phone-has-this-token.*\})'$/m.exec(page) ?? [];
 const unknownToken = (JSON.parse(rulesOfPage) as { readonly rules: readonly object[] }).rules;
@@ -72,7 +72,7 @@ async function providerTokens(): Promise<number> {
   return (await (await fetch(`${vendors.urls.http}/stats`)).json()).apns.provider_tokens_accepted;
 }
 
-/** Returns the output of `apps check --json` for each app, and the exit status. */
+/** Runs `apps check --json`. Returns its output for each app, and the exit status. */
 async function check(more: Record<string, string> = {}, flags: readonly string[] = [], clock = commandClock) {
   const argv = ['apps', 'check', '--json', ...flags];
   const { status, stdout, stderr } = await runRelayCommand(argv, {
@@ -102,7 +102,7 @@ function writeSecret(name: string, text: string): string {
 }
 
 describe('waxwing-relay apps check', () => {
-  it('accepts good credentials, sends no notification, and signs no second token for Apple', async () => {
+  it('accepts good credentials without sending a notification or signing a second token for Apple', async () => {
     await faults(unknownToken);
     const before = await delivered();
     const tokens: number[] = [];
@@ -123,13 +123,13 @@ describe('waxwing-relay apps check', () => {
     ]);
   });
 
-  it('makes FCM only validate: accepted messages are not delivered', async () => {
+  it('makes FCM validate messages without delivering them', async () => {
     const { apps } = await check();
     expect(apps[0]).toMatchObject({ ok: false, reason: 'ACCEPTED' });
     expect((await delivered()).filter(({ vendor }) => vendor === 'fcm')).toEqual([]);
   });
 
-  it('names refused keys by file, with the remedy, and prints no secret', async () => {
+  it('names the files of refused keys and the remedy, but prints no secret', async () => {
     await faults(unknownToken);
     const account = JSON.parse(readFileSync(vendors.credentials.serviceAccountFile, 'utf8'));
     const [rsa, ec] = [otherKey('rsa'), otherKey('ec')];
@@ -150,7 +150,7 @@ describe('waxwing-relay apps check', () => {
   it.each([
     ['ahead', 2 * hour, 'InvalidProviderToken'],
     ['behind', -2 * hour, 'ExpiredProviderToken'],
-  ])('blames the clock for Google and Apple if it is %s', async (_which, difference, reason) => {
+  ])('mentions the clock for Google and Apple if the clock is %s', async (_which, difference, reason) => {
     await faults(unknownToken);
     const database = { RELAY_DATABASE: `sqlite:${join(dir, `${reason}.sqlite`)}` };
     await runRelayCommand(['db', 'migrate'], { environment: { ...environment, ...database } });
@@ -161,7 +161,7 @@ describe('waxwing-relay apps check', () => {
     ]);
   });
 
-  it('detects a project without rights, and a bundle id that the key may not serve', async () => {
+  it('detects a service account without permission, and a bundle id that the key may not serve', async () => {
     await faults([{ vendor: 'apns', topic, status: 400, reason: 'TopicDisallowed' }]);
     writeApps({ fcm: { project: 'some-other-project' } });
     const { apps } = await check();
@@ -173,7 +173,7 @@ describe('waxwing-relay apps check', () => {
     expect(apps[1]?.sentence).toContain(`may not send to ${topic}`);
   });
 
-  it('distinguishes a message that FCM cannot read from a foreign answer', async () => {
+  it('suggests to check address_by if FCM rejects the message', async () => {
     const message = 'Invalid JSON payload received.';
     await faults([{ vendor: 'fcm', status: 400, reason: 'INVALID_ARGUMENT', field: 'message', message }]);
     const [fcm] = (await check()).apps;
@@ -181,7 +181,7 @@ describe('waxwing-relay apps check', () => {
     expect(fcm?.sentence).toContain('address_by');
   });
 
-  it('asks for a bundle id for an entry that serves any', async () => {
+  it('requires a bundle id for an entry that serves any bundle id', async () => {
     await faults(unknownToken);
     writeApps({ apns: { topics: '*' } });
     expect((await check()).apps[1]).toMatchObject({ app: 'apns:*:production', ok: false, reason: null });
@@ -204,7 +204,7 @@ describe('waxwing-relay apps check', () => {
     for (const { sentence } of apps) expect(sentence).toContain(`127.0.0.1:${port} does not answer`);
   });
 
-  it.each([404, 403, 400, 200])("never mistakes a foreign answer %i for the vendor's", async (statusCode) => {
+  it.each([404, 403, 400, 200])('detects a %i response that is not from the vendor', async (statusCode) => {
     const body = '<html>not here</html>';
     await faults([
       { vendor: 'apns', status: statusCode === 200 ? 404 : statusCode, reason: 'BadPath', body },

@@ -23,19 +23,19 @@ const encodings: Readonly<Record<string, (text: string) => Buffer>> = {
 
 /** Ways in which programs change a key's line breaks. */
 const lineBreaks: Readonly<Record<string, (pem: string) => string>> = {
-  'its lines': (pem) => pem,
-  'lines of Windows': (pem) => pem.replaceAll('\n', '\r\n'),
-  'lines of an old Mac': (pem) => pem.replaceAll('\n', '\r'),
-  'no last line break': (pem) => pem.trimEnd(),
-  'blanks for line breaks': (pem) => pem.replaceAll('\n', ' '),
-  'no line break': (pem) => pem.replaceAll('\n', ''),
-  '\\n written out': (pem) => pem.replaceAll('\n', '\\n'),
-  '\\n written out twice': (pem) => pem.replaceAll('\n', '\\\\n'),
-  '\\r\\n written out': (pem) => pem.replaceAll('\n', '\\r\\n'),
+  'LF line breaks': (pem) => pem,
+  'CRLF line breaks': (pem) => pem.replaceAll('\n', '\r\n'),
+  'CR line breaks': (pem) => pem.replaceAll('\n', '\r'),
+  'no trailing line break': (pem) => pem.trimEnd(),
+  'spaces for line breaks': (pem) => pem.replaceAll('\n', ' '),
+  'no line breaks': (pem) => pem.replaceAll('\n', ''),
+  'literal \\n': (pem) => pem.replaceAll('\n', '\\n'),
+  'literal \\\\n': (pem) => pem.replaceAll('\n', '\\\\n'),
+  'literal \\r\\n': (pem) => pem.replaceAll('\n', '\\r\\n'),
   'indented lines': (pem) => pem.replaceAll('\n', '\n    '),
-  'quotes around it': (pem) => `"${pem.replaceAll('\n', '\\n')}"`,
-  'text before it': (pem) => `Bag Attributes\n    friendlyName: key\n${pem}`,
-  'its base64 alone': (pem) => pem.replace(/-----[^-]+-----/g, ''),
+  'surrounding quotes': (pem) => `"${pem.replaceAll('\n', '\\n')}"`,
+  'text before the key': (pem) => `Bag Attributes\n    friendlyName: key\n${pem}`,
+  'only the base64': (pem) => pem.replace(/-----[^-]+-----/g, ''),
 };
 
 const pemOf = (key: KeyObject, type: 'pkcs8' | 'pkcs1' | 'sec1') =>
@@ -96,15 +96,15 @@ async function refusal(read: (file: string) => Promise<unknown>, content: string
 const ofApple = (content: string | Buffer) => refusal((file) => readApnsKey(file, ids), content);
 const ofGoogle = (content: string | Buffer) => refusal(readServiceAccount, content);
 
-describe('an APNs key', () => {
-  it('after the parameters that openssl ecparam writes first is accepted', async () => {
+describe('a valid APNs key', () => {
+  it('is accepted after the parameters that openssl ecparam writes', async () => {
     const plain = await readApnsKey(write(pemOf(ec, 'pkcs8')), ids);
     const key = await readApnsKey(write(ecParameters + pemOf(ec, 'sec1')), ids);
     expect(key.fingerprint).toBe(plain.fingerprint);
   });
 
   it.each(combinations(appleForms))(
-    'in $form, $encoding, with $lines, is accepted',
+    'is accepted in $form, $encoding, with $lines',
     async ({ text, encode }) => {
       const plain = await readApnsKey(write(pemOf(ec, 'pkcs8')), ids);
       expect((await readApnsKey(write(encode(text)), ids)).fingerprint).toBe(plain.fingerprint);
@@ -112,9 +112,9 @@ describe('an APNs key', () => {
   );
 });
 
-describe("a service account's key", () => {
+describe('a valid key of a service account', () => {
   it.each(combinations(googleForms))(
-    'in $form, $encoding, with $lines, is accepted',
+    'is accepted in $form, $encoding, with $lines',
     async ({ text, encode }) => {
       const plain = await readServiceAccount(write(JSON.stringify(accountOf(pemOf(rsa, 'pkcs8')))));
       const read = await readServiceAccount(write(encode(JSON.stringify(accountOf(text), null, 2))));
@@ -126,14 +126,14 @@ describe("a service account's key", () => {
 const aes = { cipher: 'aes-256-cbc', passphrase: 'correct horse' } as const;
 const locked = (key: KeyObject, type: 'pkcs8' | 'pkcs1' | 'sec1') =>
   key.export({ type, format: 'pem', ...aes }).toString();
-const withItsLabel = ({ lines }: { lines: string }) => lines !== 'its base64 alone';
+const withItsLabel = ({ lines }: { lines: string }) => lines !== 'only the base64';
 
 describe('a key with a passphrase', () => {
   const sentence =
     'has a passphrase, which the relay cannot request: remove the passphrase with openssl pkcs8 -topk8 -nocrypt.';
 
   it.each(combinations({ 'PKCS #8': locked(ec, 'pkcs8'), 'SEC 1': locked(ec, 'sec1') }).filter(withItsLabel))(
-    "is named in the refusal if it is Apple's ($form, $encoding, with $lines)",
+    'is rejected for Apple with a remedy ($form, $encoding, with $lines)',
     async ({ text, encode }) => {
       expect(await ofApple(encode(text))).toBe(`The file FILE ${sentence}`);
     },
@@ -141,7 +141,7 @@ describe('a key with a passphrase', () => {
 
   it.each(
     combinations({ 'PKCS #8': locked(rsa, 'pkcs8'), 'PKCS #1': locked(rsa, 'pkcs1') }).filter(withItsLabel),
-  )("is named in the refusal if it is Google's ($form, $encoding, with $lines)", async ({ text, encode }) => {
+  )('is rejected for Google with a remedy ($form, $encoding, with $lines)', async ({ text, encode }) => {
     const account = JSON.stringify(accountOf(text));
     expect(await ofGoogle(encode(account))).toBe(`The private_key in FILE ${sentence}`);
   });
@@ -155,14 +155,14 @@ const shortRsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;
 const ofCurve = (namedCurve: string) => generateKeyPairSync('ec', { namedCurve }).privateKey;
 const ed25519 = generateKeyPairSync('ed25519').privateKey;
 
-describe('a key of another kind or size', () => {
+describe('a key of the wrong type or size', () => {
   it.each<[string, string]>([
     [pemOf(rsa, 'pkcs8'), 'is an RSA key of 2048 bits'],
     [pemOf(rsa, 'pkcs1'), 'is an RSA key of 2048 bits'],
     [pemOf(ofCurve('P-384'), 'sec1'), 'is an EC key of the curve secp384r1'],
     [pemOf(ofCurve('secp256k1'), 'pkcs8'), 'is an EC key of the curve secp256k1'],
     [pemOf(ed25519, 'pkcs8'), 'is a key of the type ed25519'],
-  ])('is named for Apple', async (pem, kind) => {
+  ])('is rejected for Apple, and its type is named (%#)', async (pem, kind) => {
     expect(await ofApple(pem)).toBe(`The file FILE ${kind}, and Apple's are EC keys of P-256: ${apple}`);
   });
 
@@ -171,7 +171,7 @@ describe('a key of another kind or size', () => {
     [pemOf(shortRsa, 'pkcs1'), 'is an RSA key of 1024 bits'],
     [pemOf(ec, 'sec1'), 'is an EC key of the curve prime256v1'],
     [pemOf(ed25519, 'pkcs8'), 'is a key of the type ed25519'],
-  ])('is named for Google', async (pem, kind) => {
+  ])('is rejected for Google, and its type is named (%#)', async (pem, kind) => {
     expect(await ofGoogle(JSON.stringify(accountOf(pem)))).toBe(
       `The private_key in FILE ${kind}, and Google's are RSA keys of at least 2048 bits: ${google}`,
     );
@@ -239,16 +239,16 @@ const wrongFiles: readonly (readonly [content: string | Buffer, name: string])[]
   }),
 ];
 
-describe('another file', () => {
+describe('a wrong file', () => {
   it.each([...wrongFiles, [JSON.stringify(accountOf('x')), 'the key of a Google service account'] as const])(
-    'instead of an APNs key is named: %j is %s',
+    'is recognized instead of an APNs key: %j is %s',
     async (content, name) => {
       expect(await ofApple(content)).toBe(`The file FILE is ${name}, not an APNs key: ${apple}`);
     },
   );
 
   it.each([...wrongFiles, [pemOf(ec, 'pkcs8'), 'only a private key'] as const])(
-    'instead of a service account is named: %j is %s',
+    'is recognized instead of a service account: %j is %s',
     async (content, name) => {
       expect(await ofGoogle(content)).toBe(
         `The file FILE is ${name}, not the key of a Google service account: ${google}`,
@@ -256,7 +256,7 @@ describe('another file', () => {
     },
   );
 
-  it('is refused with the missing fields if its kind is unknown', async () => {
+  it('is rejected with its missing parts if it is not recognized', async () => {
     expect(await ofApple('hello')).toBe(`The file FILE contains no private key: ${apple}`);
     expect(await ofGoogle('{"type":"service_account"}')).toBe(
       `The file FILE is not a Google service account (missing or wrong: project_id, private_key_id, private_key, client_email, token_uri): ${google}`,
@@ -271,13 +271,13 @@ describe('another file', () => {
 describe('a damaged key', () => {
   const pem = pemOf(ec, 'pkcs8');
 
-  it('is distinguished from one that is cut off', async () => {
+  it('is distinguished from a truncated key', async () => {
     expect(await ofApple(pem.slice(0, 150))).toBe(`The file FILE is cut off: ${apple}`);
     expect(await ofApple(pem.replace(/\nM.{20}/, '\n????'))).toBe(`The file FILE is damaged: ${apple}`);
   });
 
   it.each([pem, pemOf(ec, 'sec1')])(
-    'is accepted or named, regardless of which character changes',
+    'is accepted or rejected with a remedy, whichever character changes (%#)',
     async (whole) => {
       const answers = new Set<string>();
       for (let at = 28; at < whole.length - 30; at += 1) {
