@@ -7,7 +7,7 @@ import { type RelayTables, relayMigrations } from '#relay/tables.js';
 import { eachBackend } from '../../../support/test-databases.js';
 
 eachBackend((backend) => {
-  it('breakers of each app and kind are opened, confirmed once, opened again and closed independently', async () => {
+  it('opens, confirms and closes breakers independently for each app and kind', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     await store.open({ app: 'b', kind: 'deletion', reason: 'too many', at: 1 });
     await store.open({ app: 'a', kind: 'credential', reason: 'refused', at: 2 });
@@ -38,7 +38,7 @@ eachBackend((backend) => {
     expect(await kinds()).toEqual([['a', 'deletion', undefined]]);
   });
 
-  it('deletions are frozen by realm and server, confirmed for the whole app, and thaw independently', async () => {
+  it('freezes and thaws deletions per realm and server, but confirms them for the whole app', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     for (const scope of ['realm x', 'server y', 'realm z']) {
       await store.open({ app: 'a', kind: 'deletion', scope, reason: 'too many', at: 1 });
@@ -56,7 +56,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('a process that sees more dead tokens extends the freeze, and undoes no confirmation', async () => {
+  it('extends a freeze without undoing a confirmation', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     const at = { app: 'a', scope: 'realm x' };
     expect(await store.heldAt(at)).toBeUndefined();
@@ -68,7 +68,7 @@ eachBackend((backend) => {
     expect(await store.list()).toMatchObject([{ openedAt: 2, confirmedAt: 3 }]);
   });
 
-  it('extending, querying and closing affect one scope and one kind of one app', async () => {
+  it('extends, queries and closes a breaker without affecting other apps, kinds and scopes', async () => {
     const store = new BreakerStore(await backend.open<RelayTables>({ migrations: relayMigrations }));
     const at = { app: 'b', scope: 'realm x' };
     const others = [
@@ -88,7 +88,7 @@ eachBackend((backend) => {
     expect(await store.list()).toMatchObject(untouched);
   });
 
-  it('breakers are listed in pages, each once and in the order of the list', async () => {
+  it('lists each breaker once in pages, in the order of the full list', async () => {
     const database = await backend.open<RelayTables>({ migrations: relayMigrations });
     await database.write(({ db }) =>
       sql`insert into app_breakers (app, kind, scope, reason, opened_at)
@@ -108,7 +108,7 @@ eachBackend((backend) => {
     expect(await read({ text: 'REALM 24' })).toHaveLength(111);
   });
 
-  it('breakers from before freezes per realm are kept, for the whole app', async () => {
+  it('migrates breakers without a scope to the scope of the whole app', async () => {
     const url = await backend.freshUrl();
     const { '0003-breaker-scopes': _newer, ...migrations } = deliveryMigrations.migrations;
     const older: MigrationSet = { ...deliveryMigrations, migrations };

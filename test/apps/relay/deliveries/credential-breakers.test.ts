@@ -23,7 +23,7 @@ async function notifyOne(request: object) {
 }
 
 describe('a probe of a refused credential', () => {
-  it('is one notification, even if many arrive at once; the others are retried one after another', async () => {
+  it('is a single notification even if many arrive together, and spreads the retries of the others', async () => {
     const { addApns, faults, notify, statistics, database } = relay;
     const requests = async () => {
       const { apns } = await statistics();
@@ -46,7 +46,7 @@ describe('a probe of a refused credential', () => {
     expect(new Set(instants).size).toBeGreaterThan(8);
   });
 
-  it('is not used up by a check of a token with the other environment', async () => {
+  it('is not used up when the relay tries a token in the other environment', async () => {
     const { addApns, faults, receipts, database } = relay;
     await faults([
       { vendor: 'apns', environment: 'sandbox', reason: 'InvalidProviderToken' },
@@ -67,7 +67,7 @@ describe('a probe of a refused credential', () => {
     expect((await relay.ready()).checks.vendors).toBe('ok');
   });
 
-  it('succeeds when the other environment knows the token', async () => {
+  it('succeeds if the other environment knows the token', async () => {
     const { addApns, faults, ready } = relay;
     const elsewhere = await addApns(apnsToken(1));
     await faults([{ vendor: 'apns', environment: 'production', reason: 'InvalidProviderToken' }]);
@@ -82,7 +82,7 @@ describe('a probe of a refused credential', () => {
     expect(await notifyOne(apnsRequest(await addApns(apnsToken(2))))).toEqual({ status: 'sent' });
   });
 
-  it('proves nothing if the vendor was only busy', async () => {
+  it('proves nothing if the vendor is busy', async () => {
     const { addFcm, faults, ready, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([
@@ -107,7 +107,7 @@ describe('a probe of a refused credential', () => {
 });
 
 describe('a credential that works again while the database is unavailable', () => {
-  it('resends nothing, and is no longer shown once the database is back', async () => {
+  it('causes no resend, and its stored breaker is deleted once the database is back', async () => {
     const { addFcm, faults, database, arrived } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
@@ -132,8 +132,8 @@ describe('a credential that works again while the database is unavailable', () =
   });
 });
 
-describe('a credential whose breaker another process has deleted', () => {
-  it('is shown by "apps status" again after the next probe, as refused since the first time', async () => {
+describe('a circuit breaker that another process has deleted', () => {
+  it('is stored again after the next probe, with its original time', async () => {
     const { addFcm, faults, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
@@ -149,8 +149,8 @@ describe('a credential whose breaker another process has deleted', () => {
   });
 });
 
-describe('a credential that is refused for another reason than before', () => {
-  it('is reported with the newer reason, in readiness and by "apps status"', async () => {
+describe('a credential that is refused for a new reason', () => {
+  it('is reported with the new reason, in readiness and by "apps status"', async () => {
     const { addFcm, faults, ready, database } = relay;
     const id = await addFcm('fcm-1');
     await faults([

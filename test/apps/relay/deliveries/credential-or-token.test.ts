@@ -24,7 +24,7 @@ async function notifyOne(request: object) {
   return body.results[0] ?? { status: 'none' };
 }
 
-describe('an answer that may blame either the credential or a token', () => {
+describe('a refusal that may blame either the credential or a token', () => {
   const refusal = { vendor: 'fcm', reason: 'THIRD_PARTY_AUTH_ERROR' };
   const otherRealm = '11111111-2222-4333-8444-555555555555';
   const thirdRealm = '11111111-2222-4333-8444-666666666666';
@@ -36,7 +36,7 @@ describe('an answer that may blame either the credential or a token', () => {
     return ids;
   }
 
-  /** Adds a realm of another server. */
+  /** Adds a server with one realm. Returns the realm, and a function that notifies its devices. */
   async function addOtherRealm(uuid = otherRealm) {
     const other = await addServer(relay.database, { name: uuid, realmUuids: [uuid] }, time.now);
     const { id: realm } = await relay.database.db
@@ -54,14 +54,14 @@ describe('an answer that may blame either the credential or a token', () => {
     return { realm, notify };
   }
 
-  /** Whether the app's notifications are held back, according to the metrics. */
-  const isHeldBack = async () =>
+  /** Whether the credential's circuit breaker is open, according to the metrics. */
+  const isOpen = async () =>
     /waxwing_app_breaker_open\{[^}]*kind="credential"\} 1/.test(await relay.metrics.text());
 
   const statuses = ({ body }: { body: { results: { status: string }[] } }) =>
     body.results.map(({ status }) => status);
 
-  it('does not hold back other devices if it is for one token, even repeatedly, and is retried with growing delays', async () => {
+  it('does not pause other devices if it concerns one token, and is retried with growing delays', async () => {
     const [bad = relayDeviceId(0)] = await addFcms('bad', 1);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults([{ ...refusal, token: 'bad-0' }]);
@@ -77,7 +77,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect((await relay.device(bad)).expired_at).toBeNull();
   });
 
-  it('does not hold back other realms if it is for all tokens of one realm', async () => {
+  it('does not pause other realms if it concerns all tokens of one realm', async () => {
     const other = await addOtherRealm();
     const [theirs = 0] = await addFcms('theirs', 1, other.realm);
     await other.notify([theirs]);
@@ -89,15 +89,15 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(statuses(await other.notify([theirs]))).toEqual(['sent']);
   });
 
-  it('blames the credential if it is for several tokens of several realms', async () => {
+  it('counts against the credential if it concerns several tokens of several realms', async () => {
     const other = await addOtherRealm();
     const theirs = await addFcms('theirs', 2, other.realm);
     const ours = await addFcms('ours', 2);
     await relay.faults([refusal]);
     await other.notify(theirs);
-    expect(await isHeldBack()).toBe(false);
+    expect(await isOpen()).toBe(false);
     await relay.notify(ours.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     expect(relay.log.text()).toContain(
       'was refused: its notifications are paused until the credential works',
     );
@@ -106,58 +106,58 @@ describe('an answer that may blame either the credential or a token', () => {
     expect(await relay.arrived()).toHaveLength(sentBefore);
   });
 
-  it('blames the credential only until another phone is reached', async () => {
+  it('counts against the credential only until the relay reaches another phone', async () => {
     const bad = await addFcms('bad', 25);
     const [good = 0] = await addFcms('good', 1);
     await relay.faults(bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })));
     // The app has only one realm, so the relay blames the credential.
     await relay.notify(bad.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     // A device that was refused earlier does not use up the probe.
     expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
-    expect(await isHeldBack()).toBe(false);
-    // For a day, refusals of these devices do not hold back other devices.
+    expect(await isOpen()).toBe(false);
+    // For a day, refusals for these devices do not pause other devices.
     await relay.notify(bad.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(false);
+    expect(await isOpen()).toBe(false);
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
-    // These devices do not use up the probe either while other devices are refused.
+    // Nor do these devices use up the probe while other devices are refused.
     const worse = await addFcms('worse', 3);
     await relay.faults([
       ...bad.map((_id, index) => ({ ...refusal, token: `bad-${index}` })),
       ...worse.map((_id, index) => ({ ...refusal, token: `worse-${index}` })),
     ]);
     await relay.notify(worse.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     expect(await notifyOne(fcmRequest(bad[0] ?? 0))).toMatchObject({ status: 'queued' });
     expect(await notifyOne(fcmRequest(good))).toEqual({ status: 'sent' });
   });
 
-  it('no longer blames the credential as soon as a refused phone is reached', async () => {
+  it('no longer counts against the credential once the relay reaches a refused phone', async () => {
     const ids = await addFcms('fcm', 3);
     await relay.faults([refusal]);
     await relay.notify(ids.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     await relay.faults([]);
     time.now += 2 * minute;
     await idle(relay.database.jobs);
     await relay.notify(ids.map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(false);
+    expect(await isOpen()).toBe(false);
   });
 
-  it('leaves the relay ready for all others if no phone can disprove it', async () => {
+  it('leaves the relay ready if all phones in one Apple environment are refused', async () => {
     // The phone chooses Apple's environment when it registers, and a key may be valid only in the other environment.
     await relay.faults([{ vendor: 'apns', environment: 'sandbox', reason: 'BadEnvironmentKeyIdInToken' }]);
     for (let index = 0; index < 3; index += 1) {
       const id = await relay.addApns(apnsToken(index), { environment: 'sandbox' });
       expect(await notifyOne(apnsRequest(id))).toMatchObject({ status: 'queued' });
     }
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     expect((await relay.ready()).checks.vendors).toBe('ok');
     expect(await notifyOne(apnsRequest(await relay.addApns(apnsToken(9))))).toEqual({ status: 'sent' });
   });
 
-  it('appears in readiness as soon as the vendor blames the credential', async () => {
+  it('becomes a readiness warning when the vendor blames the credential explicitly', async () => {
     const ids = await addFcms('fcm', 4);
     await relay.faults([refusal]);
     await relay.notify(ids.slice(0, 3).map((id) => fcmRequest(id)));
@@ -165,7 +165,7 @@ describe('an answer that may blame either the credential or a token', () => {
     await relay.faults([{ vendor: 'fcm', reason: 'PERMISSION_DENIED' }]);
     await notifyOne(fcmRequest(ids[3] ?? 0));
     expect((await relay.ready()).checks.vendors).toContain('PERMISSION_DENIED');
-    // A later refusal that may be caused only by its token does not remove the warning.
+    // A later refusal that a single token may have caused does not remove the warning.
     time.now += minute + 1;
     await relay.faults([refusal]);
     await notifyOne(fcmRequest(await relay.addFcm('another')));
@@ -173,7 +173,7 @@ describe('an answer that may blame either the credential or a token', () => {
     expect((await relay.ready()).checks.vendors).toContain('warning: ');
   });
 
-  it('does not delay phones of other realms if it is for a new phone that is first in the queue', async () => {
+  it('does not delay phones of other realms if it concerns a new phone that is first in the queue', async () => {
     const [second, third] = [await addOtherRealm(), await addOtherRealm(thirdRealm)];
     const ours = await addFcms('bad-ours', 3);
     const [theirs = 0] = await addFcms('bad-theirs', 1, second.realm);
@@ -183,15 +183,15 @@ describe('an answer that may blame either the credential or a token', () => {
     await relay.faults(bad.map((token) => ({ ...refusal, token })));
     await second.notify([theirs]);
     await relay.notify(ours.slice(0, 2).map((id) => fcmRequest(id)));
-    expect(await isHeldBack()).toBe(true);
-    // A new device with a refused token is tried before the third realm's phone.
+    expect(await isOpen()).toBe(true);
+    // The relay tries a new device with a refused token before the third realm's phone.
     await notifyOne(fcmRequest(ours[2] ?? 0));
-    expect(await isHeldBack()).toBe(true);
+    expect(await isOpen()).toBe(true);
     expect(statuses(await third.notify([honest]))).toEqual(['sent']);
-    expect(await isHeldBack()).toBe(false);
+    expect(await isOpen()).toBe(false);
   });
 
-  it('is blamed on the key that serves all app ids of the phones', async () => {
+  it('is counted per key for bundle ids that the apps file does not list', async () => {
     await relay.faults(
       Array.from({ length: 6 }, (_none, index) => ({
         vendor: 'apns',
@@ -207,7 +207,7 @@ describe('an answer that may blame either the credential or a token', () => {
       await notifyOne(apnsRequest(id));
       await notifyOne(apnsRequest(await relay.addApns(apnsToken(10 + index))));
     }
-    expect(await isHeldBack()).toBe(false);
+    expect(await isOpen()).toBe(false);
     expect(await relay.metrics.text()).not.toContain('made-up');
   });
 });

@@ -21,7 +21,7 @@ afterEach(async () => {
 });
 
 describe('a wrong FCM service account', () => {
-  it('deletes nothing, pauses the queue, is named in readiness, and is used without a restart once fixed', async () => {
+  it('pauses the queue without deleting devices until the file is fixed, without a restart', async () => {
     let wrongFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {
@@ -56,7 +56,7 @@ describe('a wrong FCM service account', () => {
   });
 });
 
-describe('an FCM service account without rights for the project', () => {
+describe('an FCM service account without permission for the project', () => {
   it('counts against the credential, not against tokens', async () => {
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => ({
@@ -76,7 +76,7 @@ describe('an FCM service account without rights for the project', () => {
 });
 
 describe('a revoked APNs key', () => {
-  it('deletes nothing, pauses the queue with one probe at a time, and recovers when Apple accepts it again', async () => {
+  it('pauses the queue except for single probes until Apple accepts the key again', async () => {
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 200 } });
     const { notify, addApns, faults, statistics, ready, settled, device } = relay;
     await faults([{ vendor: 'apns', reason: 'InvalidProviderToken' }]);
@@ -91,7 +91,7 @@ describe('a revoked APNs key', () => {
       return apns.production.requests;
     };
     const before = await requests();
-    // While 51 notifications wait, the relay sends only single probes, which takes far fewer requests.
+    // While 51 notifications wait, the relay sends only single probes.
     await until(async () => (await requests()) >= before + 3);
     expect(await requests()).toBeLessThan(before + 30);
     await faults([]);
@@ -101,7 +101,7 @@ describe('a revoked APNs key', () => {
     expect((await device(ids[0] ?? relayDeviceId(0))).expired_at).toBeNull();
   });
 
-  it('can be replaced by another key file, which is used from the next probe on', async () => {
+  it('can be replaced with another key file, which the next probe uses', async () => {
     let keyFile = '';
     relay = await startDeliveriesUnderTest({
       apps: (vendors) => {
@@ -120,7 +120,7 @@ describe('a revoked APNs key', () => {
 });
 
 describe('an apps file that becomes invalid while the relay runs', () => {
-  it('keeps the former one active, with one log line', async () => {
+  it('leaves the previous version in use, with one log line', async () => {
     relay = await startDeliveriesUnderTest();
     const { notify, addApns, faults, settled, writeApps, log } = relay;
     await faults([{ vendor: 'apns', reason: 'InvalidProviderToken', times: 3 }]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { DeathShare } from '#relay/deliveries/breakers/death-share.js';
 
 describe('the usual share of dead tokens', () => {
-  it('is not updated while deletions are frozen, and is updated again afterwards', () => {
+  it('is updated only while deletions are not frozen', () => {
     const share = new DeathShare();
     const before = share.highestShare;
     const live = (): void => {

@@ -24,7 +24,7 @@ export function forgetBreakersAfterEach(): void {
   });
 }
 
-/** Starts the breakers of another process on the same database. */
+/** Starts the breakers of one more process on the same database. */
 export async function startProcess(
   onChange: (app: string, frozen: number) => void = () => undefined,
 ): Promise<DeletionBreakers> {
@@ -72,7 +72,7 @@ export function isSent(breakers: DeletionBreakers, from: From = {}): void {
 }
 
 /**
- * Reports an even mix of the vendor's answers for one app. Resolves to the number of dead tokens that may be deleted.
+ * Reports evenly mixed sent and dead tokens for one app. Resolves to the number of dead tokens that may be deleted.
  */
 export async function hear(
   breakers: DeletionBreakers,
@@ -89,7 +89,7 @@ export async function hear(
   return deleted;
 }
 
-/** Resolves to the app's frozen scopes. */
+/** Resolves to the stored frozen scopes of an app. */
 export async function frozen(of = app): Promise<string[]> {
   const stored = (await store?.list()) ?? [];
   return stored

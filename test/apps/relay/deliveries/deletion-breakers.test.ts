@@ -24,15 +24,15 @@ function gate(): { passed: Promise<void>; open(): void } {
   return { passed, open };
 }
 
-describe('the usual share', () => {
-  it('is not updated in a quiet hour', async () => {
+describe('the usual share of dead tokens', () => {
+  it('is not updated in an hour without outcomes', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 10, 1)).toBe(10);
     time.now += hour + 1;
     expect(await hear(breakers, 500, 1)).toBeLessThanOrEqual(20);
   });
 
-  it('never includes the death of nearly all tokens', async () => {
+  it('never rises so far that nearly all tokens may be dead', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -41,7 +41,7 @@ describe('the usual share', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('never includes nineteen of twenty dead tokens either', async () => {
+  it('never rises so far that 19 of 20 tokens may be dead', async () => {
     const breakers = await startProcess();
     for (let window = 0; window < 10; window += 1) await hear(breakers, 1000, 0.18);
     for (let window = 0; window < 5; window += 1) await hear(breakers, 1000, 0.5);
@@ -60,7 +60,7 @@ describe('the usual share', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('includes a few deaths an hour, even if nothing is sent between them', async () => {
+  it('allows five dead tokens per hour, even if nothing is sent in between', async () => {
     const breakers = await startProcess();
     for (let passed = 0; passed < 10; passed += 1) {
       expect(await hear(breakers, 5, 1)).toBe(5);
@@ -81,8 +81,8 @@ describe('the usual share', () => {
   });
 });
 
-describe('deletions whose freeze cannot be stored', () => {
-  it('do not happen, and are frozen as soon as the database is back: an operator can only confirm stored freezes', async () => {
+describe('a freeze that cannot be stored', () => {
+  it('prevents deletions, and takes effect once the database is back', async () => {
     const breakers = await startProcess();
     expect(await hear(breakers, 20, 1)).toBe(20);
     const open = vi
@@ -98,7 +98,7 @@ describe('deletions whose freeze cannot be stored', () => {
 });
 
 describe('deletions that an operator confirmed', () => {
-  it('are not frozen again that day by another process with stale data', async () => {
+  it('are not frozen again on the same day by a process with stale data', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     expect(await hear(first, 100, 1)).toBe(20);
     expect(await store?.confirm(app, time.now)).toBe(true);
@@ -108,7 +108,7 @@ describe('deletions that an operator confirmed', () => {
     expect(await store?.list()).toMatchObject([{ confirmedAt: time.now - 60_000 }]);
   });
 
-  it('can be frozen again when the day is over', async () => {
+  it('can be frozen again after a day', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
     await store?.confirm(app, time.now);
@@ -120,7 +120,7 @@ describe('deletions that an operator confirmed', () => {
 });
 
 describe('deletions that are frozen', () => {
-  it('stay frozen when a stale read brings back an older confirmation', async () => {
+  it('stay frozen if a stale read returns an older confirmation', async () => {
     const other = 'fcm:another-project';
     const breakers = await startProcess();
     await hear(breakers, 100, 1);
@@ -152,8 +152,8 @@ describe('deletions that are frozen', () => {
   });
 });
 
-describe('the scope of frozen deletions', () => {
-  it('is only the realm where it happens', async () => {
+describe('the scope of a freeze', () => {
+  it('is a realm if only that realm has many dead tokens', async () => {
     const breakers = await startProcess();
     await hear(breakers, 100, 0);
     expect(await hear(breakers, 500, 1, { realm: 'bad' })).toBeLessThanOrEqual(20);
@@ -162,7 +162,7 @@ describe('the scope of frozen deletions', () => {
     expect(await frozen()).toEqual(['realm bad']);
   });
 
-  it('is the server when it happens in several of its realms, and the app when it happens with several', async () => {
+  it('is a server if several of its realms have many dead tokens, or the app if several servers do', async () => {
     const breakers = await startProcess();
     const realms = (server: string) =>
       ['a', 'b', 'c'].map((realm) => ({ server, realm: `${server}${realm}` }));
@@ -178,7 +178,7 @@ describe('the scope of frozen deletions', () => {
     expect(await dies(breakers, { server: 'other', realm: 'other' })).toBe(false);
   });
 
-  it('is not a realm in which one owner has many dead tokens, or many accounts share one', async () => {
+  it('does not grow to a realm in which one account has many dead tokens, or many accounts share one', async () => {
     const breakers = await startProcess();
     const manyTokens = Array.from({ length: 100 }, (_, phone) => delivery({}, phone + 1_000_000, 7));
     const manyAccounts = Array.from({ length: 100 }, (_, account) => delivery({}, 1, account + 100));
@@ -187,7 +187,7 @@ describe('the scope of frozen deletions', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is logged once as an error, and reported with its number', async () => {
+  it('is logged and reported only once', async () => {
     const told: number[] = [];
     const breakers = await startProcess((_app, count) => told.push(count));
     await Promise.all(Array.from({ length: 100 }, () => dies(breakers)));
@@ -197,7 +197,7 @@ describe('the scope of frozen deletions', () => {
 });
 
 describe('frozen deletions', () => {
-  it('thaw after an hour with a usual share, in every process', async () => {
+  it('thaw in every process after an hour with a usual share of dead tokens', async () => {
     const told: number[] = [];
     const [first, second] = [await startProcess((_app, count) => told.push(count)), await startProcess()];
     await hear(first, 100, 1);
@@ -224,7 +224,7 @@ describe('frozen deletions', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('are counted by owner: repeats of the same dead tokens do not prolong the freeze', async () => {
+  it('do not stay frozen longer because the same dead tokens are reported repeatedly', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 25 }, () => delivery({}));
     for (let round = 0; round < 50; round += 1) {

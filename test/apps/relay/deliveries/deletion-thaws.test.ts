@@ -15,8 +15,8 @@ import {
 forgetBreakersAfterEach();
 
 /**
- * Simulates a day of notifications to random phones. The vendor reports some of their tokens as dead. Returns the
- * tokens deleted after each hour.
+ * Simulates a day of notifications to random phones, `dead` of which have tokens that the vendor reports as dead.
+ * Returns the number of tokens deleted by the end of each hour.
  */
 async function day(
   breakers: DeletionBreakers,
@@ -48,7 +48,7 @@ describe('a mistake that makes some tokens look dead', () => {
     { phones: 1000, dead: 200, perHour: 6, most: 60 },
     { phones: 200, dead: 100, perHour: 1, most: 30 },
   ])(
-    'deletes few of $dead of $phones in a day of $perHour to each an hour, and stays frozen',
+    'deletes few of $dead dead tokens of $phones phones with $perHour notifications each per hour',
     async (of) => {
       const breakers = await startProcess();
       const [first = 0, ...later] = await day(breakers, of);
@@ -59,7 +59,7 @@ describe('a mistake that makes some tokens look dead', () => {
     60_000,
   );
 
-  it('deletes only devices that it counts, also after a thaw', async () => {
+  it('deletes at most 60 of 300 devices, even after a thaw', async () => {
     const breakers = await startProcess();
     const dead = Array.from({ length: 300 }, () => delivery({}));
     const deleted = new Set<Delivery>();
@@ -72,7 +72,7 @@ describe('a mistake that makes some tokens look dead', () => {
     await hear(breakers, 100, 0);
     time.now += hour - 1;
     await tryAll();
-    // The hour that ends now counted these dead tokens. The next hour does not.
+    // The hour that ends now counted these dead tokens. The next hour does not count them.
     time.now += hour;
     await breakers.review();
     await hear(breakers, 100, 0);
@@ -84,7 +84,7 @@ describe('a mistake that makes some tokens look dead', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('deletes few if the same phones are in two realms', async () => {
+  it('deletes at most 40 devices if the same phones are in two realms', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (const realm of ['one', 'two']) {
@@ -103,26 +103,23 @@ describe('a thaw', () => {
     [20, 0],
     [0, 2],
     [17, 2],
-  ])(
-    'comes in a small realm after an hour in which %d phones answered and %d were dead',
-    async (alive, dead) => {
-      const breakers = await startProcess();
-      await hear(breakers, 21, 1);
-      await hear(breakers, alive, 0);
-      expect(await hear(breakers, dead, 1)).toBe(0);
-      time.now += hour - 1;
-      await breakers.review();
-      expect(await frozen()).toEqual(['realm one']);
-      time.now += 1;
-      await breakers.review();
-      expect(await frozen()).toEqual([]);
-    },
-  );
+  ])('follows an hour with %d living and %d dead phones in a small realm', async (alive, dead) => {
+    const breakers = await startProcess();
+    await hear(breakers, 21, 1);
+    await hear(breakers, alive, 0);
+    expect(await hear(breakers, dead, 1)).toBe(0);
+    time.now += hour - 1;
+    await breakers.review();
+    expect(await frozen()).toEqual(['realm one']);
+    time.now += 1;
+    await breakers.review();
+    expect(await frozen()).toEqual([]);
+  });
 
   it.each([
     [0, 3],
     [17, 3],
-  ])('does not follow an hour in which %d answered and %d were dead', async (alive, dead) => {
+  ])('does not follow an hour with %d living and %d dead phones', async (alive, dead) => {
     const breakers = await startProcess();
     await hear(breakers, 21, 1);
     await hear(breakers, alive, 0);
@@ -132,7 +129,7 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual(['realm one']);
   });
 
-  it('also comes after a restart without new deliveries', async () => {
+  it('follows an hour without deliveries after a restart', async () => {
     await hear(await startProcess(), 30, 1);
     const breakers = await startProcess();
     time.now += hour;
@@ -140,7 +137,7 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is undone by the next mistake, also after silent nights: few tokens are deleted each time, at growing intervals', async () => {
+  it('lets the next mistake delete only few tokens, at growing intervals', async () => {
     const breakers = await startProcess();
     let deleted = 0;
     for (let passed = 0; passed < 48; passed += 1) {
@@ -174,14 +171,14 @@ describe('a thaw', () => {
     expect(await frozen()).toEqual([]);
   });
 
-  it('is needed in every process: a freeze of one reaches the others within seconds', async () => {
+  it('is necessary in every process, because a freeze reaches the other processes within seconds', async () => {
     const [first, second] = [await startProcess(), await startProcess()];
     expect(await hear(first, 100, 1)).toBe(20);
     time.now += 2000;
     expect(await hear(second, 20, 1)).toBe(0);
   });
 
-  it('followed by a freeze within a day takes twice as long the next time', async () => {
+  it('takes twice as long after each freeze within a day of the previous thaw', async () => {
     const breakers = await startProcess();
     const hoursToThaw: number[] = [];
     for (let round = 0; round < 6; round += 1) {
